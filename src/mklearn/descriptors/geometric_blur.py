@@ -143,14 +143,8 @@ def local_descriptors(image: Grey, rings: Sequence[Ring], n_points: int) -> tupl
         level, margin = _blur(level, np.sqrt(width**2 - reached**2) / factor)
         reached, before = width, before + factor * margin
         where = ((points[:, None] + offsets + before) / factor).astype(np.float32)
-        values = cv2.remap(
-            level,
-            where[..., 1],
-            where[..., 0],
-            interpolation=cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_CONSTANT,
-            borderValue=0,
-        )
+        options = {"interpolation": cv2.INTER_LINEAR, "borderMode": cv2.BORDER_CONSTANT, "borderValue": 0}
+        values = cv2.remap(level, where[..., 1], where[..., 0], **options)
         parts.append(values.reshape(len(points), -1))
     return unit_rows(np.concatenate(parts, axis=1)), points
 
@@ -162,9 +156,9 @@ def oriented_channels(strength: Grey, orientation: Grey) -> Float32:
     share = at - np.floor(at)
     channels = np.zeros((*strength.shape, _CHANNELS), dtype=np.float32)
     row, column = np.nonzero(strength)
-    held, part, first = strength[row, column], share[row, column], lower[row, column]
-    channels[row, column, first] = held * (1 - part)
-    channels[row, column, (first + 1) % _CHANNELS] = held * part
+    size, part, first = strength[row, column], share[row, column], lower[row, column]
+    channels[row, column, first] = size * (1 - part)
+    channels[row, column, (first + 1) % _CHANNELS] = size * part
     return channels
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
+import numpy as np
+
 from mklearn.base.parameters import StrOptions, at_least
 from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, descriptor, features_of, require_size
 from mklearn.extras import require
@@ -72,14 +74,6 @@ def hog(
     from skimage.feature import hog as skimage_hog
 
     def extract(image: Grey) -> Grey:
-        features: Grey = skimage_hog(
-            image,
-            orientations=orientations,
-            pixels_per_cell=(cell, cell),
-            cells_per_block=(block, block),
-            block_norm=block_norm,
-            feature_vector=True,
-        )
-        return features
+        return np.asarray(skimage_hog(image, orientations, (cell, cell), (block, block), block_norm))
 
     return features_of(grey, extract, "hog", one_size=True)

@@ -161,18 +161,13 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = lda_graph(labels)
         wanted = self._wanted_components(graph, labels)
-        classes = graph.lda_classes
-        assert classes is not None
+        assert graph.lda_classes is not None
         variance = float(stack.centred_traces().mean())
         largest = max(float(np.abs(np.diagonal(K)).max()) for K in stack)
         if not variance > 10 * stack.n_columns * np.finfo(np.float64).eps * largest:
             raise NotApplicable("the kernels are constant over the samples: no class can be discriminated")
-        objective = RatioTraceObjective(
-            list(stack),
-            between_factor(classes),
-            graph.L_prime if self.denominator == "total" else graph.L,
-            self.ridge * variance,
-        )
+        side = graph.L_prime if self.denominator == "total" else graph.L
+        objective = RatioTraceObjective(list(stack), between_factor(graph.lda_classes), side, self.ridge * variance)
         found = self._solved(objective)
         omega, A = leading_directions(found.evaluation, wanted, found.ridge_amount)
         self._set_projection(stack.combine(found.weights), found.weights, self._projection(found, omega, A))

@@ -64,7 +64,7 @@ class KernelEnsemble(KernelClassifier):
 
 
 class KernelVoting(KernelEnsemble):
-    """Majority vote of the first-nearest-neighbour classifiers in the embeddings of M kernels.
+    """Majority vote of the first-nearest-neighbour classifiers in the embeddings of M kernels, KFD- or KLDE-Voting.
 
     While classes tie, the second nearest neighbour in every embedding votes too, then the third, and so on (r M votes
     after r neighbours), until one class leads alone.
@@ -92,10 +92,6 @@ class KernelVoting(KernelEnsemble):
     ------
     DataError, NotApplicable, ConfigError
         As `mklearn.subspace.KernelFDA`; the message names the kernel.
-
-    References
-    ----------
-    Lin, Liu, Fuh, NIPS 2008, section 4.4 ("KFD-Voting", "KLDE-Voting").
 
     Notes
     -----
@@ -196,8 +192,8 @@ class KernelSAMME(ClassScores, KernelEnsemble):
 
     References
     ----------
-    Zhu, Zou, Rosset, Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2009. Lin, Liu, Fuh, NIPS 2008,
-    section 4.4 ("KFD-SAMME", "KLDE-SAMME").
+    Zhu, Zou, Rosset, Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2009, algorithm 2. Lin, Liu, Fuh,
+    NIPS 2008, section 4.4 ("KFD-SAMME", "KLDE-SAMME").
 
     Notes
     -----
@@ -254,12 +250,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         self.kernel_weights_ = totals / totals.sum()
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:
-        """Compute the share of the alphas that vote for each class, shape (m, n_classes).
-
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
-        """
+        """Compute the share of the alphas that vote for each class, (m, n_classes); X as for `KernelVoting.predict`."""
         stack, _ = self._new_stack(X)
         scores = np.zeros((stack.n_rows, len(self.classes_)))
         for m, model in sorted(zip(self.picks_.tolist(), self.estimators_, strict=True), key=lambda pair: pair[0]):
@@ -332,17 +323,16 @@ def resolve_votes(votes: NDArray[np.integer], n_classes: int) -> tuple[Codes, ND
 
 
 class Boosting(NamedTuple):
-    """Result of `samme`."""
+    """Learner, weight in the vote and weighted error rate of each round of `samme`, and why boosting ended.
+
+    "exhausted": no learner is left; "chance": none is better than chance on the reweighted samples; "max_iter": so many
+    rounds; "fallback": none was ever better than chance, and only the one of smallest error is used.
+    """
 
     picks: Codes
-    """(t,), learner of each round."""
     alphas: Array
-    """(t,), its weight in the vote."""
     errors: Array
-    """(t,), its weighted error rate in that round."""
     status: BoostingStatus
-    """Why boosting ended: no learner left; none better than chance on the reweighted samples; ``max_iter`` rounds; or
-    no learner was ever better than chance, and only the one of smallest error is used ("fallback")."""
 
 
 def samme(
@@ -357,10 +347,6 @@ def samme(
     ``misses``, (M, n), are the samples that each learner misclassifies; ``eligible``, (M,), learners that may be
     picked. In alpha, err is at least 1/(2n), half a sample under equal weights: a learner without errors gets the
     finite weight log(2n - 1) + log(n_classes - 1) and boosting continues.
-
-    References
-    ----------
-    Zhu, Zou, Rosset, Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2009, algorithm 2.
     """
     n_learners, n = misses.shape
     allowed = np.ones(n_learners, dtype=bool) if eligible is None else np.array(eligible, dtype=bool)

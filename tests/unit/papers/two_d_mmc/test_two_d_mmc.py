@@ -142,38 +142,6 @@ def test_every_half_step_increases_the_objective(seed, l1, l2, init, trade_off, 
         np.testing.assert_allclose(R.T @ R, np.eye(l2), atol=1e-12)
 
 
-@pytest.mark.parametrize("method", [GLRAM, TwoDMMC])
-def test_a_fixed_point_that_no_random_projection_beats(method, images):
-    X, y = images
-    model = method((3, 2), max_iter=500, tol=1e-15).fit(X, y)
-    assert model.status_ == "converged"
-    L, R, best = model.left_components_, model.right_components_, model.objective_history_[-1]
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        other_L, other_R = (np.linalg.qr(rng.normal(size=(side, k)))[0] for side, k in ((7, 3), (5, 2)))
-        for U, V in ((other_L, R), (L, other_R)):
-            value = np.trace(U.T @ moments(X, V) @ U)
-            if method is TwoDMMC:
-                value = np.subtract(*np.multiply(scatters(X, y, U, V), (1, model.trade_off_)))
-            assert value <= best * (1 + 1e-12) + 1e-9
-
-
-@pytest.mark.parametrize("trade_off", ["trace_ratio", 1.0, 0.0])
-def test_identity_on_one_side_is_mmc_of_the_stacked_rows(images, trade_off):
-    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the images: vectors in their own right."""
-    X, y = images
-    for A, size, side in ((X, (3, 5), "left"), (X.transpose(0, 2, 1), (7, 3), "right")):
-        model = TwoDMMC(size, trade_off=trade_off).fit(X, y)
-        between, within = (
-            sum(matrices)
-            for matrices in zip(*(one_sided(A[:, :, [j]], y, np.eye(1)) for j in range(A.shape[2])), strict=True)
-        )
-        values, vectors = np.linalg.eigh(between - model.trade_off_ * within)
-        ours = getattr(model, f"{side}_components_")
-        np.testing.assert_allclose(np.abs(ours.T @ vectors[:, :-4:-1]), np.eye(3), atol=1e-8)
-        assert model.objective_history_[-1] == pytest.approx(values[-3:].sum())
-
-
 def test_vectors_are_images_of_one_column(images):
     """Then GLRAM is uncentred PCA, and with ``centre`` PCA; 2DMMC is MMC, and 2DLDA is LDA."""
     from sklearn.decomposition import PCA
