@@ -143,8 +143,9 @@ def local_descriptors(image: Grey, rings: Sequence[Ring], n_points: int) -> tupl
         level, margin = _blur(level, np.sqrt(width**2 - reached**2) / factor)
         reached, before = width, before + factor * margin
         where = ((points[:, None] + offsets + before) / factor).astype(np.float32)
-        options = {"interpolation": cv2.INTER_LINEAR, "borderMode": cv2.BORDER_CONSTANT, "borderValue": 0}
-        values = cv2.remap(level, where[..., 1], where[..., 0], **options)
+        values = cv2.remap(
+            level, where[..., 1], where[..., 0], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0
+        )
         parts.append(values.reshape(len(points), -1))
     return unit_rows(np.concatenate(parts, axis=1)), points
 
