@@ -4,13 +4,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from mklearn.saved_models import fitted_bytes
 from mklearn.study.artefacts import read_table, write_arrays
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.moments import (
     Folds,
     block_moments,
     choose_landmarks,
-    landmarks_as_bytes,
     read_block,
     read_blocks,
     read_landmarks,
@@ -55,7 +57,7 @@ def moments(
         started = time.process_time()
         maps = choose_landmarks(drawn, y, read_blocks(features, spec.descriptors, ids), spec)
         seconds = (time.process_time() - started) / len(drawn)
-        arrays["landmarks"] = landmarks_as_bytes(maps)
+        arrays["landmarks"] = np.frombuffer(fitted_bytes(maps, "landmarks"), dtype=np.uint8)
         features = features[:: len(features) // len(spec.descriptors)]
     else:
         maps = read_landmarks(landmarks)

@@ -24,7 +24,7 @@ from mklearn.base.moments import ARRAYS, Moments
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.loading import load
-from mklearn.saved_models import fitted_bytes, from_bytes
+from mklearn.saved_models import from_bytes
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.samples import target_of
@@ -115,11 +115,6 @@ def choose_landmarks(
     return landmarks
 
 
-def landmarks_as_bytes(landmarks: list[LandmarkFeatures | str]) -> NDArray[np.uint8]:
-    """Return landmarks as `read_landmarks` reads them from the moments of the first block."""
-    return np.frombuffer(fitted_bytes(landmarks, "landmarks"), dtype=np.uint8)
-
-
 def read_landmarks(path: Path) -> list[LandmarkFeatures | str]:
     """Read the landmarks of each split, or why it has none, from the moments of the first block."""
     return from_bytes(read_arrays(path, ("landmarks",))["landmarks"].tobytes(), str(path))
@@ -168,7 +163,9 @@ class Folds(NamedTuple):
 
     @property
     def parts(self) -> Parts:
-        """Compared samples of the other folds, and of each fold."""
+        """Compared samples of the other folds, and of each fold; none without inner folds."""
+        if self.reason:
+            return []
         of_sample = self.number[self.sample]
         return [(self.sample[of_sample != fold], self.sample[of_sample == fold]) for fold in range(self.n_folds)]
 
@@ -274,28 +271,18 @@ class FitToMoments(FitAtSize):
 
 @dataclass
 class SplitSums:
-    """What the samples of a split are fitted by and embedded from.
-
-    Attributes
-    ----------
-    features : LandmarkFeatures
-    folds : Folds
-    moments : list of Moments
-        Of each fold.
-    sample : array of shape (s, D)
-        Features of the compared samples.
-    seconds : float
-        Processor time of the pass over the samples; methods on the same landmarks share it.
-    blocks : callable
-        Reads the blocks of all samples; only one is held at a time.
-    """
+    """What the samples of a split are fitted by and embedded from."""
 
     features: LandmarkFeatures
     folds: Folds
     moments: list[Moments]
+    """Of each fold."""
     sample: NDArray[Any]
+    """Features of the compared samples."""
     seconds: float
+    """Processor time of the pass over the samples; methods on the same landmarks share it."""
     blocks: Callable[[], Iterable[Block]]
+    """Reads the blocks of all samples; only one is held at a time."""
 
     def __post_init__(self) -> None:
         self.total = functools.reduce(Moments.merge, self.moments)

@@ -41,7 +41,7 @@ STUDY: dict[str, Any] = {
     "datasets": {"digits": {"per_class": 12}},
     "descriptors": {"a": {"kind": "pixels"}, "b": {"kind": "multiresolution", "resolutions": [2]}},
     "kernels": {"g": {"kind": "gaussian"}, "linear": {"kind": "linear", "descriptor": "a"}},
-    "protocols": {"sizes": {"kind": "random_per_class", "train_size": [2, 8], "repeats": 2}},
+    "protocols": {"sizes": {"kind": "random_per_class", "train_size": [1, 8], "repeats": 2}},
     "evaluation": {"neighbours": ["euclidean"]},
 }
 NUMBERS: dict[str, Any] = {
@@ -68,8 +68,9 @@ def predictions(study: SmallStudy) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
-    """All methods, with all 80 training samples as landmarks and without landmarks."""
-    return run_study(tmp_path_factory.mktemp("blocks"), study_of(on_all(METHODS, 80)), last="fit")
+    """All methods, with all 80 training samples as landmarks and without landmarks; and with as many as classes."""
+    few = {"few": {"kind": "kernel_fda", "landmarks": 10}, "few-ridges": {**METHODS["kfd"], "landmarks": 10}}
+    return run_study(tmp_path_factory.mktemp("blocks"), study_of(on_all(METHODS, 80) | few), last="fit")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -77,9 +78,9 @@ def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_method
     """The chosen candidate too. Of the smaller size, with fewer samples than landmarks, there is a row that says so."""
     files = predictions(done)
     dense, found = (rows_of(files[each]) for each in (name, f"{name}-landmarks"))
-    few = found["train_size"].eq(2)
+    few = found["train_size"].eq(1)
     assert set(found.loc[few, "status"]) == {"not_applicable"}
-    assert set(found.loc[few, "message"]) == {"n_landmarks=80, but there are 20 training samples: give at most 20"}
+    assert set(found.loc[few, "message"]) == {"n_landmarks=80, but there are 10 training samples: give at most 10"}
     large = [frame[frame["train_size"].eq(8) & frame["selection"].eq("inner_cv")] for frame in (found, dense)]
     known, expected = (frame.set_index("repeat") for frame in large)
     columns = ["neighbour", "selection", "dimension", "value", "status", "n_train"]
@@ -88,6 +89,14 @@ def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_method
     chosen = [[[json.loads(each)[key] for key in grid] for each in frame["parameters"]] for frame in (known, expected)]
     assert chosen[0] == chosen[1]
     assert name != "linear" or chosen[0] == [[30.0]] * 2
+
+
+def test_a_class_with_one_training_sample_costs_the_choice_alone(done: SmallStudy) -> None:
+    fixed, chosen = (rows_of(predictions(done)[name]) for name in ("few", "few-ridges"))
+    assert set(fixed["status"]) == {"ok"}
+    assert set(chosen.loc[chosen["train_size"].eq(1), "status"]) == {"not_applicable"}
+    assert chosen["message"].str.contains("needs two training samples of each class").sum() == 2
+    assert set(chosen.loc[chosen["train_size"].eq(8), "status"]) == {"ok"}
 
 
 def test_numbers_and_one_block_are_the_same_fit(tmp_path: Path) -> None:
