@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import UserError
-from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.samples import SampleSet, natural_key
+from mklearn.study.data.samples import natural_key
 from mklearn.study.data.splits import Splits
 from mklearn.study.jobs import Jobs, split_files, split_spec
 from mklearn.study.plan.datasets import PlannedDataset
@@ -66,16 +65,6 @@ def check_data(plan: Plan) -> DataCheck:
             if drawn.samples is None:
                 checked.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset)]
     return checked
-
-
-def heavy_tailed_views(samples: SampleSet) -> list[str]:
-    """Return a sentence for each table of features that logarithms suit."""
-    return [
-        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, and kernels and "
-        "other methods do so with `feature_scaling: log`"
-        for name, table in samples.tables.items()
-        if is_heavy_tailed(table)
-    ]
 
 
 def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) -> Iterator[str]:
@@ -131,5 +120,5 @@ def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataF
     except UserError as error:
         checked.mistakes.append(str(error))
         return None
-    checked.notes += [*data.notes, *heavy_tailed_views(data)]
+    checked.notes += data.notes
     return data.labels_table().assign(**{FIRST: data.first_equal()})

@@ -21,7 +21,6 @@ from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import SUFFIXES, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
-from mklearn.study.engine.data_check import heavy_tailed_views
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.study import DEFAULT_PROTOCOLS
@@ -99,7 +98,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
         entry, samples, notes = _table_entry(path, choices)
         labels = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
         groups = [] if samples.groups is None else samples.groups.tolist()
-        notes += [*samples.notes, *heavy_tailed_views(samples)]
+        notes += samples.notes
     n_units, counts = _folds(labels, groups)
     folds = min(FOLDS, n_units)
     if folds < 2:

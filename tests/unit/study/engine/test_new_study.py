@@ -16,10 +16,8 @@ from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.images import decode_image
-from mklearn.study.engine.data_check import check_data
 from mklearn.study.engine.new_study import Choices, new_study
-from mklearn.study.plan.plan import plan_study
-from mklearn.study.reading import check_study, read_study
+from mklearn.study.reading import read_study
 from mklearn.study.yaml_file import read_yaml
 
 
@@ -98,20 +96,6 @@ def test_a_table_and_its_columns(folder: Path) -> None:
     text = Path("Cell shapes.csv").read_text(encoding="utf-8")
     Path("Cell shapes.csv").write_text(text.replace(",p2,", ",,", 1), encoding="utf-8")  # one has no patient
     assert "group_column" not in new_study("Cell shapes.csv", Choices(label_column="type")).text
-
-
-def test_heavy_tailed_views_are_noted(folder: Path) -> None:
-    """By `init`, and by `validate`."""
-    (folder / "tables").mkdir()
-    table(folder / "tables" / "shape.csv", 20)
-    counts = np.random.default_rng(0).lognormal(sigma=2, size=(20, 4))
-    np.savez(folder / "tables" / "rna.npz", id=[f"s{k}" for k in range(20)], x=counts)
-    made = new_study("tables")
-    checked = check_data(plan_study(check_study(yaml.safe_load(made.text))))
-    for notes in (made.notes, checked.notes):
-        (note,) = [note for note in notes if "heavy-tailed" in note]
-        assert "view 'rna'" in note
-        assert "feature_scaling: log" in note
 
 
 def test_square_tables_are_matrices_if_it_is_said(folder: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.content import check_content, number_within_class, only_path
-from mklearn.study.data.readers.tables import matlab_variables, whole_numbers
+from mklearn.study.data.readers.tables import matlab_variables, readable, whole_numbers
 from mklearn.study.data.samples import SampleSet, some
 
 _PER_PERSON, _SIDE = 10, 64
@@ -71,7 +71,7 @@ def _images_in_rows(
 
 def uci(
     paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None,
-    class_codes: Sequence[int] | None = None, content_sha256: str | None = None,
+    class_codes: Sequence[int] = (), content_sha256: str | None = None,
 ) -> SampleSet:  # fmt: skip
     """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
 
@@ -80,8 +80,7 @@ def uci(
     tables : dict of str to (start, stop) or (start, stop, step), optional
         Features of each table, counted from 0 as in Python; by default one table, "features", of all.
     class_codes : sequence of int, optional
-        Needed for text: the codes of the classes. The class is in the first or the last column, the one that has
-        these values and no others; copies of one data set differ in that.
+        Of text: the values of the column of the class, the first or the last one; copies of one data set differ in that.
     content_sha256 : str, optional
         Of the features, shape (n, d), with the codes of the classes as last column, as float64.
 
@@ -95,7 +94,12 @@ def uci(
         values, labels = load_mat(path, ("X", "Y"))
         features, codes = values.T.astype(np.float64), whole_numbers(labels, path, "Y")
     else:
-        features, codes = _of_text(path, class_codes or ())
+        with readable(path):
+            text = np.loadtxt(path, delimiter=",", ndmin=2)
+        columns = [column for column in (0, -1) if set(text[:, column]) == set(class_codes)]
+        if not columns:
+            raise DataError(f"{path}: neither the first nor the last column has the classes {some(class_codes)} alone")
+        features, codes = np.delete(text, columns[0], axis=1), text[:, columns[0]]
     if len(features) != len(codes):
         raise DataError(f"{path}: {len(features)} samples but {len(codes)} labels")
     check_content(np.column_stack([features, codes]), content_sha256, path)
@@ -105,17 +109,6 @@ def uci(
         raise ConfigError(f"reader uci: `tables` gives {', '.join(empty)} none of the {features.shape[1]} features")
     names = [str(int(code)) for code in codes]
     return SampleSet.from_labels(number_within_class(names), names, tables=chosen)
-
-
-def _of_text(path: Path, class_codes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        values = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not numbers separated by commas ({error})") from error
-    for column in (0, -1):
-        if values.size and set(values[:, column]) == set(class_codes):
-            return np.delete(values, column, axis=1), values[:, column]
-    raise DataError(f"{path}: neither the first nor the last column has the classes {some(class_codes)} and no others")
 
 
 def uci_splits(path: Path) -> list[np.ndarray]:
