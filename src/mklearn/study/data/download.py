@@ -36,7 +36,7 @@ def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
     failures: list[str] = []
     if target.is_file():
         try:
-            _check(file, target)
+            _check(file, target, may_be_unlisted=file.content_check)
             return str(target)
         except _SourceFailed as error:
             failures.append(f"the present file: {error}")
@@ -51,7 +51,7 @@ def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
                     raise _SourceFailed("no such file that can be read")
                 else:
                     shutil.copyfile(source, temporary)
-                _check(file, temporary)
+                _check(file, temporary, may_be_unlisted=file.content_check and not address.startswith("mirror:"))
             return address
         except _SourceFailed as error:
             failures.append(f"{address}: {error}")
@@ -74,8 +74,8 @@ def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str | Pa
     yield from ((_public_url(url), url) for url in file.urls)
 
 
-def _check(file: FileSpec, path: Path) -> None:
-    """Raise _SourceFailed for a wrong checksum; a file of which upstream's is not known is checked when it is read."""
+def _check(file: FileSpec, path: Path, *, may_be_unlisted: bool) -> None:
+    """Raise _SourceFailed for a wrong checksum; an unlisted one may be of a file that is checked when it is read."""
     sums = {}
     for algorithm in ("sha256", "md5"):
         with path.open("rb") as stream:
@@ -86,7 +86,7 @@ def _check(file: FileSpec, path: Path) -> None:
         is_page = stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html"))
     if is_page:
         raise _SourceFailed("it is a web page, not the file")
-    if not file.content_check:
+    if not may_be_unlisted:
         algorithm = "sha256" if file.sha256 or not file.md5 else "md5"
         expected = " or ".join(getattr(file, algorithm)) or "unknown"
         raise _SourceFailed(

@@ -80,7 +80,7 @@ def uci(
     tables : dict of str to (start, stop) or (start, stop, step), optional
         Features of each table, counted from 0 as in Python; by default one table, "features", of all.
     class_codes : sequence of int, optional
-        Of text: the values of the column of the class, the first or the last one; copies of one data set differ in that.
+        Of text: the values of the column of the class, the first or the last one: copies differ in that.
     content_sha256 : str, optional
         Of the features, shape (n, d), with the codes of the classes as last column, as float64.
 
