@@ -45,10 +45,6 @@ class Winner(NamedTuple):
     position: int
     row: dict[str, Any]
     among: int
-    better: int
-    """Entries that are better than the reference, with certainty: the winner is one of them; 0 if there are none."""
-    complete: int
-    """Entries without a failed split."""
 
 
 def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
@@ -75,5 +71,5 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
         return None
     certain = [one for one in found if one[1]["verdict"] == BETTER]
     complete = [one for one in found if not one[1].get("n_failed", 0)]
-    best = max(certain or complete or found, key=lambda one: sign * float(one[1]["mean"]))
-    return Winner(*best, *(len({position for position, _ in every}) for every in (found, certain, complete)))
+    kept = certain or complete or found
+    return Winner(*max(kept, key=lambda one: sign * float(one[1]["mean"])), len({position for position, _ in found}))

@@ -26,8 +26,6 @@ VEGA_LITE = "6.4"
 FILE_WIDTH = 560
 SCALE = 2
 """Pixels of the PNG per pixel of the SVG."""
-LARGEST = 30_000
-"""Pixels of a side; a figure that would be larger has gone wrong, and the renderer of PNG dies of it."""
 MAX_COLOURS = 8
 """Up to this many classes or kernels have colours of the scheme; more take hues. So many methods have solid lines."""
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
@@ -141,19 +139,10 @@ def vega_script() -> str:
 
 
 def write_figure(stem: Path, figure: Chart, title: str, config: Chart) -> list[Path]:
-    """Write a figure as SVG and PNG with a title of its own; return the two files, named by ``stem`` and a suffix.
-
-    Raises
-    ------
-    ValueError
-        It can't be rendered, or would be larger than any figure of a report.
-    """
+    """Write a figure as SVG and PNG with a title of its own; return the two files, named by ``stem`` and a suffix."""
     if figure.get("width") == "container":
         figure = figure | {"width": FILE_WIDTH, "title": figure["title"] | {"text": title}}
     svg = vl_convert.vegalite_to_svg(figure, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])
-    size = re.match(r'<svg[^>]* width="([^"]*)" height="([^"]*)"', svg)
-    if size is None or not all(0 < float(length) <= LARGEST for length in size.groups()):
-        raise ValueError(f"its size is {' x '.join(size.groups()) if size else 'not known'} pixels")
     paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".svg", ".png")]
     write_text(paths[0], svg)
     with atomic_path(paths[1]) as temporary:

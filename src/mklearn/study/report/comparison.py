@@ -12,11 +12,12 @@ import pandas as pd
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, typed
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
 from mklearn.study.report.result_tables import difference_cell, value_cell
-from mklearn.study.report.results import Results, protocol_family, records, results_of
+from mklearn.study.report.results import Results, protocol_family, results_of
 from mklearn.study.report.tables import Cell, Column, Table, text_columns
 
 SETTING = ["dataset", "protocol", "train_size"]
@@ -80,13 +81,13 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
     titles = {
         (kind, row[kind]): str(row[f"{kind}_title"])
         for study in (second, first)
-        for row in records(study.summary)
+        for row in plain_records(study.summary)
         for kind in ("dataset", "method")
     }
     rows = _summary_by_method((first, second), same)
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
         dataset, protocol, size, method, rule = _key(key)
-        by_study = {row["method"]: row for row in records(pair)}
+        by_study = {row["method"]: row for row in plain_records(pair)}
         change = by_study.get("B", {})
         if change.get("disagreement") == 0:  # the same predictions
             change = dict.fromkeys(PAIRED[:3], 0.0)

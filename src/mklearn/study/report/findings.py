@@ -16,9 +16,10 @@ import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
 from mklearn.study.evaluation.headline import winner
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.verdicts import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdicts
 from mklearn.study.report import wording
-from mklearn.study.report.results import Results, Setting, records
+from mklearn.study.report.results import Results, Setting
 from mklearn.study.report.wording import change, change_and_interval, enumeration, plural, rule_title
 from mklearn.study.specs.table_specs import ReportFinal
 
@@ -102,7 +103,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> str:
     several = len(results.settings) - len(without) > 1
     matters = results.matters if metric.in_percent else 0.0
     methods = [
-        _Judged(str(label), records(own), list(verdicts(own, matters, metric.larger_is_better)), several)
+        _Judged(str(label), plain_records(own), list(verdicts(own, matters, metric.larger_is_better)), several)
         for label, own in judged.groupby("label", sort=False)
     ]
     if metric.in_percent or not several:
@@ -172,16 +173,10 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     found = winner(rows, results.metric.kind, final.dataset, final.entries)
     if found is None:
         return ""
-    row, metric = found.row, results.metric
+    row = found.row
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
-    why = "as the study says"
-    if final.chosen:
-        kind = "" if not 0 < found.complete < found.among else " without a failed split"
-        why = f"the best of {found.complete or found.among} methods{kind}"
-        if found.better:
-            are = "method that is" if found.better == 1 else "methods that are"
-            why = f"the best of {found.better} {are} better than {results.reference_title}"
-    name = f"{metric.name} {_value(row['mean'], results)}{rule}"
+    why = f"chosen among {plural(found.among, 'method')}" if final.chosen else "as the study says"
+    name = f"{results.metric.name} {_value(row['mean'], results)}{rule}"
     return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {name}."
 
 
@@ -229,7 +224,7 @@ def answer(results: Results, found: Findings) -> str:
     setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
     if setting is not None:
         own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
-        best, share = records(own.head(BEST)), metric.in_percent
+        best, share = plain_records(own.head(BEST)), metric.in_percent
         count = f"best {BEST} of {plural(len(own), 'method')}" if len(own) > BEST else plural(len(own), "method")
         title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
         width = max(len(str(row["label"])) for row in best)

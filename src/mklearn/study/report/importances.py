@@ -8,15 +8,15 @@ from pathlib import Path
 import pandas as pd
 
 from mklearn.errors import DataError
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart
-from mklearn.study.report.results import records
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 from mklearn.study.report.wording import interval, plural, value
 
-DRAWN, SHOWN = 20, 5
-"""So many features of a view are in its figure and in its table, the most important ones."""
+DRAWN = 20
+"""So many features of a view are in its figure, the most important ones."""
 TEXTS, NUMBERS = ("view", "feature", "measure", "message"), ("loss", "low", "high", "splits", "permutations")
 
 
@@ -32,19 +32,17 @@ def read_importances(path: Path) -> pd.DataFrame:
 
 
 def importances_part(frame: pd.DataFrame) -> ReportPart:
-    """Return a table of the views, and of each view a figure and a table of its most important features."""
+    """Return a table of the views, and a figure of the most important features of each."""
     whole = frame["feature"].eq("")
     if not len(frame) or frame["view"].eq("").all():
         note = "; ".join(frame["message"]) or "The final model's method takes whole images: it has no views to shuffle."
         return ReportPart(tables=[Table("Importance of views", text_columns("View"), [], note=note)])
-    figures, tables = [], [_table("Importance of views", frame[whole].assign(feature=frame["view"]), _note(frame))]
-    for view, rows in frame[~whole].groupby("view", sort=False):
-        caption = f"Importance of features: {view}"
-        alt = "Bars with intervals: what predictions lose where each feature of those that matter most is shuffled."
-        figures.append(PartFigure(caption, alt, partial(importance_bars, rows, title=caption)))
-        most = f"The {SHOWN} that matter most of {len(rows)} features; all are in importances.csv, beside the model."
-        tables.append(_table(caption, rows.head(SHOWN), most if len(rows) > SHOWN else ""))
-    return ReportPart(figures, tables)
+    alt = "Bars with intervals: what predictions lose where each feature of those that matter most is shuffled."
+    figures = [
+        PartFigure(f"Importance of features: {view}", alt, partial(importance_bars, rows, title=str(view)))
+        for view, rows in frame[~whole].groupby("view", sort=False)
+    ]
+    return ReportPart(figures, [_views_table(frame[whole], _note(frame))])
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
@@ -75,19 +73,19 @@ def _note(frame: pd.DataFrame) -> str:
         f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
         f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
         f"for their number. The parameters were chosen on all samples.{few} Features that tell the same replace "
-        "each other: each loses about 0, and their view does not."
+        "each other: each loses about 0, and their view does not. All numbers are in importances.csv, beside the model."
     )
 
 
-def _table(caption: str, frame: pd.DataFrame, note: str) -> Table:
-    columns = [*text_columns("Shuffled"), Column("Loss", "mean over test samples"), Column("95 % interval")]
+def _views_table(frame: pd.DataFrame, note: str) -> Table:
+    columns = [*text_columns("View"), Column("Loss", "mean over test samples"), Column("95 % interval")]
     in_points = bool(frame["measure"].eq("accuracy").all())
     rows = [
         [
-            Cell(row["feature"]),
+            Cell(row["view"]),
             number_cell(value(row["loss"], in_points), row["loss"]),
-            Cell(interval(row["low"], row["high"], in_points), kind="number"),
+            number_cell(interval(row["low"], row["high"], in_points), row["low"]),
         ]
-        for row in records(frame)
+        for row in plain_records(frame)
     ]
-    return Table(caption, columns, rows, sorted_by=1, note=note)
+    return Table("Importance of views", columns, rows, sorted_by=1, note=note)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -12,11 +11,12 @@ import pandas as pd
 
 from mklearn.inspection import WeightStability, weight_stability
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.records import FitRecord
-from mklearn.study.report.results import Results, Setting, records
+from mklearn.study.report.results import Results, Setting
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 from mklearn.study.report.wording import DASH, count, enumeration, percent, scientific
 
@@ -156,7 +156,7 @@ def kernels_section(results: Results) -> Section:
             frame = pd.concat(known, ignore_index=True)
             worst = {name: how for name, how in WORST.items() if name in frame}
             info = frame.groupby("kernel", sort=False).agg(worst).reset_index()
-            tables.append(kernel_table(info, chosen_scalings(setting.of(results.scores)), setting.title))
+            tables.append(kernel_table(info, setting.title))
     note = (
         "Fitted on the training samples of one split. A kernel with little off-diagonal mass is close to the identity: "
         "to it hardly any two samples are alike."
@@ -164,44 +164,26 @@ def kernels_section(results: Results) -> Section:
     return Section("kernels", "Kernels", [ReportPart(tables=tables)] if tables else [], note)
 
 
-def kernel_table(info: pd.DataFrame, scalings: pd.Series, caption: str) -> Table:
-    """Tabulate diagnostics of kernels, one in each row of ``info``, and their :func:`chosen_scalings`."""
-    scaled = Column("Scaling", "of features: what training samples chose, with the numbers of splits", numeric=False)
+def kernel_table(info: pd.DataFrame, caption: str) -> Table:
+    """Tabulate diagnostics of kernels, one in each row of ``info``."""
     columns = [
         *text_columns("Kernel"),
-        *([scaled] if len(scalings) else []),
         Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
         Column("Min. eigenvalue", "of the training kernel of the first split, before its repair", on_page=False),
         Column("Off-diagonal mass", "share of the centred kernel of the first split that no diagonal kernel explains"),
         *text_columns("Remarks"),
     ]
     rows = []
-    for row in records(info):
+    for row in plain_records(info):
         remarks, mass = _remarks(row), row.get("off_diagonal_mass")
-        own = scalings[scalings.index.get_level_values("kernel") == row["kernel"]].droplevel("kernel")
-        counts = ", ".join(f"{scaling} ({number})" for scaling, number in own.items())
         numbers = [row.get(name) for name in ("bandwidth", "min_eigenvalue")]
         rows.append([
             Cell(str(row["kernel"])),
-            *([Cell(counts or DASH)] if len(scalings) else []),
             *(number_cell(scientific(value), value) for value in numbers),
             number_cell(DASH if pd.isna(mass) else f"{percent(mass)} %", mass),
             Cell("; ".join(remarks) or DASH, kind="prose warn" if remarks else ""),
         ])  # fmt: skip
     return Table(caption, columns, rows)
-
-
-def chosen_scalings(scores: pd.DataFrame) -> pd.Series:
-    """Count the splits of one setting by ``kernel, scaling``: what training samples chose for automatic scalings."""
-    rows = scores.drop_duplicates(["parameters", "repeat", "fold"])
-    found = {
-        (kernel, scaling, repeat, fold)
-        for text, repeat, fold in zip(rows["parameters"], rows["repeat"], rows["fold"], strict=True)
-        if isinstance(chosen := json.loads(text).get("feature_scaling"), dict)
-        for kernel, scaling in chosen.items()
-    }
-    counted = pd.DataFrame([key[:2] for key in sorted(found)], columns=["kernel", "scaling"])
-    return counted.value_counts()
 
 
 def _remarks(row: dict[str, Any]) -> list[str]:

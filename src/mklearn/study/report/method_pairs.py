@@ -12,10 +12,11 @@ import pandas as pd
 from mklearn.base.statistics import holm
 from mklearn.study.evaluation.headline import headline_rows
 from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import wording
 from mklearn.study.report.result_tables import difference_cell
-from mklearn.study.report.results import Results, protocol_family, records
+from mklearn.study.report.results import Results, protocol_family
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 from mklearn.study.specs.table_specs import Comparison
 
@@ -64,7 +65,7 @@ def pair_differences(
 def _first_protocols(rows: pd.DataFrame, protocols: Sequence[str] | None) -> pd.DataFrame:
     if protocols is None:
         return rows
-    families = [protocol_family(row["protocol"], row["train_size"]) for row in records(rows)]
+    families = [protocol_family(row["protocol"], row["train_size"]) for row in plain_records(rows)]
     order = pd.Series([protocols.index(name) if name in protocols else np.nan for name in families], rows.index)
     return rows[order.notna() & order.eq(order.groupby(rows["dataset"]).transform("min"))]
 
@@ -80,7 +81,7 @@ def differences_table(comparison: Comparison, table: pd.DataFrame, results: Resu
     columns = [*text_columns("Setting"), *(Column(f"{first} − {second}") for first, second in names)]
     keys = _row_keys(comparison)
     by_row: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
-    for row in records(table):
+    for row in plain_records(table):
         key = tuple(None if pd.isna(row[name]) else row[name] for name in keys)
         by_row.setdefault(key, {})[row["pair"]] = row
     lines = []

@@ -90,31 +90,23 @@ def build_report(
     provenance: Mapping[str, Any] | None = None,
     figure_files: bool = True,
 ) -> list[Path]:
-    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt`` and ``figures/``; return the paths.
+    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt`` and, if asked, ``figures/``; return the paths.
 
-    And ``reproduction.csv`` if there are published values, ``weights.csv`` if kernel weights are learned, and
-    ``ranks.csv`` of five data sets or more. Each file is replaced as a whole; figures of an earlier report that this
-    one does not write are deleted. The same arguments give the same bytes: nothing in the report depends on when or
-    where it is written.
+    And the CSV files of sections. Each file is replaced as a whole; figures of an earlier report that this one does not
+    write are deleted. The same arguments give the same bytes: nothing depends on when or where it is written.
 
     Parameters
     ----------
-    out_dir : Path
     study : ReportSpec
         What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
     run : dict
         The record of the run, see :func:`mklearn.study.run_record.run_record`.
-    data, fits : sequence of DataSetRecord, sequence of FitRecord
-    scores, summary : DataFrame
-        The tidy score table, and :func:`mklearn.study.evaluation.summary.summarise` of it.
-    predictions : Predictions, optional
-        Those that the summary was made with, for the intervals of the study's comparisons.
+    summary : DataFrame
+        :func:`mklearn.study.evaluation.summary.summarise` of the scores and predictions.
     parts : sequence of ReportPart
         What the study adds to every report's figures and tables.
     provenance : dict, optional
         The record of the page itself.
-    figure_files : bool, default=True
-        Whether to write ``figures/``.
     """
     results = results_of(
         scores, summary, fits, study.reference, study.learned, metric=study.metric,
@@ -182,12 +174,16 @@ def results_section(results: Results) -> Section:
         for setting in results.settings
     ]  # fmt: skip
     embeds = bool(results.scores["dimension"].notna().any())
-    oracle = "Oracle: the best dimension of the mean test curve, chosen on the test samples as published tables do. "
+    oracle = ""
+    if results.summary["published"].notna().any():
+        oracle = (
+            "Oracle: the best dimension of the mean test curve, chosen on the test samples as published tables do. "
+        )
     matters = f"a gain of {gain_title(results)}, the smallest that matters here" if results.metric.in_percent else "any"
     note = (
         f"Test {results.score.name}, chosen by inner CV: mean ± std over splits, with {'dimension and ' * embeds}"
         "parameters chosen by cross-validation inside the training samples, the number to go by. "
-        f"{oracle * embeds}Differences are paired on the same test samples; lines in the figure and brackets in the "
+        f"{oracle}Differences are paired on the same test samples; lines in the figure and brackets in the "
         "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "
         "exclude 0, where the p-value is below 5 % after Holm's correction for the number of comparisons. No gain: "
         f"the interval excludes {matters}; not shown: it does not. Two to four splits have no interval; that of one "

@@ -10,12 +10,12 @@ import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.reproduction import compare_published
+from mklearn.study.evaluation.reproduction import compare_published, plain_records
 from mklearn.study.report import charts, wording
 from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
-from mklearn.study.report.results import Results, records, whole_or_none
+from mklearn.study.report.results import Results, whole_or_none
 from mklearn.study.report.tables import Cell, Table, number_cell, text_columns
 from mklearn.study.specs.table_specs import ReportSpec, Tolerance
 
@@ -118,10 +118,10 @@ def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
     tables = list[Table]()
     for (source, title, metric), part in cells.groupby(["published_source", "dataset_title", "metric"], sort=False):
         named = "" if metric == "accuracy" else f" · {metric_named(str(metric)).title}"
-        places = list(dict.fromkeys(map(_place, records(part.sort_values("train_size", kind="stable")))))
+        places = list(dict.fromkeys(map(_place, plain_records(part.sort_values("train_size", kind="stable")))))
         lines = []
         for label, own in part.groupby("label", sort=False):
-            by_place = {_place(row): row for row in records(own)}
+            by_place = {_place(row): row for row in plain_records(own)}
             lines.append((Cell(str(label)), *(_cell(by_place.get(place)) for place in places)))
         note = "" if tables else _note(cells, tolerance)
         columns = (*text_columns("Method"), *setting_columns(places))

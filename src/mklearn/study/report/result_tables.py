@@ -10,11 +10,12 @@ import pandas as pd
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
 from mklearn.study.report.parts import ReportPart, Section
-from mklearn.study.report.results import Results, Setting, protocol_family, records, typical_times, whole_or_none
+from mklearn.study.report.results import Results, Setting, protocol_family, typical_times, whole_or_none
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 
 SCORE, DIFFERENCE = "score", "difference"
@@ -90,7 +91,7 @@ def result_table(results: Results, setting: Setting) -> Table:
         frame[frame["neighbour"].isin(results.one_rule)]
         for frame in (setting.of(results.summary), setting.of(results.scores))
     )
-    for row in records(rows):
+    for row in plain_records(rows):
         by_method.setdefault(row["label"], {})[str(row["selection"])] = row
     pairs = sorted(by_method.items(), key=lambda item: _height(item[1], metric), reverse=True)
     means = (pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair)
@@ -279,7 +280,7 @@ def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], o
     columns += [Column(f"{m.title}{unit}", f"mean ± std over {over}") for m, unit in zip(metrics, units, strict=True)]
     lines, messages = [], list[str]()
     for label, own in rows.groupby("label", sort=False):
-        by_metric = {row["metric"]: row for row in records(own)}
+        by_metric = {row["metric"]: row for row in plain_records(own)}
         cells = [Cell(str(label))]
         for metric in metrics:
             row = by_metric.get(metric.kind, {})

@@ -12,6 +12,7 @@ import pandas as pd
 
 from mklearn.study.evaluation.headline import headline_rows
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.wording import setting_title
@@ -180,7 +181,7 @@ def _labelled(frame: pd.DataFrame, label_of: dict[str, str]) -> pd.DataFrame:
 
 
 def _settings_of(summary: pd.DataFrame) -> list[Setting]:
-    rows = records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
+    rows = plain_records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
     families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
     datasets = [dataset for dataset, _ in families]
     settings = []
@@ -222,11 +223,6 @@ def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     own = times.loc[times["method"].eq(reference), [*split, "seconds"]]
     times["ratio"] = times["seconds"] / times[split].merge(own, "left", split)["seconds"].to_numpy()
     return times.groupby("label", sort=False)[["seconds", "ratio"]].median()
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows as dicts."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def whole_or_none(value: Any) -> int | None:

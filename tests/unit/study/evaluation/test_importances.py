@@ -104,7 +104,7 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
     )
     text = page(folder)
     assert "Importance of features: phenols" in text
-    assert text.index(">flavanoids<") < text.index(">total_phenols<")
+    assert text.index(">phenols<") < text.index(">acids<")
     assert "lose, in points of accuracy" in text
 
 
@@ -139,11 +139,8 @@ def test_the_most_important_features_of_a_wide_view_are_shown() -> None:
     columns = {"view": "genes", "feature": names, "measure": "r2", "splits": 5, "permutations": 2, "message": ""}
     frame = pd.DataFrame(columns | {"loss": np.linspace(0.9, 0.1, 26), "low": 0.0, "high": 1.0})
     part = importances_part(frame)
-    whole, features = part.tables
+    (whole,) = part.tables
     assert [row[0].text for row in whole.rows] == ["genes"]
-    assert [row[0].text for row in features.rows] == names[1:6]
-    assert features.note.startswith("The 5 that matter most of 25 features;")
-    assert importances_part(frame[:6]).tables[1].note == ""
     (figure,) = part.figures
     drawn = figure.draw()
     assert [row["f"] for row in drawn["data"]["values"]] == names[1:21]

@@ -27,7 +27,7 @@ from mklearn.study.report.figures import (
     training_size_section,
 )
 from mklearn.study.report.figures_of_fits import FEW_CLASSES, confused, confusion_section, embedding, pairs_table
-from mklearn.study.report.kernels import chosen_scalings, kernel_table, weights_section
+from mklearn.study.report.kernels import weights_section
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.results import protocol_family, results_of, thinned, typical_times
 from mklearn.study.report.theme import SCHEMES, vega_config
@@ -150,22 +150,6 @@ def test_times_are_divided_by_the_reference_s_on_the_same_split() -> None:
         "average": [3.0, 1.0],
         "late": [1.0, pytest.approx(math.nan, nan_ok=True)],
     }
-
-
-@pytest.mark.parametrize("automatic", [True, False])
-def test_the_scalings_of_a_kernel_are_counted_by_split(automatic: bool) -> None:
-    """And not over methods or metrics; without automatic scalings there is no column."""
-    info = pd.DataFrame({"kernel": ["rna", "protein"], "bandwidth": [2.0, 3.0]})
-    rows = [(0, {"feature_scaling": "minmax"})]  # a parameter of the method's own
-    for fold, ridge in [(fold, ridge) for fold in range(5) for ridge in (0.1, 0.1, 1.0)]:
-        scaling = {"feature_scaling": {"rna": "unit" if fold == 4 else "rank"}} if automatic else {}
-        rows.append((fold, {"ridge": ridge, **scaling}))
-    scores = pd.DataFrame([{"repeat": 0, "fold": fold, "parameters": json.dumps(chosen)} for fold, chosen in rows])
-    table = kernel_table(info, chosen_scalings(scores), "Kernels")
-    assert [column.title for column in table.columns][:2] == ["Kernel", "Scaling" if automatic else "Bandwidth"]
-    assert {len(row) for row in table.rows} == {len(table.columns)}
-    if automatic:
-        assert [row[1].text for row in table.rows] == ["rank (4), unit (1)", "–"]
 
 
 def test_embeddings_are_thinned_evenly_and_in_one_dimension_have_a_row_for_each_class() -> None:

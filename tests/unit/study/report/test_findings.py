@@ -153,7 +153,7 @@ def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headli
     entries = [FinalEntry(method=name, protocol="p", train_size=5) for name in ("average", "mkl", "svc")]
     found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
     assert found.model == (
-        "The model of this study (model.mklearn) is the average, the best of 3 methods: mean accuracy 70.0 %, by 1-NN "
+        "The model of this study (model.mklearn) is the average, chosen among 3 methods: mean accuracy 70.0 %, by 1-NN "
         "Euclidean."
     )
 
@@ -164,7 +164,7 @@ def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
     results.all_metrics.loc[lucky, ["n_failed", "n_repeats"]] = (5, 1)
     entries = [FinalEntry(protocol="p", train_size=5, method=name) for name in ("good", "lucky")]
     found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
-    assert "model.mklearn) is good, the best of 1 methods without a failed split: mean" in found.model
+    assert "model.mklearn) is good, chosen among 2 methods: mean" in found.model
     assert answer(results, found).count("(5 of 6 splits failed)") == 1
 
 
