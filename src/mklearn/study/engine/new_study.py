@@ -229,12 +229,12 @@ def _named_column(columns: Mapping[str, pd.Series], names: Sequence[str], option
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
     """Return the table of several that alone has labels, or of those with labels the only one without features."""
-    holding = [table for name, table in views.items() if predicted in table.columns and name not in choices.views]
-    bare = [table for table in holding if {*table.columns} <= {ids, predicted, choices.group_column}]
-    if len(bare) != 1 and len([table for table in views.values() if predicted in table.columns]) != 1:
+    holding = [name for name, table in views.items() if predicted in table.columns]
+    bare = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column}]
+    names = bare if len(bare) == 1 else holding
+    if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
         return None
-    table = next(iter(bare if len(bare) == 1 else holding), None)
-    return table if table is not None and len(views) > 1 and table.has_features_as_columns else None
+    return views[names[0]] if views[names[0]].has_features_as_columns else None
 
 
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mklearn.errors import ConfigError
 from mklearn.study.data import resizing
 from mklearn.study.data.resizing import INTERPOLATIONS, resize_images
 
@@ -71,12 +70,6 @@ def test_pixels_keeps_the_aspect_and_the_input() -> None:
     assert isinstance(resize_images(images[:1] * 2, pixels=100), np.ndarray)
     for image, old in zip(images, before, strict=True):
         np.testing.assert_array_equal(image, old)
-
-
-@pytest.mark.parametrize("arguments", [{}, {"shape": (2, 2), "pixels": 4}, {"shape": (0, 2)}, {"pixels": 0}])
-def test_refusals(arguments: dict) -> None:
-    with pytest.raises(ConfigError):
-        resize_images(np.zeros((1, 4, 4)), **arguments)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])

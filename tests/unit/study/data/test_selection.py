@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import entry, selection_mistakes
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.selection import chosen_rows, merged_names
 from mklearn.study.datasets import dataset_spec
@@ -86,23 +85,6 @@ def test_draws_are_pinned() -> None:
 def test_invalid_selections(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         chosen_rows(Y, NAMES, **arguments)
-
-
-def test_selection_mistakes_known_before_reading() -> None:
-    known = entry("caltech101")
-    asked = {"draw": 0, "per_class": 32}
-    short = ("per_class", "32 can't be drawn: the smallest class has 31 samples.")
-    assert selection_mistakes(known, asked) == [short]
-    too_many = {"exclude_classes": ["BACKGROUND_Google"], "first_classes": 102}
-    assert selection_mistakes(known, too_many) == [("first_classes", "102 requested, but there are only 101.")]
-    for valid in (
-        {**asked, "per_class": 31},
-        {**asked, "classes": ["airplanes", "Motorbikes"], "per_class": 700},
-        {**asked, "exclude_classes": ["inline_skate"]},
-        {"per_class": 500},
-    ):
-        assert selection_mistakes(known, valid) == []
-    assert selection_mistakes(entry("digits"), {"draw": 1, "per_class": 150}) == []
 
 
 # --- merged classes, and groups

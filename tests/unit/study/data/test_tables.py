@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.io import savemat
-from tests.unit.study.data.annotated_files import NULLABLE, PLAIN, write_h5ad, write_h5mu
+from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
@@ -71,11 +71,9 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "sparse.mat": lambda path: savemat(path, {"id": IDS, "label": LABELS, "X": sp.csc_matrix(X)}),
     "new.mat": mat73,
     "dense.h5ad": lambda path: write_h5ad(path, X, OBS),
-    "plain.h5ad": lambda path: write_h5ad(path, X, OBS, text=PLAIN),
     "csr.h5ad": lambda path: write_h5ad(path, sp.csr_array(X), OBS.astype({"label": "category"})),
     "csc.h5ad": lambda path: write_h5ad(path, sp.csc_array(X), OBS.reset_index(names="id")),
     "a.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS), "two": (X, OBS.iloc[:, :0])}, OBS),
-    "plain.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS), "two": (X, OBS.iloc[:, :0])}, OBS, PLAIN),
     "whole.h5mu": lambda path: write_h5mu(path, {"two": (X, EMPTY.iloc[::-1]), "one": (X, EMPTY)}, OBS),
 }
 
@@ -120,16 +118,14 @@ def test_arrays_without_ids_have_the_order_of_the_labels_or_numbers(tmp_path: Pa
         feature_tables({"x1": path, "x": tmp_path / "x.npy"}, arrays={"x1": "X1"}, label_column="Y")
 
 
-@pytest.mark.parametrize("text", [NULLABLE, PLAIN], ids=["nullable", "plain"])
-def test_arrays_of_annotated_data(tmp_path: Path, text: Any) -> None:
-    """Each way in which anndata stores a column: text of few and of many values, numbers, True and False, with gaps."""
+def test_arrays_of_annotated_data(tmp_path: Path) -> None:
+    """And labels of each kind: numbers, True and False, categories, with gaps."""
     obs = OBS.assign(
         age=pd.array([1, None, 2, 1, 2, 1], dtype="Int64"), kind=pd.Categorical(["x", None, *"yxyx"]),
         grade=pd.Categorical([1, None, 2, 1, 2, 1]), treated=pd.array([True, None, *[False, True] * 2], "boolean"),
-        name=[*"uvwxyz"],
     )  # fmt: skip
     more: dict[str, Any] = {"obsm": {"X_pca": X[:, :2]}, "layers": {"counts": sp.csc_array(X * 2)}}
-    path = write_h5ad(tmp_path / "a.h5ad", X, obs, var=list("abcd"), text=text, **more)
+    path = write_h5ad(tmp_path / "a.h5ad", X, obs, var=list("abcd"), **more)
     arrays = {"pca": "obsm/X_pca", "counts": "layers/counts"}
     samples = feature_tables(dict.fromkeys(["x", *arrays], path), arrays=arrays)
     for name, expected in (("x", X), ("pca", X[:, :2]), ("counts", 2 * X)):
