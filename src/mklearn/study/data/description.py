@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,71 +55,55 @@ def described(
     rows = slice(None) if part is None else rows_of_part(len(data), part)
     ids = data.ids[rows]
     if kind == "table":
-        found: Features = _table(data, rows, parameters["table"], dtype, samples)
-    else:
-        extra = {}
-        if learned is not None:
-            held = read_arrays(learned)
-            extra["learned"] = {str(name): held[str(name)] for name in held["names"]}
-        found = _from_images(
-            data, rows, f"descriptor {kind}", partial(load(implementation), **extra, **parameters), dtype, samples
-        )
-    if isinstance(found, np.ndarray) and kind != "table" and not np.isfinite(found).all():
-        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise DataError(f"{samples}: descriptor {kind} of sample {str(ids[row])!r} is not finite.")
-    return found, ids
-
-
-def _table(data: SampleSet, rows: slice, name: str, dtype: FeatureType | None, path: Path) -> np.ndarray:
-    if name not in data.tables:
-        raise DataError(f"{path}: has no table {name!r}; available: {', '.join(data.tables) or 'none'}.")
-    return _converted(data.tables[name][rows], dtype or "float64", f"{path}: table {name!r}")
-
-
-def _from_images(
-    data: SampleSet, rows: slice, name: str, compute: Callable[..., Any], dtype: FeatureType | None, path: Path
-) -> Features:
+        name = parameters["table"]
+        if name not in data.tables:
+            raise DataError(f"{samples}: has no table {name!r}; available: {', '.join(data.tables) or 'none'}.")
+        return _converted(data.tables[name][rows], dtype or "float64", f"{samples}: table {name!r}"), ids
     if data.images is None:
-        raise DataError(f"{path}: has no images, which {name} needs.")
-    images = data.images[rows]
+        raise DataError(f"{samples}: has no images, which descriptor {kind} needs.")
+    extra = {}
+    if learned is not None:
+        held = read_arrays(learned)
+        extra["learned"] = {str(name): held[str(name)] for name in held["names"]}
+    images, compute = data.images[rows], partial(load(implementation), **extra, **parameters)
     starts = range(0, len(images), BATCH)
-    ids = data.ids[rows]
 
-    def described(start: int) -> Any:
+    def batch_of(start: int) -> Any:
         try:
             return compute(images[start : start + BATCH])
         except DataError as error:  # which counts the images of a batch
             named = re.sub(r"^Image (\d+)\b", lambda found: f"image {str(ids[start + int(found[1])])!r}", str(error))
-            raise DataError(f"{path}: {named}") from error
+            raise DataError(f"{samples}: {named}") from error
 
-    batches = map(described, progress(starts, len(starts), f"{name}: batch"))
+    batches = map(batch_of, progress(starts, len(starts), f"descriptor {kind}: batch"))
     first = next(batches)
     if isinstance(first, PointSets):
-        return PointSets.concatenate([first, *batches])
-    return _filled(itertools.chain([first], batches), len(images), name, dtype, path)
+        return PointSets.concatenate([first, *batches]), ids
+    features = _filled(itertools.chain([first], batches), len(images), f"{samples}: descriptor {kind}", dtype)
+    wrong = ids[~np.isfinite(features).all(axis=1)]
+    if len(wrong):
+        raise DataError(f"{samples}: descriptor {kind} of sample {str(wrong[0])!r} is not finite.")
+    return features, ids
 
 
-def _filled(batches: Iterator[Any], n: int, name: str, dtype: FeatureType | None, path: Path) -> np.ndarray:
+def _filled(batches: Iterator[Any], n: int, what: str, dtype: FeatureType | None) -> np.ndarray:
     """Put the features of batches of images into one array (n, d): two copies of a million samples are too many."""
-    found: np.ndarray | None = None
+    every: np.ndarray | None = None
     start = 0
     for batch in batches:
-        features = np.asarray(batch)
-        if dtype is not None:
-            features = _converted(features, dtype, f"{path}: {name}")
-        if found is None:
-            found = np.empty((n, *features.shape[1:]), dtype=features.dtype)
-        if (features.shape[1:], features.dtype) != (found.shape[1:], found.dtype):
-            these = f"{features.dtype} features of shape {features.shape[1:]}"
+        features = np.asarray(batch) if dtype is None else _converted(np.asarray(batch), dtype, what)
+        if every is None:
+            every = np.empty((n, *features.shape[1:]), dtype=features.dtype)
+        if (features.shape[1:], features.dtype) != (every.shape[1:], every.dtype):
             raise DataError(
-                f"{path}: {name} gives {these} for images {start + 1} to {start + len(features)}, and "
-                f"{found.dtype} of shape {found.shape[1:]} for those before; expected one for all images "
-                "(`resize` gives images one size)."
+                f"{what} gives {features.dtype} features of shape {features.shape[1:]} for images {start + 1} to "
+                f"{start + len(features)}, and {every.dtype} of shape {every.shape[1:]} for those before; expected one "
+                "for all images (`resize` gives images one size)."
             )
-        found[start : start + len(features)] = features
+        every[start : start + len(features)] = features
         start += len(features)
-    assert found is not None
-    return found
+    assert every is not None
+    return every
 
 
 def _converted(features: np.ndarray, dtype: str, what: str) -> np.ndarray:

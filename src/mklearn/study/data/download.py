@@ -57,12 +57,12 @@ def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
             failures.append(f"{address}: {error}")
             _logger.warning("%s from %s: %s", file.name, address, error)
     checksum = " or ".join([f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5])
-    lines = [f"{file.name}: download failed from every source."]
-    lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
-    lines += ["What to do, offline or if the site is gone:", f"  put the file at {target} ({checksum})"]
-    lines += [f"  it is published at {' or '.join(map(_public_url, file.urls))}"] if file.urls else []
-    lines += [f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it"] if file.mirror else []
-    raise DownloadError("\n".join(lines))
+    tried = [f"  tried {failure}" for failure in failures] or ["  no source is known"]
+    below = f", or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it" if file.mirror else ""
+    raise DownloadError(
+        "\n".join([f"{file.name}: download failed from every source.", *tried])
+        + f"\nOffline, or if the site is gone, put the file at {target} ({checksum}){below}"
+    )
 
 
 def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str | Path]]:
