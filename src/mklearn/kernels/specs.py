@@ -39,16 +39,15 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
     Raises `ConfigError` if there is no such kind, or `implementation` is no subclass of `Kernel`.
     """
     given = {"kind": spec} if isinstance(spec, str) else spec
-    if "implementation" not in given:
+    implementation = given.get("implementation")
+    if implementation is None:
         kind = given.get("kind", "gaussian")
         check_choice(kind, "kind", tuple(KERNELS))
-        own: type[Kernel] = load(KERNELS[kind].implementation)
-        return own
-    implementation = str(given["implementation"])
-    found = load(implementation)
-    if not (isinstance(found, type) and issubclass(found, Kernel)):
+        implementation = KERNELS[kind].implementation
+    of_class = load(str(implementation))
+    if not (isinstance(of_class, type) and issubclass(of_class, Kernel)):
         raise ConfigError(f"`implementation` {implementation!r} is not a subclass of mklearn.kernels.Kernel")
-    return found
+    return of_class
 
 
 def spec_mapping(spec: Any, name: object) -> Mapping[str, Any]:

@@ -71,15 +71,13 @@ def study_files() -> dict[str, Path]:
     ConfigError
         A package can't be found, or has no study file in the folder that it names.
     """
-    found: dict[str, Path] = {}
+    studies: dict[str, Path] = {}
     for point in entry_points()["studies"]:
         try:
             files = {path.stem: path for path in sorted(file_of(point).glob("*.yaml"))}
         except Exception as error:  # whatever importing the package raises
-            raise ConfigError(
-                f"package {package_of(point)}: studies of {point.value} can't be read: {error}"
-            ) from error
+            raise ConfigError(f"package {package_of(point)}: studies of {point.value}: {error}") from error
         if not files:
             raise ConfigError(f"package {package_of(point)}: there is no study file (*.yaml) in {point.value}.")
-        found |= files
-    return found
+        studies |= files
+    return studies

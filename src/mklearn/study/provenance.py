@@ -61,22 +61,17 @@ def file_digest(path: str | Path) -> str:
 def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str, Any]:
     """Return the sha256 of a step's input files, by the step's names for them; inputs without files are left out.
 
-    ``{"samples": "ab12...", "blocks": {"1of2.npz": "...", "2of2.npz": "..."}}``: several files of one input are named
-    as :func:`names_below` names them.
+    Several files of one input are named by the part of their paths below their common folder.
     """
     found: dict[str, Any] = {}
     for name, given in files.items():
-        if isinstance(given, (str, Path)):
+        if isinstance(given, str | Path):
             found[name] = file_digest(given)
         elif given:
-            found[name] = {short: file_digest(path) for short, path in names_below(given).items()}
+            folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in given])
+            below = [Path(path).absolute().relative_to(folder).as_posix() for path in given]
+            found[name] = dict(zip(below, map(file_digest, given), strict=True))
     return found
-
-
-def names_below(paths: Sequence[str | Path]) -> dict[str, Path]:
-    """Return files by the part of their paths below their common folder: the same wherever the folder lies."""
-    folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
-    return {os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"): Path(path) for path in paths}
 
 
 def array_digest(array: Any) -> str:
@@ -194,13 +189,6 @@ def versions() -> dict[str, str]:
     return versions
 
 
-@functools.cache
-def _outside_versions(modules: tuple[str, ...]) -> dict[str, str]:
-    tops = {top for module in modules if _outside(top := module.split(".")[0])}
-    installed = importlib.metadata.packages_distributions() if tops else {}
-    return {name: importlib.metadata.version(name) for top in tops for name in installed.get(top, ())}
-
-
 def machine() -> dict[str, Any]:
     """Return the processor, cores, memory and system, on which run times depend."""
     import psutil
@@ -236,5 +224,4 @@ def stamp(rule: str, spec: Mapping[str, Any], inputs: Mapping[str, Any], code: s
     :mod:`mklearn.study.artefacts`.
     """
     code = code_fingerprint(rule, spec) if code is None else code
-    all_versions = versions() | _outside_versions(named_modules(spec))
-    return {"spec": dict(spec), "inputs": dict(inputs), "code": code, "versions": all_versions}
+    return {"spec": dict(spec), "inputs": dict(inputs), "code": code, "versions": versions()}

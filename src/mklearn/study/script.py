@@ -140,16 +140,9 @@ def _arguments(function: Function) -> dict[str, Any]:
         elif _is_path(hint):
             parser.add_argument(f"--{key}", nargs="+" if _is_list(hint) else None, metavar="PATH")
         elif key not in GIVEN_BY_JOB:
-            parser.add_argument(f"--{key}", type=_json, metavar="JSON")
+            parser.add_argument(f"--{key}", type=json.loads, metavar="JSON")
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     return vars(parser.parse_args())
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
 
 
 def _hints(function: Function) -> dict[str, Any]:

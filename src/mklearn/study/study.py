@@ -177,29 +177,23 @@ class Study(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _default_methods(cls, data: Any) -> Any:
-        """Leave out, of the default methods, those that matrices and sets of points have no features for."""
-        if not isinstance(data, Mapping) or "methods" in data:
+    def _defaults(cls, data: Any) -> Any:
+        """Fill in methods and metrics: of the kind of target, and methods that the data have features for."""
+        if not isinstance(data, Mapping):
             return data
         numbers = study_target(normalise_datasets(data.get("datasets"))) == "numbers"
-        if _has_vectors(data):
-            return {**data, "methods": NUMBER_METHODS} if numbers else data
         usual = NUMBER_METHODS if numbers else DEFAULT_METHODS
-        kept = {name: method for name, method in usual.items() if name not in ON_FEATURES}
-        return {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_metrics(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or study_target(normalise_datasets(data.get("datasets"))) != "numbers":
+        if "methods" not in data and not _has_vectors(data):
+            kept = {name: method for name, method in usual.items() if name not in ON_FEATURES}
+            data = {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
+        if not numbers:
             return data
-        evaluation, final = data.get("evaluation") or {}, data.get("final")
-        first = NUMBER_METRICS[0]
+        evaluation, final, first = data.get("evaluation") or {}, data.get("final"), NUMBER_METRICS[0]
         if isinstance(evaluation, Mapping):
-            data = {**data, "evaluation": {"metrics": list(NUMBER_METRICS), "choose_by": first, **evaluation}}
+            evaluation = {"metrics": list(NUMBER_METRICS), "choose_by": first, **evaluation}
         if isinstance(final, Mapping):
             data = {**data, "final": {"metric": first, **final}}
-        return data
+        return {"methods": usual, **data, "evaluation": evaluation}
 
     @field_validator("study")
     @classmethod
@@ -246,6 +240,6 @@ class Study(Strict):
 def _has_vectors(study: Mapping[str, Any]) -> bool:
     datasets, descriptors = study.get("datasets"), study.get("descriptors")
     entries = [entry for part in (datasets, descriptors) if isinstance(part, Mapping) for entry in part.values()]
-    kinds = {entry.get("kind") for entry in entries if isinstance(entry, Mapping)}
+    kinds = {str(entry.get("kind")) for entry in entries if isinstance(entry, Mapping)}
     of_points = {kind for kind, row in DESCRIPTORS.items() if row.point_sets}
     return kinds.isdisjoint(of_points | {"precomputed"})

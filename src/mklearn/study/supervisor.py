@@ -81,8 +81,9 @@ def _from_worker(items: Iterable[Item], end: float | None) -> Iterator[Item]:
     except BrokenProcessPool:
         raise SplitAborted("lost", "its process died") from None
     except ProcessExpired as death:
-        how = f"ended with exit code {death.exitcode}" if death.exitcode >= 0 else _killed_by(-death.exitcode)
-        raise SplitAborted("lost", f"its process {how}") from None
+        how = f"ended with exit code {death.exitcode}" if death.exitcode >= 0 else signal.strsignal(-death.exitcode)
+        killed = ", for want of memory, or from outside" if death.exitcode == -signal.SIGKILL else ""
+        raise SplitAborted("lost", f"its process died: {how}{killed}") from None
     finally:
         pool.stop()
         pool.join()
@@ -98,12 +99,6 @@ def _next_item() -> Any:
     return item
 
 
-def _killed_by(number: int) -> str:
-    if number == signal.SIGKILL:
-        return "was killed: by the system for want of memory, or from outside"
-    return f"was killed by signal {number} ({signal.strsignal(number)})"
-
-
 def out_of_memory(error: MemoryError) -> SplitAborted:
     """Return the end of a computation whose allocation was refused."""
-    return SplitAborted("out_of_memory", f"memory ran out: {error}" if str(error) else "memory ran out")
+    return SplitAborted("out_of_memory", f"memory ran out: {error}".removesuffix(": "))

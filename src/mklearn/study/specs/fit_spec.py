@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from mklearn.study.specs.data_specs import Spec
 from mklearn.study.specs.model import Count, Strict, as_list
@@ -104,15 +104,6 @@ class MethodSpec(Strict):
     """Whether nearest neighbours in its embedding are evaluated, with 1, 2, ... components; else what it predicts."""
     refit: RefitSpec | None = None
     """Numbers of components that do not follow from one fit."""
-
-    @model_validator(mode="after")
-    def _inputs_are_consistent(self) -> MethodSpec:
-        first, *others = [entry.kind for entry in self.inputs.values()]
-        if any(kind != "features" for kind in others):
-            raise ValueError("inputs after the first must be of kind 'features': each is a view of its own.")
-        if self.kernel_choice and first != "kernels":
-            raise ValueError(f"kernel_choice {self.kernel_choice!r} needs an input of kind 'kernels'.")
-        return self
 
     @property
     def has_components(self) -> bool:

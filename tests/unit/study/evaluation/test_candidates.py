@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pydantic import ValidationError
 from sklearn.svm import SVC
 from tests.scores import chosen_score, scores
 
@@ -168,18 +167,6 @@ def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
     assert "no decision_function" in result.selection_message
     with pytest.raises(Exception, match="no decision_function"):  # a grid has to be chosen from
         run(GatedEmbedding, True, grid={"strength": [1.0, 2.0]}, choose_by="auc")
-
-
-@pytest.mark.parametrize(
-    ("inputs", "sentence"),
-    [
-        ({"a": {"kind": "kernels"}, "b": {"kind": "kernels"}}, "inputs after the first must be of kind 'features'"),
-        ({"a": {"kind": "features"}}, "needs an input of kind 'kernels'"),
-    ],
-)
-def test_inputs_that_are_invalid(inputs: Any, sentence: str) -> None:
-    with pytest.raises(ValidationError, match=sentence):
-        run(inputs=inputs, kernel_choice="best_single")
 
 
 # --- what candidates share
