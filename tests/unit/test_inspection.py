@@ -17,7 +17,6 @@ from mklearn import MultiViewRegressor
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.inspection import (
-    SelectionFrequencies,
     _complementary_halves,
     kernel_weights_over_splits,
     stability_selection,
@@ -51,14 +50,6 @@ def test_contributions_of_views_that_tell_something_the_same_or_nothing() -> Non
     assert found["upper"].left_out.low < 0  # "again" replaces it
     for difference in (found["noise"].permuted, found["noise"].left_out):
         assert difference.low < 0 < difference.high
-
-
-def test_a_view_that_is_the_same_for_all_test_samples_contributes_nothing() -> None:
-    views, y = digits(60)
-    train, test = np.arange(40), np.arange(40, 60)
-    views["noise"][test] = 1.0
-    found = view_contributions(KernelSVC(kernels="gaussian"), views, y, cv=[(train, test)])
-    assert found[-1].permuted.mean == 0
 
 
 BOTH = {"id": "both", "kind": "product", "factors": [{"view": "upper"}, {"view": "noise"}]}
@@ -213,11 +204,3 @@ def test_selections_that_are_not_possible(change: dict[str, Any], error: type, m
     X, y, specs = planted(30, n_groups=4)
     with pytest.raises(error, match=message):
         stability_selection(specs, X, **({"y": y, "n_kernels": 2, "n_pairs": 2} | change))
-
-
-def test_thresholds_out_of_range_are_refused() -> None:
-    found = SelectionFrequencies(("a", "b"), np.array([1.0, 0.5]), 1.5, 2)
-    assert found.stable() == ("a",)
-    for threshold in (0.5, 1.1):
-        with pytest.raises(ConfigError, match="threshold"):
-            found.false_selections(threshold)

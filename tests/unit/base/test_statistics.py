@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mklearn.base.statistics import (
-    _variance_of_test_samples,
     corrected_resampled_interval,
     holm,
     mean,
@@ -31,15 +30,6 @@ def test_worked_example():
     # standard error sqrt(7.7778e-5) = 8.8192e-3; t_{0.975, 4} = 2.7764 -> half-width 0.024486.
     interval = corrected_resampled_interval([0.80, 0.82, 0.84, 0.81, 0.83], 90, 10)
     assert interval == pytest.approx((0.82, 0.82 - 0.024486, 0.82 + 0.024486), abs=2e-6)
-
-
-def test_difference_agrees_with_the_corrected_t_test():
-    a = np.array([0.71, 0.74, 0.69, 0.75, 0.72, 0.73])
-    b = np.array([0.70, 0.70, 0.70, 0.72, 0.70, 0.71])
-    d = a - b
-    t = d.mean() / math.sqrt((1 / 6 + 0.5) * d.var(ddof=1))
-    p = 2 * stats.t.sf(abs(t), 5)
-    assert paired_difference(a, b, 100, 50).p_value == pytest.approx(p)
 
 
 def test_one_repeat_has_no_interval():
@@ -280,25 +270,6 @@ def test_the_variance_has_the_terms_that_the_module_names():
     found = sample_interval(values, n_train, bounds=(-math.inf, math.inf))
     assert found.mean == pytest.approx(middle)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(V), rel=1e-9)
-
-
-@pytest.mark.parametrize("folds", [True, False], ids=["folds of one repeat", "random test parts"])
-def test_samples_alone_leave_no_effect_of_training_sets(folds: bool) -> None:
-    """Values that depend on the sample only: split means vary by what the test parts cause, and by nothing else."""
-    generator = np.random.default_rng(0)
-    hard = generator.normal(size=20)
-    beyond = []
-    for _ in range(4000):
-        values = np.full((5, 20), np.nan)
-        order = generator.permutation(20)
-        for number, row in enumerate(values):
-            test = order[4 * number : 4 * number + 4] if folds else generator.permutation(20)[:10]
-            row[test] = hard[test]
-        tested = ~np.isnan(values)
-        if tested.any(axis=0).all():
-            beyond.append(np.nanmean(values, axis=1).var(ddof=1) - _variance_of_test_samples(values, tested))
-    assert len(beyond) > 1000
-    assert abs(np.mean(beyond)) < 0.02 * hard.var()  # of folds it was a twentieth of the variance, of samples 1/N
 
 
 def test_a_split_without_values_is_none() -> None:

@@ -43,8 +43,6 @@ SUMMARY_COLUMNS = [
 # From best to worst. A fit with one of the first three may have a value, one with another never has.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost", "missing")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
-_COUNTED = ("", *_SELECTION_OF_ROWS.values())
-"""Selections of the score rows behind a summary."""
 
 
 def summarise(
@@ -149,9 +147,8 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     names = [*SETTING, "method", "kernel_set"]
     fixed = scores[names].assign(protocol=_words(scores["protocol"]), kernel_set=_words(scores["kernel_set"]))
     columns = _columns(scores)
-    counted = np.flatnonzero(_is_one_of(columns["selection"], *_COUNTED))
-    metrics = [name for name in dict.fromkeys(columns["metric"][counted]) if name] or ["accuracy"]
-    places = fixed.iloc[counted].assign(place=counted).groupby(names, sort=False, dropna=False)["place"]
+    metrics = [name for name in dict.fromkeys(columns["metric"]) if name] or ["accuracy"]
+    places = fixed.assign(place=range(len(fixed))).groupby(names, sort=False, dropna=False)["place"]
     for keys, place in places:
         rows = _selected(columns, place.to_numpy())
         for metric in metrics:

@@ -61,20 +61,6 @@ class GatedEmbedding(GatedMeans):
         return self.decision_function(X)
 
 
-class GatedWeights(GatedMeans):
-    """The same with given kernel weights."""
-
-    def __init__(self, kernel_weights: Any = None, kernels: Any = "linear", gating: str = "") -> None:
-        super().__init__(1.0, kernels, gating)
-        self.kernel_weights = kernel_weights
-
-    def fit(self, X: Views, y: NDArray[Any]) -> GatedWeights:
-        super().fit(X, y)
-        if isinstance(self.kernel_weights, list):
-            self.kernel_weights_ = np.array(self.kernel_weights)
-        return self
-
-
 def few_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Sixty digits of three classes."""
     from sklearn.datasets import load_digits
@@ -108,19 +94,6 @@ def run(estimator: type = GatedMeans, embeds: bool = False, **changes: Any) -> S
 # --- evaluation
 
 
-def test_an_estimator_gets_kernels_and_the_name_of_another_view() -> None:
-    """A classifier is applied to test samples only."""
-    (found,) = run().rules.values()
-    assert GatedMeans.calls == [
-        ("fit", {"stack": (3, 40, 40), "gating": (40, 2)}),
-        ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # predict
-    ]
-    assert found.estimator.gating == "pixels-0a"
-    assert found.estimator.kernels == {
-        f"g{width}": {"view": "d", "kind": "gaussian", "bandwidth": width} for width in WIDTHS
-    }
-
-
 def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
     """Not of the pipeline that puts its features side by side."""
     inputs = {"X": {"kind": "features", "descriptors": ["t"], "feature_scaling": "standard"}}
@@ -141,15 +114,6 @@ def test_an_embedding_of_several_inputs_is_swept() -> None:
     assert scores(found, "balanced_accuracy").shape == (3,)
     with pytest.raises(NotApplicable, match="no decision_function"):
         scores(found, "auc")
-
-
-def test_only_kernels_are_chosen_from() -> None:
-    (found,) = run(kernel_choice="best_single").rules.values()
-    assert found.candidate.kernel in range(3)
-    fits = [shapes for name, shapes in GatedMeans.calls if name == "fit"]
-    assert {(shapes["stack"][0], shapes["gating"][1]) for shapes in fits} == {(1, 2)}
-    (weighted,) = run(GatedWeights, kernel_choice="cv_accuracy").rules.values()
-    assert weighted.fitted.weights.sum() == pytest.approx(1)
 
 
 def test_another_metric_chooses() -> None:

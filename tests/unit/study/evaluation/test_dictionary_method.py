@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from sklearn.datasets import load_digits
 from tests import entries
 
@@ -24,25 +22,6 @@ def problem(views: Views, y: np.ndarray) -> MethodOnViews:
     inputs = {"kernels": InputSpec(kind="kernels", descriptors=list(views.names))}
     method = MethodSpec(id="m", implementation=model.implementation, parameters=model.parameters(), inputs=inputs)
     return MethodOnViews(views, y, method)
-
-
-@pytest.mark.parametrize("how", ["no groups", "whole groups", "groups on both sides"])
-def test_groups_are_left_out_where_test_samples_are_of_others(how: str) -> None:
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:300] + np.random.default_rng(0).normal(scale=8, size=(300, 64)), y[:300]
-    views = Views({"upper": X[:, :32], "lower": X[:, 32:]})
-    train, test = np.arange(200), np.arange(200, 300)
-    groups = None if how == "no groups" else (np.arange(300) // 10 if how == "whole groups" else np.arange(300) % 20)
-    names = None if groups is None else groups.astype(str)
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    result = evaluate_split(replace(problem(views, y), groups=names), train, test, evaluation=evaluation, seed=0)
-    (fitted,) = result.rules[""].fitted.estimators
-    given = names[train] if how == "whole groups" else None
-    expected = MultiViewClassifier().fit(views[train], y[train], groups=given)
-    np.testing.assert_array_equal(fitted.class_scores(views[test]), expected.class_scores(views[test]))
-    assert fitted.inverse_temperature_ == expected.inverse_temperature_
-    if how == "whole groups":
-        assert fitted.inverse_temperature_ != MultiViewClassifier().fit(views[train], y[train]).inverse_temperature_
 
 
 def test_its_weights_are_those_of_views() -> None:

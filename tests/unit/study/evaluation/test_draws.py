@@ -98,18 +98,6 @@ def test_models_of_a_draw_share_the_threshold_of_the_best_mean() -> None:
         np.testing.assert_array_equal(rule.predictions.labels[0], X[models[0].test, 0] > THRESHOLDS[best])
 
 
-def test_every_candidate_is_fitted_once_for_each_model_and_the_chosen_one_again() -> None:
-    models = splits()
-    (best, *_) = evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
-    chosen = best.rules[""].candidate.parameters["threshold"]
-    trained = [X[split.train].tobytes() for split in models]
-    assert Threshold.fits == [(t, train) for train in trained for t in THRESHOLDS] + [
-        (chosen, train) for train in trained
-    ]
-    asked = [X[split.validation].tobytes() for split in models for _ in THRESHOLDS]
-    assert Threshold.asked == asked + [X[split.test].tobytes() for split in models]
-
-
 def test_a_candidate_that_fails_on_one_model_is_out() -> None:
     models = splits()
     assert 0 < sum(0 in split.train for split in models) < 3
@@ -163,26 +151,6 @@ KFD = "mklearn.subspace.kfd:KernelFDA"
 
 
 FIRST = Choice([Candidate({"n_components": 4})], {"euclidean": (0, None)})
-
-
-def test_weights_by_validation_accuracy_are_shared() -> None:
-    models = splits()
-    spec = kernel_method(KFD, True, kernel_choice="cv_accuracy")
-    evaluation = EVALUATION.model_copy(update={"components": "all"})
-    results = evaluate_draw(on_kernels(spec), models, evaluation=evaluation)
-    problem = on_kernels(kernel_method(KFD, True))
-    accuracies = [
-        np.mean([
-            chosen_score(evaluate_split(
-                replace(problem, kernels=[kernel]), split.train, split.validation, evaluation=evaluation, seed=0
-            ).rules["euclidean"])
-            for split in models
-        ])
-        for kernel in problem.kernels
-    ]  # fmt: skip
-    squared = np.square(accuracies)
-    for result in results:
-        np.testing.assert_allclose(result.rules["euclidean"].fitted.weights, squared / squared.sum(), rtol=1e-9)
 
 
 # --- records of a fit

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
-from sklearn.neighbors import KNeighborsClassifier
 from tests import entries
 from tests.scores import rows_of, samples_of
 
@@ -19,9 +18,7 @@ from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels import StackTransform, Views
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.loading import load
-from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.papers.fsvm.pairs import Pairs
 from mklearn.study.artefacts import read_record
 from mklearn.study.data.splits import Split, Splits
@@ -29,7 +26,6 @@ from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import FitSpec
-from mklearn.subspace import KernelFDA
 
 N = 30
 fit = load_script("fit")
@@ -164,63 +160,6 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
         assert values["auc", split.repeat] > 0.8
         rows = of_samples[of_samples["repeat"].eq(split.repeat)]
         np.testing.assert_allclose(rows["probability"], probabilities.max(axis=1), rtol=1e-6)
-
-
-def on_scaled_features(*kernels: dict[str, Any]) -> FitSpec:
-    """Kernel discriminant analysis with a ridge chosen by inner cross-validation."""
-    method = {
-        "id": "m", "implementation": "mklearn.subspace.kfd:KernelFDA", "grid": {"ridge": [1e-3, 1e-1]},
-        "inputs": {"kernels": {"kind": "kernels"}},
-        "embeds": True,
-    }  # fmt: skip
-    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
-    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
-    return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
-
-
-def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
-    """The files of features are read by name, beside matrices or alone; what is fitted is what the library fits."""
-    standard = {"id": "s", "view": "gating-0a", "feature_scaling": "standard", "kind": "gaussian"}
-    rank = {"id": "r", "view": "more-0a", "feature_scaling": "rank", "kind": "linear"}
-    cached = {"id": "c", "view": "d/m", "kind": "gaussian"}
-    found = on_scaled_features(rank, standard)
-    assert found.kernel_features == ["gating-0a", "more-0a"]
-    run_fit(found, **files | {"matrices": None})
-    frame, metadata = rows_of(files["predictions"]), read_record(files["predictions"])
-    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
-    assert set(frame["status"]) == {"ok"}
-    gating, more = (read_npz(path, ("features",))["features"] for path in files["sources"])
-    X, y = np.concatenate([gating, more], axis=1), read_parquet(files["labels"])[0]["y"].to_numpy()
-    specs = [
-        {"kind": "linear", "columns": [2, 3, 4], "feature_scaling": "rank"},
-        {"kind": "gaussian", "columns": [0, 1], "feature_scaling": "standard"},
-    ]
-    chosen = frame[frame["selection"] == "inner_cv"].set_index("repeat")
-    for split in Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)):
-        ridge = json.loads(chosen.loc[split.repeat, "parameters"])["ridge"]
-        model = KernelFDA(kernels=specs, ridge=ridge).fit(X[split.train], y[split.train])
-        Z, Z_test = model.transform(X[split.train]), model.transform(X[split.test])
-        width = chosen.loc[split.repeat, "dimension"]
-        predicted = nearest_neighbour_predictions(Z[:, :width], y[split.train], Z_test[:, :width], "cosine")
-        assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
-    run_fit(on_scaled_features(rank, standard, cached), **files)
-    assert set(rows_of(files["predictions"])["status"]) == {"ok"}
-    with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
-        run_fit(found, **files | {"matrices": None, "sources": files["sources"][:1]})
-
-
-def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str, Any]) -> None:
-    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
-    found["method"]["inputs"]["features"]["feature_scaling"] = "rank"
-    run_fit(FitSpec.model_validate(found), **files | {"matrices": None})
-    values = rows_of(files["predictions"]).set_index("repeat")["value"]
-    X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
-    labels = read_parquet(files["labels"])[0]
-    y = labels["y"].to_numpy()
-    for split in Splits.load(files["splits"], labels["id"].to_numpy(dtype=str)):
-        scaler = FeatureScaler("rank").fit(X[split.train])
-        model = KNeighborsClassifier(1).fit(scaler.transform(X[split.train]), y[split.train])
-        assert values[split.repeat] == model.score(scaler.transform(X[split.test]), y[split.test])
 
 
 @pytest.mark.parametrize("choice", ["inner_cv", "test_set"])

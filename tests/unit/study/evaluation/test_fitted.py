@@ -117,26 +117,6 @@ def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: An
     return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 
-def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) -> None:
-    from mklearn.classifiers.linear_svc import linear_svc
-
-    X, y, train = digits.features, digits.y, digits.train
-    grid = [1.0, 1e-9, 1e2]
-    means = []
-    for C in grid:
-        hits = [
-            np.mean(linear_svc(C).fit(X[train[a]], y[train[a]]).predict(X[train[b]]) == y[train[b]])
-            for a, b in inner_folds(y[train], 3, 0)
-        ]
-        means.append(np.mean(hits))
-    assert np.ptp(means) > 0.01, means
-    found = split(digits, X, implementation="mklearn.classifiers.linear_svc:linear_svc", grid={"C": grid}).rules[""]
-    assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}
-    assert component(found) is None
-    expected = linear_svc(found.candidate.parameters["C"]).fit(X[train], y[train]).predict(X[digits.test])
-    assert chosen_score(found) == np.mean(expected == y[digits.test])
-
-
 # --- leading dimensions
 
 

@@ -69,17 +69,6 @@ def test_values_have_the_metric_as_mean_and_the_variance_of_the_jackknife(name: 
     assert values.var(ddof=1) / len(y) == pytest.approx(jackknife, rel=0.15)
 
 
-@pytest.mark.parametrize("scale", [1e12, 1e-12])
-@pytest.mark.parametrize("name", OF_NUMBERS)
-def test_values_follow_the_unit_of_the_target(name: str, scale: float) -> None:
-    metric, (y, predicted) = metric_named(name), samples(50, 2)
-    scaled = output(scale * y, scale * predicted)
-    scaled.y_train = scale * scaled.y_train
-    unit = scale if name in ("rmse", "mae") else 1.0
-    expected = metric.sample_values(output(y, predicted))
-    assert np.allclose(metric.sample_values(scaled) / unit, expected, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_intervals_cover_what_new_samples_have(name: str) -> None:

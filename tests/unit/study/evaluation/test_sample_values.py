@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.base.statistics import paired_sample_difference
-from mklearn.study.evaluation import predictions as predictions_module
-from mklearn.study.evaluation import summary as summary_module
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
@@ -125,23 +122,6 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
         tables.append(prediction_table(splits, fit, y, ids, [metric.kind]))
         right.append(correct)
     return Predictions(pd.concat(tables, ignore_index=True)), pd.DataFrame(rows), right
-
-
-def test_a_metric_of_another_package_has_no_interval_of_the_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error rate is a mean of zeros and ones too, of other ones."""
-    own = replace(metric_named("accuracy"), kind="error_rate", larger_is_better=False)
-    for module in (summary_module, predictions_module):
-        monkeypatch.setattr(module, "metric_named", lambda name: own if name == "error_rate" else metric_named(name))
-    predictions, scores, _ = _predictions(metric_named("balanced_accuracy"))
-    errors = scores[scores["metric"].eq("accuracy")]
-    errors = errors.assign(metric="error_rate", value=1 - errors["value"])
-    found = summarise(errors, predictions, reference="average")
-    found = found[found["selection"].eq("inner_cv")]
-    assert (found["ci_low"] < found["mean"]).all()
-    assert (found["mean"] < found["ci_high"]).all()
-    means = found.set_index("method")["mean"]
-    (difference,) = found.loc[found["method"].eq("other"), "difference"]
-    assert difference == pytest.approx(means["other"] - means["average"])
 
 
 def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() -> None:

@@ -121,29 +121,6 @@ def test_hard_samples_come_first():
     assert order[-2:] == [6, 7]
 
 
-def test_a_race_over_hard_samples_first_is_shorter():
-    """Candidates that differ little: one falls behind by its mistakes, which are among the hard samples."""
-    random = np.random.default_rng(0)
-    y = np.repeat(np.arange(8), 6)
-    embeddings = [np.eye(8)[y] * 3.0 + spread * random.normal(size=(48, 8)) for spread in (0.6, 0.8, 0.9, 1.0)]
-
-    def run(order_of):
-        tried = []
-
-        def refits(position):
-            Z = embeddings[position]
-            for refit in refits_of(Z, order=order_of(Z)):
-                tried.append(position)
-                yield refit
-
-        return *winner([refits(position) for position in range(4)], y), len(tried)
-
-    *plain, before = run(lambda Z: range(48))
-    *sorted_, after = run(lambda Z: hardest_first(Z @ Z.T, y))
-    assert plain == sorted_
-    assert after < 0.8 * before
-
-
 def test_a_race_without_a_candidate_left():
     def failing(error):
         raise error
@@ -155,7 +132,3 @@ def test_a_race_without_a_candidate_left():
     ):
         with pytest.raises(expected, match="no rank"):
             winner([failing(error), failing(error)], np.array([0, 1]))
-
-
-def test_without_a_number_of_samples_the_standard_error_is_zero() -> None:
-    assert choose([[0.5, 0.9, 0.89]], "one_standard_error") == (0, 2)

@@ -18,10 +18,7 @@ from mklearn.base.scaling_choice import choose_scaling
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import MEASURES
-from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
-from mklearn.study.evaluation.outputs import SplitPredictions
-from mklearn.study.evaluation.predictions import VALUE, prediction_table
 from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
@@ -129,34 +126,8 @@ def test_the_grid_is_the_product_of_the_lists() -> None:
         {"graph": "lda", "ridge": r, "max_iter": i} for r in (0.1, 1.0) for i in (2, 3, 4)
     ]
     assert {c.kernel for c in grid} == {None}
-
-
-def test_a_list_that_is_no_grid_is_one_candidate() -> None:
-    """Kernel weights are a list: evaluation and the resources of the job both count one candidate."""
-    method = method_of().model_copy(update={"parameters": {"kernel_weights": [0.2, 0.8]}})
-    (only,) = candidates(method, 2)
-    assert only.parameters == {"kernel_weights": [0.2, 0.8]}
-    assert method.n_candidates(2) == 1
-
-
-def test_best_single_is_a_grid_over_kernels() -> None:
-    grid = candidates(method_of(kernel_choice="best_single", ridge=[1, 2]), 3)
-    assert [(c.kernel, c.parameters["ridge"]) for c in grid] == [(k, r) for k in range(3) for r in (1, 2)]
-
-
-def test_the_values_of_samples_are_those_of_the_chosen_number_of_components(digits: Any) -> None:
-    pairwise, y, train, test = digits
-    metrics = ["accuracy", "balanced_accuracy", "macro_f1", "auc"]
-    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m"}
-    evaluation = EvaluationSpec(neighbours=["cosine", "euclidean"], inner_folds=3)
-    problem = on_matrices(pairwise, y, KERNELS, method_of(KFD))
-    for rule in evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules.values():
-        split = SplitPredictions(0, 0, train, test, {"": rule.predictions})
-        table = prediction_table([split], fit, y, np.arange(len(y)).astype(str), metrics)
-        values = {name.removeprefix(VALUE): own for name, own in table.items() if name.startswith(VALUE)}
-        assert list(values) == ["balanced_accuracy", "macro_f1"], "the accuracy is known from the predictions"
-        for name, own in values.items():
-            assert own.mean() == pytest.approx(chosen_score(rule, name))
+    each = candidates(method_of(kernel_choice="best_single", ridge=[1, 2]), 3)
+    assert [(c.kernel, c.parameters["ridge"]) for c in each] == [(k, r) for k in range(3) for r in (1, 2)]
 
 
 # --- what is fitted on what
@@ -187,17 +158,6 @@ def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(d
     assert {(strength, fold) for strength in chosen for fold in (-1, 0, 1, 2)} <= set(done)
     assert {strength for strength, fold in done if fold == -1} == chosen
     assert all(fold == -1 for _, fold in done[-len(chosen) :])
-
-
-def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
-    _, y, train, test = digits
-    result = run(digits, neighbours=("euclidean", "cosine"), ridge=[1e-3, 1e-1])
-    for rule, found in result.rules.items():
-        curve = accuracy_by_dimension(*embeddings(found)[:1], y[train], *embeddings(found)[1:], y[test], rule)  # type: ignore[arg-type]
-        np.testing.assert_array_equal(scores(found), curve)
-        assert component(found) is not None
-        assert chosen_score(found) == curve[component(found) - 1]
-        assert found.candidate.parameters["ridge"] in (1e-3, 1e-1)
 
 
 # --- nothing of the test samples
@@ -292,21 +252,6 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
     assert chosen(mixed, names) == {"k": choose_scaling(X[mixed], y[mixed])} != {"k": "unit"}
 
 
-def test_features_side_by_side_have_one_automatic_scaling() -> None:
-    X, y = scaled_table("standard")
-    entry = {"kind": "features", "descriptors": ["a", "b"], "feature_scaling": "auto"}
-    method = MethodSpec(
-        id="m", implementation="mklearn.classifiers.logistic_regression:LogisticRegression", parameters={"C": 1.0},
-        inputs={"features": entry},
-    )  # fmt: skip
-    problem = MethodOnViews(Views({"a": X[:, :1], "b": X[:, 1:]}), y, method)
-    train, test = np.arange(0, 80, 2), np.arange(1, 80, 2)
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
-    assert result.scalings == {"features": choose_scaling(X[train], y[train])} == {"features": "standard"}
-    assert result.rules[""].estimator[0].feature_scaling == "standard"
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
     pairwise, y, train, test = digits
@@ -374,20 +319,6 @@ def test_weights_by_accuracies_on_the_test_samples_have_no_value_without_them(di
 # --- choices
 
 
-def test_best_single_chooses_by_inner_cross_validation_and_not_by_the_test(digits: Any) -> None:
-    """The kernel that is best for the test, but noise among training samples, must not be taken."""
-    pairwise, y, train, test = digits
-    oracle = np.where(y[:, None] == y[None], 0.0, 1.0)  # tells the classes of test samples
-    np.fill_diagonal(oracle, 0.0)
-    oracle[np.ix_(train, train)] = pairwise["noise"][np.ix_(train, train)]
-    kernels = [KERNELS[2] | {"id": "oracle", "view": "oracle"}, KERNELS[1], KERNELS[2]]
-    result = run((pairwise | {"oracle": oracle}, y, train, test), kernels=kernels, kernel_choice="best_single")
-    found = result.rules["euclidean"]
-    assert found.candidate.kernel == 1
-    np.testing.assert_array_equal(found.fitted.weights, [0, 1, 0])
-    assert embeddings(found)[1].shape == (len(test), 2)
-
-
 def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> None:
     """Computed anew, kernel by kernel."""
     _, y, train, _ = digits
@@ -423,12 +354,6 @@ def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeyp
     found = run(digits, "recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
     assert found.candidate.parameters == {"strength": 2.0}
     np.testing.assert_array_equal(scores(found), scores(good))
-
-
-def test_a_grid_of_failures_is_a_failure_with_its_reason(digits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
-    with pytest.raises(SolverFailed, match=r"no solution at 1\.0"):
-        run(digits, "recorder", strength=[1.0, 3.0])
 
 
 @pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")

@@ -165,13 +165,6 @@ def test_methods_without_a_dimension(rows):
     assert got["difference"] == pytest.approx(0.8 - pick(summary, "average", "oracle")["mean"])
 
 
-def test_single_repeat_has_no_interval(rows):
-    got = pick(summarise(table([r for r in rows if r["repeat"] == 0])), "mkldr", "inner_cv")
-    assert got["mean"] == 0.8
-    assert got["difference"] == pytest.approx(0.2)
-    assert got[["std", "ci_low", "ci_high", "difference_low", "difference_high"]].isna().all()
-
-
 def test_published_and_titles(rows):
     cell = {"dataset": "d", "train_size": 5, "method": "mkldr"}
     published = [
@@ -191,13 +184,6 @@ def test_published_and_titles(rows):
     assert pick(summary, "average", "oracle")["method_title"] == "average"
 
 
-def test_settings_stay_apart(rows):
-    other = [r | {"train_size": 7, "value": 0.1} for r in rows]
-    summary = summarise(table(rows + other))
-    assert len(summary) == 8
-    assert summary.query("train_size == 5 and method == 'mkldr' and selection == 'oracle'")["mean"].item() > 0.5
-
-
 def test_folds_count_as_values(rows):
     rows += [r | {"repeat": r["repeat"] + 3, "value": r["value"] / 2} for r in rows]
     folded = [r | {"repeat": 0, "fold": r["repeat"]} for r in rows]
@@ -205,16 +191,6 @@ def test_folds_count_as_values(rows):
     assert got["n_repeats"] == 6
     assert got["difference_low"] < got["difference"]
     assert got["difference_low"] == pytest.approx(expected["difference_low"])
-
-
-def test_rows_of_other_selections_count_in_neither_column(rows):
-    """Accuracy against iterations is for a figure; it must not win the oracle, nor count as a repeat."""
-    more = [
-        row("mkldr", repeat, 1.0, selection="iteration", dimension=3) | {"n_iter": t}
-        for repeat in range(5)
-        for t in range(4)
-    ]
-    pd.testing.assert_frame_equal(summarise(table(rows + more)), summarise(table(rows)))
 
 
 # --- several metrics
