@@ -222,7 +222,7 @@ def test_figure_shows_accuracy_by_iteration() -> None:
     X, y = digits.images[:60], digits.target[:60]
     ids, test = np.array([f"d{number}" for number in range(60)]), np.arange(60) >= 40
     row = {"dataset": "d", "protocol": "p", "train_size": 4, "method": "m"}
-    predictions = SimpleNamespace(of=lambda keys: pd.DataFrame({"repeat": 0, "fold": 0, "sample": ids[test]}))
+    predictions = SimpleNamespace(by_rule=lambda keys: pd.DataFrame({"repeat": 0, "fold": 0, "sample": ids[test]}))
     samples: Any = {"d": SimpleNamespace(images=X, y=y, ids=ids)}
     results: Any = SimpleNamespace(samples=samples, scores=pd.DataFrame([row]), predictions=predictions)
     (drawn,) = iterations_figure.iterations_figure(results).figures
