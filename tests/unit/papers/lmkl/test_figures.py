@@ -29,7 +29,8 @@ def results() -> StudyResults:
     )  # fmt: skip
     tested = pd.DataFrame({"repeat": 0, "fold": 0, "sample": samples.ids[::2]})
     later = pd.DataFrame({"repeat": 1, "fold": 0, "sample": samples.ids[1::2]})
-    predictions = SimpleNamespace(of=lambda found: pd.concat([later, tested]) if found["method"] == "mkl" else None)
+    both = pd.concat([later, tested])
+    predictions = SimpleNamespace(by_rule=lambda found: both if found["method"] == "mkl" else None)
     return StudyResults(scores, predictions, {"gauss4": samples})
 
 
