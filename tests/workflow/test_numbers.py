@@ -48,7 +48,7 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     truth = write_tables(tmp_path / "new", slice(300, None), with_target=False)
     checkout.write(STUDY)
     said = checkout.said("snakemake", "--cores", "2", "--quiet")
-    assert "R² in % by five-fold cross-validation" in said
+    assert "R² in % by 5-fold cross-validation" in said
     assert "results/clinic/model.mklearn (mklearn predict results/clinic/model.mklearn NEW)" in said
     results = checkout.folder / "results" / "clinic"
     assert "in the study (protocol wards, 5 splits)" in (results / "model.md").read_text(encoding="utf-8")

@@ -22,9 +22,8 @@ from mklearn.study.evaluation.candidates import MethodOnViews, held_out_groups, 
 from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.split import check_classes, choose_on_split
-from mklearn.study.prediction.new_samples import CENTRE
 from mklearn.study.provenance import array_digest, digest
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
+from mklearn.study.specs.final_spec import BEST, CENTRE, FinalCandidate, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
 
@@ -104,12 +103,12 @@ def inputs_of_model(
         if file is not None:
             held = read_arrays(file)
             arrays |= {f"{view.name}/{name}": held[str(name)] for name in held["names"]}
-        features, columns = views[view.name], data.columns.get(view.table) if view.kind == TABLE else None
-        if view.file is not None:
+        features, columns = views[view.name], None
+        if view.kind == TABLE:
+            columns = None if view.table not in data.columns else list(map(str, data.columns[view.table]))
             with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of features that no sample has
                 arrays[f"{view.name}/{CENTRE}"] = centre(features, axis=0)
-        names = None if columns is None else columns.tolist()
-        used.append(view.model_copy(update={"n_features": features.shape[1], "columns": names}))
+        used.append(view.model_copy(update={"n_features": features.shape[1], "columns": columns}))
     shape = None if data.image_shape is None else list(data.image_shape)
     pixels = None if data.images is None else str(data.images[0].dtype)
     return spec.inputs.model_copy(update={"views": used, "shape": shape, "pixels": pixels}), arrays

@@ -90,7 +90,7 @@ _FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "nearest
 _FOLDERS: dict[str, tuple[str, ...]] = {
     "distances": ("kernels",),
     **dict.fromkeys(("moments", "fit"), _FIT),
-    "model": (*_FIT, "saved_models.py", "study/final_model.py", "study/prediction"),
+    "model": (*_FIT, "saved_models.py", "study/final_model.py"),
     "evaluate": (
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",
         "study/evaluation/score_table.py",

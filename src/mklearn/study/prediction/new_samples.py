@@ -21,15 +21,13 @@ from mklearn.study.data.readers.own_tables import agreed, array_of_view
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
-from mklearn.study.specs.final_spec import ModelInputs, ModelView
+from mklearn.study.specs.final_spec import CENTRE, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 
 BATCH = 256
 """Images described at a time."""
 MOST_MISSING = 0.2
 """Share of a view's features that new samples may all lack (docs/models.md says what was measured)."""
-CENTRE = "centre"
-"""The array ``VIEW/centre`` of a model has the mean of each feature of a table, or the median with impute: median."""
 Arrays = Mapping[str, NDArray[Any]]
 
 

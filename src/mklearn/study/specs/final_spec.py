@@ -10,6 +10,8 @@ from mklearn.study.specs.model import Strict
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""
+CENTRE = "centre"
+"""The array ``VIEW/centre`` of a model has the mean of each feature of a table, or the median with impute: median."""
 
 
 class ModelView(Strict):
