@@ -12,7 +12,6 @@ from statistics import median
 from time import process_time
 
 import numpy as np
-import pandas as pd
 import pytest
 from tests.benchmarks.mnist_images import mnist, pixels_and_means, shifted_batches
 from threadpoolctl import threadpool_limits
@@ -43,8 +42,11 @@ def seconds(tasks: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict
 
 
 @pytest.mark.benchmark
-def test_time_is_linear_in_n_and_memory_is_constant(mirror: Path, record_property) -> None:
+@pytest.mark.parametrize("n_targets", [0, 3])
+def test_time_is_linear_in_n_and_memory_is_constant(mirror: Path, n_targets: int, record_property) -> None:
+    """Of ten classes, or of so many numbers."""
     images, y = mnist(mirror)
+    targets = np.random.default_rng(0).normal(size=(BATCH, n_targets))
     model = LandmarkFeatures(KERNELS, L, dtype="float32").fit(pixels_and_means(images[:BATCH]), y[:BATCH])
 
     def pass_over(n: int) -> float:
@@ -53,7 +55,11 @@ def test_time_is_linear_in_n_and_memory_is_constant(mirror: Path, record_propert
         for batch, labels in shifted_batches(images, y, n, BATCH):
             views = pixels_and_means(batch)
             start = process_time()
-            moments.partial_fit(model.transform(views), labels)
+            features = model.transform(views)
+            if n_targets:
+                moments.partial_fit(features, targets=targets[: len(features)])
+            else:
+                moments.partial_fit(features, labels)
             taken += process_time() - start
         assert moments.n_samples_ == n
         return taken
@@ -94,38 +100,3 @@ def test_the_pass_reaches_half_of_gemm(mirror: Path, n_landmarks: int, record_pr
     record_property("share_of_gemm", round(reached / rate, 3))
     print(f"\n{n_landmarks} landmarks: {reached / 1e9:.0f} of {rate / 1e9:.0f} GFLOP/s, {reached / rate:.2f}; {taken}")
     assert reached >= 0.5 * rate
-
-
-@pytest.mark.benchmark
-def test_numbers_as_targets_take_the_time_of_classes(mirror: Path, record_property) -> None:
-    """Three targets against ten classes, in turn and from the same features; a million samples against a tenth."""
-    images, y = mnist(mirror)
-    model = LandmarkFeatures(KERNELS, L, dtype="float32").fit(pixels_and_means(images[:BATCH]), y[:BATCH])
-    targets = np.random.default_rng(0).normal(size=(BATCH, 3))
-
-    def pass_over(n: int) -> dict[str, float]:
-        """Return the seconds of features and moments; the features count for both."""
-        moments, taken = {"classes": Moments(), "numbers": Moments()}, {"classes": 0.0, "numbers": 0.0}
-        for batch, labels in shifted_batches(images, y, n, BATCH):
-            views = pixels_and_means(batch)
-            times = [process_time()]
-            features = model.transform(views)
-            times.append(process_time())
-            moments["classes"].partial_fit(features, labels)
-            times.append(process_time())
-            moments["numbers"].partial_fit(features, targets=targets)
-            times.append(process_time())
-            shared, *own = np.diff(times)
-            taken = {name: taken[name] + shared + more for name, more in zip(taken, own, strict=True)}
-        assert {gathered.n_samples_ for gathered in moments.values()} == {n}
-        return taken
-
-    with threadpool_limits(1):
-        pass_over(2 * BATCH)
-        found = pd.DataFrame({n: pass_over(n) for n in (100_000, 1_000_000)}).T
-    found["ratio"] = found["numbers"] / found["classes"]
-    exponent = float(np.log10(found["numbers"].iloc[1] / found["numbers"].iloc[0]))
-    record_property("seconds", found.round(3).to_dict("index"))
-    print(f"\n{found.round(3).to_string()}\nexponent of numbers {exponent:.3f}")
-    assert (found["ratio"] <= 1.2).all()
-    assert 0.9 <= exponent <= 1.1

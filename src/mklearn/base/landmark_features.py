@@ -65,8 +65,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    kernel_names_ : tuple of str
-        Names of the kernels, also ``kernel_ids_`` as in other estimators.
+    kernel_ids_ : tuple of str
+        Names of the kernels.
     blocks_ : list of slice
         Columns of each kernel's features.
     ranks_ : array of shape (n_kernels,)
@@ -266,11 +266,6 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             )
         names = [f"{name}__{i}" for name, r in zip(self.kernel_ids_, self.ranks_, strict=True) for i in range(r)]
         return np.array(names, dtype=object)
-
-    @property
-    def kernel_names_(self) -> tuple[str, ...]:
-        """Names of the kernels."""
-        return self.kernel_ids_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

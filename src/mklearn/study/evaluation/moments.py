@@ -21,7 +21,6 @@ from sklearn.base import is_regressor
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import landmark_features
 from mklearn.base.moments import ARRAYS, Moments
-from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.loading import load
 from mklearn.saved_models import from_bytes
@@ -350,15 +349,5 @@ def _fitted(
         return Fitted(y, [estimator], [known.shape[1]], [lookup], *seconds, embeddings=[(known, asked)])
     if is_regressor(estimator):
         return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), asked)], *seconds, labels=[asked[:, 0]])
-    scored = _Scored(np.asarray(estimator.classes_))
-    return Fitted(y, [scored], [], [lookup_of(scored, len(y), asked)], *seconds, labels=[scored.predict(asked)])
-
-
-class _Scored(ClassScores):
-    """A classifier whose samples are given by their scores of the classes."""
-
-    def __init__(self, classes: NDArray[Any]) -> None:
-        self.classes_ = classes
-
-    def class_scores(self, X: Any) -> NDArray[Any]:
-        return np.asarray(X)
+    labels = estimator.labels_of(estimator.decision_of(asked))
+    return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=asked)], *seconds, labels=[labels])
