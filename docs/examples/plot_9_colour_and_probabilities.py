@@ -104,5 +104,5 @@ for axis, number in zip(axes, unsure, strict=True):
 plt.show()
 
 # %%
-# In a study, ``metrics: [accuracy, log_loss]`` puts the reliability diagram on the page, and ``mklearn predict MODEL
-# NEW`` writes the probability of each class. See :doc:`/docs/models`.
+# In a study, ``metrics: [accuracy, log_loss]`` tabulates both, and ``mklearn predict MODEL NEW`` writes the probability
+# of each class. See :doc:`/docs/models`.

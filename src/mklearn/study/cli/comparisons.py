@@ -38,7 +38,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     table.add_argument(
         "--columns", nargs="+", default=["score"], metavar="NAME",
-        help="of each setting: score (default), difference, p (after Holm's correction), time, interval, rule, "
+        help="of each setting: score (default), difference, p (after Holm's correction), time, interval, "
         "dimension, oracle, oracle_dimension, splits, seconds, status, and published of a paper's study",
     )  # fmt: skip
     table.add_argument("--caption", default="", metavar="TEXT", help="default: what the numbers and the marks are")

@@ -78,12 +78,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         for setting, splits in both.items()
     }
     metric, lines = metric_named(first.score), []
-    titles = {
-        (kind, row[kind]): str(row[f"{kind}_title"])
-        for study in (second, first)
-        for row in plain_records(study.summary)
-        for kind in ("dataset", "method")
-    }
+    known = pd.concat([second.summary, first.summary])
+    titles, datasets = (dict(zip(known[kind], known[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
     rows = _summary_by_method((first, second), same)
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
         dataset, protocol, size, method, rule = _key(key)
@@ -94,8 +90,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         if len(by_study) == 2 and pd.isna(change["difference"]):
             change = {"difference": change["mean"] - by_study["A"]["mean"]}
         lines.append([
-            Cell(wording.setting_title(titles["dataset", dataset], size, protocol_family(protocol, size))),
-            Cell(titles["method", method] + (f", {wording.rule_title(rule)}" if rule else "")),
+            Cell(wording.setting_title(datasets[dataset], size, protocol_family(protocol, size))),
+            Cell(titles[method] + (f", {wording.rule_title(rule)}" if rule else "")),
             *(value_cell(metric, by_study.get(study, {})) for study in "AB"),
             difference_cell(change, metric, MATTERS),
         ])  # fmt: skip

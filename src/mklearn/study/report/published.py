@@ -152,8 +152,8 @@ def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
     splits = sorted({int(value) for value in cells["published_repeats"].dropna()})
     known = f"over {' or '.join(map(str, splits))} splits" if splits else "over as many splits as ours"
     printed = "" if cells["published_std"].notna().all() else ", which is assumed to be ours where it is not printed"
-    rules = [wording.rule_title(rule) for rule in wording.in_order(cells["neighbour"]) if rule]
-    rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
+    rules = set(cells["neighbour"]) - {""}
+    rule = f" Rule: {wording.rule_title(rules.pop())}." if len(rules) == 1 else ""
     return (
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "

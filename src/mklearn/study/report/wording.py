@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,12 +16,6 @@ MINUS = "−"
 def rule_title(neighbour: str) -> str:
     """Return the name of a decision rule."""
     return RULE_TITLES.get(neighbour, neighbour)
-
-
-def in_order(neighbours: Iterable[str]) -> list[str]:
-    """List the different rules of a column, the default one first."""
-    present = set(neighbours)
-    return [rule for rule in RULE_TITLES if rule in present] + sorted(present - set(RULE_TITLES))
 
 
 def percent(fraction: Any, digits: int = 1) -> str:

@@ -26,14 +26,8 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             right = rng.random(20) < 0.8
             frame = pd.DataFrame({"sample": [f"s{k:02}" for k in samples], "true": samples % 2})
             predicted = np.where(right, samples % 2, 1 - samples % 2)
-            made = {
-                "predicted": predicted,
-                "predicted_oracle": -1,
-                "decision_value": np.nan,
-                "nearest": "",
-                "distance": 0,
-            }
-            predictions.append(frame.assign(**place, method=method, repeat=repeat, **made))
+            made = dict.fromkeys(("predicted_oracle", "distance"), 0) | {"decision_value": np.nan, "nearest": ""}
+            predictions.append(frame.assign(**place, method=method, repeat=repeat, predicted=predicted, **made))
             scores.append(place | {
                 "study": "s", "method": method, "repeat": repeat, "kernel_set": "k", "selection": "inner_cv",
                 "dimension": 1, "metric": "accuracy", "value": right.mean(), "status": "ok", "message": "", "seed": 0,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import read, report_spec
+from tests.unit.study.report.conftest import report_spec
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.method_pairs import _signed_rank_p, differences_table, pair_differences
-from mklearn.study.report.page import build_report
+from mklearn.study.report.method_pairs import _signed_rank_p, differences_table, pair_differences, pair_tables
+from mklearn.study.report.published import published_section
 from mklearn.study.report.results import results_of
 from mklearn.study.report.tables import Table
 from mklearn.study.specs.table_specs import Comparison
@@ -119,21 +119,14 @@ def test_published_counts_are_one_for_each_pair_of_a_total(published):
         Comparison(title="x", pairs=[["fsvm", "svm"], ["fsvm", "rmm"]], **published)
 
 
-@pytest.mark.full
-def test_the_page_has_the_table_though_no_value_is_published(tmp_path):
-    """Kills: a table that opens no section."""
+def test_pairs_open_a_section_though_no_value_is_published():
     scores = score_table({("faces", "c50", method): 0.5 for method in TITLES})
-    summary = summarise(scores, reference="svm", titles={"methods": TITLES, "datasets": {"faces": "Faces"}})
-    comparison = Comparison(title="F-SVM & SVM", pairs=[["fsvm", "svm"]])
-    build_report(tmp_path, study=report_spec("x", reference="svm", comparisons=[comparison]), scores=scores,
-                 summary=summary, fits=[], data=[], run={}, figure_files=False)  # fmt: skip
-    html, text = read(tmp_path)
-    assert '<a href="#published">' in html
-    assert "<h3>F-SVM &amp; SVM</h3>" in html
-    assert "## Pairs of methods" in text
-    assert r"### F-SVM \& SVM" in text
-    assert "▲ and ▼ mark intervals that exclude 0" in text
-    assert "| Faces | " in text
+    results = results_of(scores, summarise(scores, reference="svm"), [], "svm")
+    tables = pair_tables([Comparison(title="Pairs", pairs=[["fsvm", "svm"]])], results, scores, None)
+    section, alerts = published_section(results, report_spec("x", reference="svm"), tables)
+    assert (section.title, alerts) == ("Pairs of methods", [])
+    assert [list(part.tables) for part in section.parts] == [tables]
+    assert "▲ and ▼ mark intervals that exclude 0" in tables[0].note
 
 
 def test_differences_of_rounding_are_level_for_wilcoxons_test_too():
