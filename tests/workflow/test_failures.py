@@ -231,24 +231,3 @@ def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_u
     assert checkout.answer("failed").strip().endswith("nothing failed.")
     assert checkout.answer("failed", "--targets") == ""
     assert checkout.planned(*TABLES) == {}
-
-
-@pytest.mark.full
-def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checkout, copy_of) -> None:
-    """A step before a fit dies while the fit's old result is still there; then the edit is taken back."""
-    checkout = copy_of(whole)
-    path = checkout.folder / "src" / "mklearn" / "descriptors" / "hog.py"
-    good = path.read_bytes()
-    path.write_bytes(good + EDITS["descriptors/hog.py"].encode())
-    checkout.said("snakemake", "--cores", "2", *TABLES, code=1)
-    scores = scores_of(checkout)
-    assert set(scores.loc[scores["status"].ne("ok"), "method"]) == {"cut-off"}
-    assert (
-        "cut-off on digits, random-p4: missing: RuntimeError: no gradients today, see logs/describe/"
-        in checkout.answer("failed")
-    )
-    path.write_bytes(good)
-    checkout.said("snakemake", "--cores", "2", *TABLES)
-    assert tables(checkout, "hurt") == tables(whole, "hurt")
-    assert checkout.answer("failed").strip().endswith("nothing failed.")
-    assert checkout.planned(*TABLES) == {}

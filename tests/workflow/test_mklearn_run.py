@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,13 +73,3 @@ def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
     said = empty.said("mklearn", "run", "mine.yaml", code=1)
     assert "Did you mean 'seed'?" in said
     assert "Traceback" not in said
-
-
-@pytest.mark.full
-def test_what_one_checkout_has_made_is_up_to_date_elsewhere(finished: Checkout, empty: EmptyFolder) -> None:
-    """Keys and triggers do not depend on where the code and the Snakefile lie."""
-    for name in ("results", ".snakemake", "config.yaml"):
-        copy = shutil.copytree if (finished.folder / name).is_dir() else shutil.copy2
-        copy(finished.folder / name, empty.folder / name)
-    assert "Nothing to be done" in empty.said("mklearn", *DRY)
-    assert empty.answer("failed").strip() == "config.yaml (study smoke, 4 fits): nothing failed."

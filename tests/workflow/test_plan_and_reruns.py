@@ -145,13 +145,6 @@ def test_changing_the_study_runs_only_what_is_new(mine: Checkout, name: str) -> 
     assert planned_with(mine, change) == expected
 
 
-def test_a_missing_table_is_made_again_and_nothing_before_it(mine: Checkout) -> None:
-    path = mine.folder / "results" / "smoke" / "summary.parquet"
-    held = path.rename(path.with_suffix(".aside"))
-    assert mine.planned() == TABLES
-    held.rename(path)
-
-
 @pytest.mark.full
 def test_another_study_shares_descriptors_kernels_and_fits(mine: Checkout) -> None:
     other = mine.write(SMOKE | {"study": "other"}, "other.yaml")
@@ -178,15 +171,6 @@ def test_the_first_line_of_a_log_makes_the_outputs_again(finished: Checkout, cop
     predictions.unlink()
     subprocess.run([sys.executable, *words[1:]], cwd=checkout.folder, env=checkout.environment, check=True)
     assert content() == before
-
-
-@pytest.mark.full
-def test_a_given_study_replaces_the_default_one(checkout: Checkout) -> None:
-    """Snakemake alone would merge the two, and run the default study's methods as well."""
-    study = copy.deepcopy(SMOKE) | {"study": "single"}
-    study["methods"] = {"average": SMOKE["methods"]["average"]}
-    path = checkout.write(study, "single.yaml")
-    assert checkout.planned("--configfile", str(path))["fit"] == 1
 
 
 def test_results_copied_into_a_fresh_clone_are_used(finished: Checkout, tmp_path: Path) -> None:

@@ -19,7 +19,12 @@ from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.provenance import SCRIPTS
 from mklearn.study.script import call
 
-DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
+DIGITS = {
+    "dataset": "digits",
+    "reader": "mklearn.study.data.readers.digits:sklearn_digits",
+    "options": {},
+    "per_class": 3,
+}
 
 
 @pytest.fixture(autouse=True)
