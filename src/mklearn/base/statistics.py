@@ -73,22 +73,17 @@ class Interval(NamedTuple):
 class Difference(NamedTuple):
     """The mean difference of two methods on the same splits.
 
-    Attributes
-    ----------
-    mean, low, high : float
-        The ends and the p-value are NaN with two to four splits, and with one where samples have no values.
-    p_value : float
-        Of the two-sided test that the difference is 0; below 0.05 if the interval does not contain 0, and
-        only then, but of one test set.
-    disagreement : float
-        Share of the test samples on which exactly one of the two is right; NaN where samples are not known.
+    The ends and the p-value are NaN with two to four splits, and with one where samples have no values.
     """
 
     mean: float
     low: float
     high: float
     p_value: float
+    """Of the two-sided test that it is 0; below 0.05 if the interval does not contain 0, and only then, but of one test
+    set."""
     disagreement: float
+    """Share of the test samples on which exactly one of the two is right; NaN where samples are not known."""
 
 
 _NO_DIFFERENCE = Difference(*[math.nan] * 5)
@@ -233,9 +228,7 @@ def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: floa
     finite = _finite(values)
     if finite.size < 2 or not n_train * n_test > 0:
         return Interval(mean(finite), math.nan, math.nan)
-    spread = _resampled_spread(finite, n_train, n_test)
-    half_width = _quantile(spread.freedom) * math.sqrt(spread.variance)
-    return Interval(mean(finite), mean(finite) - half_width, mean(finite) + half_width)
+    return Interval(*_difference(mean(finite), _resampled_spread(finite, n_train, n_test), math.nan)[:3])
 
 
 def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_test: float) -> Difference:

@@ -85,13 +85,10 @@ class FitAtSize:
     def records(self) -> Iterator[SplitRecord]:
         """Yield the record of each split, in order."""
         for split, result in self._results():
-            if isinstance(result, SplitRecord):
-                yield result
-            else:
-                yield SplitRecord(self._facts(split) | failure(result))
+            yield result if isinstance(result, SplitRecord) else SplitRecord(self._facts(split) | failure(result))
 
     def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
-        """Return records of what comes after ``done``, with the reason why it has no value."""
+        """Return records of what comes after ``done``, with the reason."""
         aborted = self.splits[len(done) :]
         logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
         return [SplitRecord(self._facts(split) | failure(reason)) for split in aborted]

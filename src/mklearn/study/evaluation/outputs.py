@@ -30,12 +30,11 @@ STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
 class MethodOutput:
     """What a fitted method gives at one number of components: the attributes that a metric can need.
 
-    Properties raise :class:`mklearn.errors.NotApplicable` where the method has none.
+    Others than the labels raise :class:`mklearn.errors.NotApplicable` where the method has none.
 
     Attributes
     ----------
-    y_train, y : labels of the training and of the test samples
-    labels : predicted labels of the test samples
+    y_train, y, labels : labels of the training and of the test samples, and predicted labels
     lookup : see `Lookup`
     n_train, n_support_vectors : numbers of training samples and of support vectors among them
     classes : in the order of the columns of scores and probabilities

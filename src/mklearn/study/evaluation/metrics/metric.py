@@ -138,24 +138,19 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
             metric_named(name)
         except ConfigError as error:
             unknown[name] = str(error)
+    twice = [name for name in dict.fromkeys(metrics) if metrics.count(name) > 1]
     mistakes = [("metrics", reason) for reason in unknown.values()]
-    mistakes += [
-        ("metrics", f"metric {name!r} is named twice.") for name in dict.fromkeys(metrics) if metrics.count(name) > 1
-    ]
+    mistakes += [("metrics", f"metric {name!r} is named twice.") for name in twice]
     if choose_by not in metrics and not unknown:
         mistakes.append(("choose_by", f"{choose_by!r} is not among metrics; valid: {', '.join(metrics)}."))
     if mistakes:
         return mistakes
     metric = metric_named(choose_by)
     if not metric.can_choose:
-        mistakes.append(
-            ("choose_by", f"{choose_by!r} can't choose parameters: its values must be at most 1, larger better.")
-        )
-    elif inner_folds == "leave_one_out" and not metric.mean_of_samples:
-        mistakes.append(
-            ("choose_by", f"{choose_by!r} has no value for a single sample: set inner_folds to a number of folds.")
-        )
-    return mistakes
+        return [("choose_by", f"{choose_by!r} can't choose parameters: its values must be at most 1, larger better.")]
+    if inner_folds == "leave_one_out" and not metric.mean_of_samples:
+        return [("choose_by", f"{choose_by!r} has no value for a single sample: set inner_folds to a number of folds.")]
+    return []
 
 
 def _row(name: str, title: str, has_values: bool = True, **fields: Any) -> Metric:
