@@ -158,18 +158,6 @@ def test_the_bound_holds_before_convergence():
     assert cut.gap == pytest.approx(cut.bound / cut.value - 1)
 
 
-def test_a_constant_kernel_gets_no_weight_and_duplicates_share():
-    problem = objective(11)
-    base = convex_ratio_trace(problem, tol=1e-11)
-    more = RatioTraceObjective(
-        [*problem.kernels, np.ones((N, N)), problem.kernels[3]], problem.numerator, problem.denominator, 0.3
-    )
-    found = convex_ratio_trace(more, tol=1e-11)
-    assert found.value == pytest.approx(base.value, rel=1e-9)
-    assert found.theta[4] == 0
-    assert found.theta[3] + found.theta[5] == pytest.approx(base.theta[3], abs=1e-5)
-
-
 def test_kernels_without_a_solution():
     G, Q = between_factor(STRUCTURE), denominator("total")
     with pytest.raises(DataError, match="psd_repair"):

@@ -14,7 +14,6 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from mklearn.errors import DataError
-from mklearn.papers.mkl_dr import gabor_c1
 from mklearn.papers.mkl_dr.c2 import (
     PATCH_SIZES,
     c2_mutch_lowe,
@@ -127,15 +126,6 @@ def test_filters_are_those_of_the_definition() -> None:
             np.testing.assert_allclose(serre_filters(number)[k], expected, atol=1e-6)
     for k in range(12):
         np.testing.assert_allclose(pyramid_filters()[k], slow_filter(11, 5.6, 4.5, 15 * k, circular=False), atol=1e-6)
-
-
-def test_published_table_of_filters() -> None:
-    """Wavelengths and widths that ports of Serre's program list, to one decimal, not all of them rounded alike."""
-    wavelengths = [3.5, 4.6, 5.6, 6.8, 7.9, 9.1, 10.3, 11.5, 12.7, 14.1, 15.4, 16.8, 18.2, 19.7, 21.2, 22.8]
-    sigmas = [2.8, 3.6, 4.5, 5.4, 6.3, 7.3, 8.2, 9.2, 10.2, 11.3, 12.3, 13.4, 14.6, 15.8, 17.0, 18.2]
-    np.testing.assert_allclose(gabor_c1.SERRE_WAVELENGTHS, wavelengths, atol=0.08)
-    np.testing.assert_allclose(gabor_c1.SERRE_SIGMA * np.array(gabor_c1.SERRE_WAVELENGTHS), sigmas, atol=0.06)
-    assert gabor_c1.SERRE_POOLS == (8, 10, 12, 14, 16, 18, 20, 22)
 
 
 @pytest.mark.full

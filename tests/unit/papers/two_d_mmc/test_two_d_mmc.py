@@ -199,16 +199,6 @@ def test_flat_images_with_their_shape(method, images):
 
 
 @every_method
-@pytest.mark.parametrize("factor", [1e-9, 1e9])
-def test_scale_of_pixels_does_not_matter(method, factor, images):
-    X, y = images
-    one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(factor * X, y)
-    assert one.n_iter_ == two.n_iter_
-    distances = [np.linalg.norm(m.embedding_[:, None] - m.embedding_[None], axis=2) for m in (one, two)]
-    np.testing.assert_allclose(*[d / d.max() for d in distances], atol=1e-7)
-
-
-@every_method
 def test_blank_margins_do_not_stop_the_alternation(method) -> None:
     """Kills: the start (I, 0)', which sees the margin alone: every objective is 0, which is "converged"."""
     X, y = make_images(0)
