@@ -91,7 +91,7 @@ def study_tables(path: Path) -> StudyTables:
         )
     scores, predictions = (read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions"))
     summary, made = read_table(folder / "summary.parquet")
-    return StudyTables(str(path), scores, predictions, summary, made["spec"]["compared"], record["config"])
+    return StudyTables(str(path), scores, predictions, summary, made["spec"], record["config"])
 
 
 def _table(options: argparse.Namespace) -> None:
