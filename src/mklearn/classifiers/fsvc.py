@@ -109,9 +109,8 @@ class FSVC(OneVsOneLinear):
     more than two classes, which the paper does not explain, each pair of classes has its own S. Eigenvalues of M have
     a floor.
 
-    The support vector machine is solved by an interior point, not by libsvm as in the paper: libsvm takes minutes to
-    come below a relative duality gap of 1e-6 on some small sets (breast), and its time grows with C. Both have the same
-    solution.
+    The support vector machine is solved by an interior point, not by libsvm as in the paper, which takes minutes to
+    come below a relative duality gap of 1e-6 on some small sets. Both have the same solution.
 
     For power other than 1/2 the attributes of the joint problem are NaN or empty.
 

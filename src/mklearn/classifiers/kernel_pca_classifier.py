@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,13 +89,9 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     }
 
     def __init__(
-        self,
-        n_components: ComponentCount = 20,
-        *,
-        machine: Any = None,
-        kernels: Any = "precomputed",
+        self, n_components: ComponentCount = 20, *, machine: Any = None, kernels: Any = "precomputed",
         kernel_weights: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.machine = machine
         self.kernels = kernels
@@ -128,7 +124,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
 
     def _fit_machine(self, y: NDArray[Any]) -> None:
         """Fit the linear classifier to the leading components."""
-        self.n_components_ = _taken(self.n_components, self._rank)
+        rank = self._rank
+        self.n_components_ = rank if self.n_components == "all" else min(rank, int(self.n_components))
         self.kernel_pca_ = self.kernel_pca_.leading(self.n_components_)
         machine = self._machine().fit(self.kernel_pca_.embedding_, y)
         self.machine_ = machine
@@ -139,36 +136,6 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     def diagnostics_(self) -> list[dict[str, Any]]:
         """Diagnostics of each pair of classes, see `mklearn.classifiers.fsvc.FSVC`; none of other classifiers."""
         return list(getattr(self.machine_, "diagnostics_", []))
-
-    def with_components(self, n_components: ComponentCount, y: ArrayLike) -> Self:
-        """Fit a smaller number of components of the same kernel principal components.
-
-        Parameters
-        ----------
-        n_components : int or "all"
-            At most as many as this classifier has.
-        y : array of shape (n,)
-            The labels that this classifier was fitted to.
-
-        Returns
-        -------
-        KernelPCAClassifier
-            A copy, fitted.
-
-        Raises
-        ------
-        ConfigError
-            More components than this classifier has.
-        """
-        if _taken(n_components, self._rank) > self.n_components_:
-            raise ConfigError(
-                f"n_components={n_components!r}: this classifier was fitted with {self.n_components_} components and "
-                "keeps no others; fit it anew"
-            )
-        other = copy(self)
-        other.n_components = n_components
-        other._fit_machine(np.asarray(y))
-        return other
 
     def class_scores(self, X: Any) -> Floats:
         """Compute the linear classifier's score of each class, shape (m, n_classes).
@@ -187,24 +154,15 @@ def fit_path(
 ) -> list[KernelPCAClassifier]:
     """Fit a classifier with each of several numbers of components; kernel principal components are computed once.
 
-    Parameters
-    ----------
-    estimator : KernelPCAClassifier
-        Not modified.
-    X, y : training samples, as for its ``fit``
-    sizes : sequence of int
-        Values of ``n_components``, at least one.
-
-    Returns
-    -------
-    list of KernelPCAClassifier
-        Fitted, one for each size.
+    X and y are as for ``fit``, ``sizes`` are values of ``n_components``. The estimator is not modified.
     """
     most: ComponentCount = "all" if "all" in sizes else max(sizes, key=int)
     largest = clone(estimator).set_params(n_components=most).fit(X, y)
-    return [largest if size == most else largest.with_components(size, y) for size in sizes]
 
+    def smaller(size: ComponentCount) -> KernelPCAClassifier:
+        other = copy(largest)
+        other.n_components = size
+        other._fit_machine(np.asarray(y))
+        return other
 
-def _taken(n_components: ComponentCount, rank: int) -> int:
-    """Return the number of components that are taken of those that there are."""
-    return rank if n_components == "all" else min(rank, int(n_components))
+    return [largest if size == most else smaller(size) for size in sizes]

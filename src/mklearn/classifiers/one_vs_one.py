@@ -28,14 +28,7 @@ LinearScaling = Literal["minmax", "standard", "none"]
 class PairFit:
     """The linear machine of a pair of classes: outputs Xw + b, positive for the first class.
 
-    Attributes
-    ----------
-    w : array of shape (d,)
-    b : float
-    objective : float
-        Of the solver.
-    gap : float
-        Relative duality gap, recomputed outside the solver.
+    ``objective`` is the solver's, ``gap`` the relative duality gap, recomputed outside it.
     """
 
     w: Floats
@@ -52,6 +45,8 @@ def class_pairs(n_classes: int) -> NDArray[np.intp]:
 def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) -> Floats:
     """Return the score of each class by the outputs of its pairs: votes, and the outputs among equally many votes.
 
+    Shape (m, n_classes): the number of votes, plus the sum of a class's outputs squashed to less than half a vote.
+
     Parameters
     ----------
     outputs : array of shape (m, n_pairs)
@@ -59,11 +54,6 @@ def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) ->
     pairs : array of shape (n_pairs, 2)
         See `class_pairs`.
     n_classes : int
-
-    Returns
-    -------
-    array of shape (m, n_classes)
-        The number of votes, plus the sum of a class's outputs squashed to less than half a vote.
     """
     votes, sums = (np.zeros((len(outputs), n_classes)) for _ in range(2))
     for column, (first, second) in enumerate(pairs):
@@ -160,13 +150,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         return np.asarray(features @ self.coef_.T + self.intercept_)
 
     def class_scores(self, X: ArrayLike) -> Floats:
-        """Compute the score of each class, shape (m, n_classes).
-
-        Returns
-        -------
-        array of shape (m, n_classes)
-            For two classes half the output and its negative. For more see `scores_by_votes`.
-        """
+        """Compute the score of each class, shape (m, n_classes): of two half the output, else `scores_by_votes`."""
         outputs = self.outputs(X)
         if len(self.classes_) == 2:
             return np.column_stack([outputs, -outputs]) / 2

@@ -48,13 +48,10 @@ class Multipliers:
 
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """Result of a solver of linear machines.
+    """Result of a solver of linear machines: outputs are Xw + b.
 
     Attributes
     ----------
-    w : array of shape (d,)
-    b : float
-        Outputs are Xw + b.
     objective : float
         Recomputed from ``w`` and ``b``.
     gap : float
@@ -63,7 +60,6 @@ class LinearMachine:
         "optimal" if ``gap`` is at most `GAP`.
     n_iter : int
         Iterations, of all rounds together.
-    multipliers : Multipliers
     n_pairs : int
         Pairs of samples whose constraints were generated.
     feature_weights : array of shape (d,), optional
@@ -123,14 +119,14 @@ def hinge_loss(X: Floats, y: Floats, w: Floats, b: float) -> float:
 
 
 def machine(
-    w: Floats, b: float, objective: float, bound: float, n_iter: int, multipliers: Multipliers, n_pairs: int = 0
+    w: Floats, b: float, objective: float, bound: float, n_iter: int, multipliers: Multipliers
 ) -> LinearMachine:
     """Return a solution with its relative duality gap and the status that follows from it."""
     if not (np.isfinite(objective) and np.isfinite(bound) and np.isfinite(w).all()):
         raise SolverFailed("The interior-point solver diverged: rescale the features, or choose a smaller C.")
     gap = (objective - bound) / max(abs(objective), np.finfo(float).tiny)
     status: Status = "optimal" if gap <= GAP else "inaccurate"
-    return LinearMachine(w, b, objective, gap, status, n_iter, multipliers, n_pairs)
+    return LinearMachine(w, b, objective, gap, status, n_iter, multipliers)
 
 
 def lower_bound(X: Floats, y: Floats, C: float, bound: float, spreads: Floats, multipliers: Multipliers) -> float:
@@ -169,7 +165,9 @@ def solve_hinge_program(
     the steps are centring ones, until there is progress again. It ends at an estimated relative duality gap of 1e-10,
     or without progress, and returns its best iterate: the gap that callers compute says how good that is.
     """
-    check_problem(X, y, C)
+    check_positive(C, "C")
+    if len(X) != len(y) or set(np.unique(y)) != {-1.0, 1.0}:
+        raise DataError("y is invalid: expected labels 1 and -1, both present, one per sample.")
     iterate = _Iterate(X, y, C, bound, spreads, lam)
     n_iter, since, nearest, best = 0, 0, np.inf, iterate.solution()
     while n_iter < _ITERATIONS and nearest > _TARGET and since < _PATIENCE:
@@ -181,13 +179,6 @@ def solve_hinge_program(
         if distance < nearest:
             since, nearest, best = 0, distance, iterate.solution()
     return (*best, n_iter)
-
-
-def check_problem(X: Floats, y: Floats, C: float) -> None:
-    """Raise an error unless labels are 1 and -1 and ``C`` is positive."""
-    check_positive(C, "C")
-    if len(X) != len(y) or set(np.unique(y)) != {-1.0, 1.0}:
-        raise DataError("y is invalid: expected labels 1 and -1, both present, one per sample.")
 
 
 class _Iterate:

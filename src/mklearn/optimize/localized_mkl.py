@@ -10,13 +10,13 @@ and 1.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from mklearn.checks import check_choice, check_nonnegative
+from mklearn.checks import check_nonnegative
 from mklearn.errors import DataError
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gate_gradient, gated_kernel, gates
 from mklearn.optimize.svm import (
@@ -151,13 +151,6 @@ def localized_mkl(
     max_iter : int
         Largest number of line searches, or of iterations of L-BFGS; 0 evaluates V0.
 
-    Raises
-    ------
-    DataError
-        V0 has another shape or is not finite.
-    ConfigError
-        Unknown solver.
-
     References
     ----------
     Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008; sigmoid gates and their gradients are of their
@@ -171,11 +164,7 @@ def localized_mkl(
     the training samples span, which changes neither solver's steps; the part of V0 outside it is kept, and without
     influence on J. With a ridge its minimiser is 0, so it is set to 0.
     """
-    check_choice(solver, "solver", get_args(Solver))
     start = np.asarray(V0, dtype=np.float64)
-    expected = (len(problem.kernels), problem.features.shape[1])
-    if start.shape != expected or not np.isfinite(start).all():
-        raise DataError(f"Invalid V0 of shape {start.shape}: expected a finite array of shape {expected}.")
     search = _line_searches if solver == "line_search" else _lbfgs
     if start.shape[1] <= len(problem.signs):
         return search(problem, problem.evaluate(start), tol, max_iter)

@@ -11,7 +11,6 @@ from sklearn.decomposition import PCA
 from sklearn.svm import SVC
 
 from mklearn.classifiers import FSVC
-from mklearn.errors import NotApplicable
 from mklearn.optimize.fsvm import zero_threshold
 
 BREAST = load_breast_cancer(return_X_y=True)
@@ -153,11 +152,6 @@ def test_collinear_columns_give_the_solution_of_smallest_norm():
     one = FSVC(feature_scaling="none").fit(X, y)
     two = FSVC(feature_scaling="none").fit(np.column_stack([X, X]), y)
     np.testing.assert_allclose(two.coef_, np.hstack([one.coef_, one.coef_]) / 2, rtol=1e-4, atol=1e-8)
-
-
-def test_input_that_can_not_be_fitted():
-    with pytest.raises(NotApplicable, match="constant over two classes"):
-        FSVC().fit(np.ones((10, 3)), np.repeat([0, 1], 5))
 
 
 def test_status_follows_the_gap(monkeypatch):

@@ -103,13 +103,7 @@ class PairFeatures:
 class PairView(LearnedView):
     """Pairs of samples in one descriptor; the features that methods and kernels take are learned in their fit.
 
-    Parameters
-    ----------
-    first, second : (m,) int arrays
-        Positions of the samples of each pair.
-    table : array of shape (n, d)
-        Features of all samples.
-    features : PairFeatures
+    ``first`` and ``second`` are positions of the samples of each pair, (m,), in the ``table`` of features, (n, d).
     """
 
     def __init__(self, first: ArrayLike, second: ArrayLike, table: ArrayLike, features: PairFeatures) -> None:

@@ -23,6 +23,7 @@ Floats = NDArray[np.floating[Any]]
 Rows = list[dict[str, Any]]
 
 AS_PUBLISHED = {"feature_scaling": "standard", "normalise": "unit_diagonal", "centre": False, "psd": "none"}
+"""The kernels of the authors' code: standardised features, then samples of length 1."""
 LINEAR = {"kind": "linear", "view": "features", **AS_PUBLISHED}
 QUADRATIC = {"kind": "polynomial", "degree": 2, "scale": 1.0, "offset": 1.0, "view": "features", **AS_PUBLISHED}
 C = 10
@@ -85,13 +86,12 @@ def views_of(method: str, X: Floats) -> Views:
 def panels(samples: SampleSet, train: NDArray[np.intp], values: dict[tuple[str, str], float]) -> Chart:
     """Return the figure, two panels beside each other and two below."""
     X, y = np.asarray(samples.tables["features"])[train], samples.y[train]
-    drawn = []
-    for method in PANELS:
+
+    def subtitle(method: str) -> str:
         accuracy, support = values[method, "accuracy"], values[method, "support_vector_share"]
-        drawn.append(
-            panel(method, X, y, samples.classes, f"accuracy {accuracy:.1f} %, support vectors {support:.1f} %")
-        )
-    return {"columns": 2, "concat": drawn}
+        return f"accuracy {accuracy:.1f} %, support vectors {support:.1f} %"
+
+    return {"columns": 2, "concat": [panel(method, X, y, samples.classes, subtitle(method)) for method in PANELS]}
 
 
 def panel(method: str, X: Floats, y: NDArray[Any], classes: NDArray[Any], subtitle: str) -> Chart:
@@ -106,10 +106,9 @@ def panel(method: str, X: Floats, y: NDArray[Any], classes: NDArray[Any], subtit
         "domain": [*map(str, classes), DECISION, GATE, BEST, SPREAD],
         "range": [LIGHT.colours[1], LIGHT.colours[0], LIGHT.colours[4], "#9aa1ab", LIGHT.colours[2], "#d5d9df"],
     }
-    axes = {"x": GRID[0], "y": GRID[1]}
     position = {
         axis: {"field": axis, "type": "quantitative", "title": None, "scale": {"domain": [grid.min(), grid.max()]}}
-        for axis, grid in axes.items()
+        for axis, grid in zip("xy", GRID, strict=True)
     }
     coloured = position | {"color": {"field": "k", "type": "nominal", "scale": colours, "legend": {"title": None}}}
     mark = {"type": "circle", "clip": True, "filled": True, "opacity": 1, "aria": False}

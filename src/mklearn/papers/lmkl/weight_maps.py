@@ -16,6 +16,7 @@ from mklearn.classifiers import LMKLSVC, MKLSVC
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.patches import patches
 from mklearn.kernels import Views
+from mklearn.papers.lmkl.gauss4_figure import AS_PUBLISHED
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.report.charts import Chart
@@ -25,8 +26,6 @@ from mklearn.study.report.theme import LIGHT
 Floats = NDArray[np.floating[Any]]
 Rows = list[dict[str, Any]]
 
-AS_PUBLISHED = {"feature_scaling": "standard", "normalise": "unit_diagonal", "centre": False, "psd": "none"}
-"""The kernels of the authors' code: standardised features, then samples of length 1."""
 STARTS = 3
 CELL = 22
 """Pixels per side of a patch in a map."""

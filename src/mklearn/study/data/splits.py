@@ -342,7 +342,6 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     frame["train_size"] = pd.NA  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0
-    for name in ("repeat", "fold"):
         if not frame[name].between(0, LARGEST_NUMBER).all():
             raise DataError(f"{path}: column {name!r} has numbers outside 0 to {LARGEST_NUMBER}")
     try:
@@ -361,17 +360,10 @@ def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
         study may take a part, are left out.
     ids : (n,) array of str
         Ids of the data set.
-
-    Raises
-    ------
-    DataError
-        No split, or one without test or training samples.
     """
-    tests = [np.flatnonzero(np.isin(ids, part)) for part in test_ids]
-    every = np.arange(len(ids))
-    return Splits(
-        tuple(Split(repeat, 0, np.setdiff1d(every, test), test) for repeat, test in enumerate(tests)), len(ids)
-    )
+    tests = [np.isin(ids, part) for part in test_ids]
+    parts = (Split(repeat, 0, np.flatnonzero(~test), np.flatnonzero(test)) for repeat, test in enumerate(tests))
+    return Splits(tuple(parts), len(ids))
 
 
 def _from_frame(frame: Any) -> tuple[Split, ...]:
