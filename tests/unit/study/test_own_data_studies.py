@@ -104,7 +104,6 @@ def test_headline_is_by_one_rule(folder: Path, n_classes: int) -> None:
     for final in ({}, {"final": {}}):
         run(folder, entry, kernels=KERNELS, methods={"kfd": METHODS["kfd"]}, protocols=folds, **final)
         rows = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("neighbour == 'euclidean'")
-        text = (folder / "results" / "own" / "report" / "summary.md").read_text(encoding="utf-8")
         by_fold = (rows["predicted"] == rows["true"]).groupby(rows["fold"]).mean().mean()
         answer = (folder / "results" / "own" / "report" / "answer.txt").read_text(encoding="utf-8")
         assert f"  {100 * by_fold:.1f} ±" in answer
