@@ -61,7 +61,6 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     summary = pd.read_csv(results / "report" / "summary.csv").set_index(["method", "metric"])
     assert set(summary.index.get_level_values("metric")) == {"r2", "rmse", "mae", "pearson", "spearman"}
     assert summary.at[("ridge", "r2"), "mean"] > 0.3 > summary.at[("mean", "r2"), "mean"]
-    assert len(list(results.parent.glob("cache/moments/**/*.npz"))) > 1, "several blocks"
     assert summary.at[("many", "r2"), "mean"] == pytest.approx(summary.at[("dense", "r2"), "mean"], abs=0.03)
     assert summary.at[("ridge", "rmse"), "difference_low"] < 0 < summary.at[("mean", "rmse"), "difference_low"]
     page = (results / "report" / "index.html").read_text(encoding="utf-8")
