@@ -6,14 +6,11 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import csv_text, write_text
-from mklearn.kernels.views import Views
 from mklearn.saved_models import save_model, versions
 from mklearn.study import final_model as final
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
-from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.importances import COLUMNS
 from mklearn.study.evaluation.importances import importances as measured_importances
 from mklearn.study.log import logger
@@ -26,6 +23,8 @@ def model(
     model: Output, card: Output, importances: Output, spec: FinalSpec,
 ) -> None:  # fmt: skip
     """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
+
+    Of a study with one given test set, the method is chosen on the other samples, which alone are learned from.
 
     Parameters
     ----------
@@ -45,19 +44,21 @@ def model(
     """
     data = SampleSet.load(samples)
     drawn = Splits.load(splits, data.ids)
-    candidate, expected = final.chosen_method(read_table(summary)[0], spec)
+    groups = final.groups_kept_together(drawn.splits, data.groups)
+    files = dict(zip((view.name for view in spec.inputs.views), sources or [], strict=True))
+    of_model = final.ModelSamples(data, samples, files, groups)
+    labels, candidates = of_model.labels, spec.candidates
+    kept = np.flatnonzero(~np.isin(labels, spec.exclude_classes))
+    if (outside := final.outside_test_set(drawn.splits, spec)) is not None:
+        outside = np.intersect1d(kept, outside)
+        candidates = [final.best_on(of_model, spec, outside)]
+        kept = kept if spec.include_test else outside
+    candidate, expected = final.chosen_method(read_table(summary)[0], spec, candidates)
+    expected["apart"] = outside is not None and not spec.include_test
     fit = candidate.fit
     logger.info("%s: %s %.4f", fit.method.id, expected["metric"], expected["value"])
-    of_view = dict(zip((view.name for view in spec.inputs.views), sources or [], strict=True))
-    images = [samples] * any(entry.kind == "images" for entry in fit.method.inputs.values())
-    read = read_views(fit, [], [*images, *(of_view[name] for name in fit.descriptors)], data.ids)
-    views = Views({name: read[name] for name in sorted(read.names)})
-    labels = data.y if data.target == "numbers" else data.classes[data.y]
-    kept = np.flatnonzero(~np.isin(labels, spec.exclude_classes))
-    ids, fitted_to, y = data.ids[kept], views[kept], labels[kept]
-    codes = y if data.target == "numbers" else np.unique(data.y[kept], return_inverse=True)[1]
-    groups = final.groups_kept_together(drawn.splits, data.groups)
-    problem = MethodOnViews(fitted_to, codes, fit.method, fit.kernels, None if groups is None else groups[kept])
+    ids, y, problem = data.ids[kept], labels[kept], of_model.problem(fit, kept)
+    fitted_to = problem.of(np.arange(len(kept)))
     estimator, parameters = final.final_model(problem, fit)
     logger.info("parameters: %s", parameters)
     estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
@@ -68,7 +69,7 @@ def model(
     losses = pd.DataFrame(columns=COLUMNS)
     if spec.permutations and inputs.views:
         losses = measured_importances(
-            estimator, views, inputs.views, labels, drawn.of_size(expected["train_size"]),
+            estimator, of_model.views(fit), inputs.views, labels, drawn.of_size(expected["train_size"]),
             permutations=spec.permutations, seed=fit.seed, groups=groups,
         )  # fmt: skip
     write_text(importances, csv_text(losses))

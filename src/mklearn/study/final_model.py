@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,92 @@ from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, held_out_groups, with_chosen_scalings
+from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
-from mklearn.study.evaluation.split import check_classes, choose_on_split
+from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.split import EXPECTED, check_classes, choose_on_split, evaluate_split, folds_of_training
+from mklearn.study.log import logger
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, CENTRE, FinalCandidate, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
 
+FOLDS = 5
+"""In which methods are compared that choose their parameters by leaving one out."""
+Rows = NDArray[np.intp]
 
-def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, dict[str, Any]]:
+
+@dataclass(frozen=True, eq=False)
+class ModelSamples:
+    """The samples of a data set, with the files of features of its views."""
+
+    data: SampleSet
+    path: Path
+    sources: Mapping[str, Path]
+    groups: NDArray[np.str_] | None
+    """None where splits of the study take them apart."""
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Names of the classes, or the numbers."""
+        return self.data.y if self.data.target == "numbers" else self.data.classes[self.data.y]
+
+    def views(self, fit: FitSpec) -> Views:
+        """Read the views of a method, of all samples."""
+        images = [self.path] * any(entry.kind == "images" for entry in fit.method.inputs.values())
+        read = read_views(fit, [], [*images, *(self.sources[name] for name in fit.descriptors)], self.data.ids)
+        return Views({name: read[name] for name in sorted(read.names)})
+
+    def problem(self, fit: FitSpec, rows: Rows) -> MethodOnViews:
+        """Return a method on some samples."""
+        y = self.data.y[rows]
+        codes = y if self.data.target == "numbers" else np.unique(y, return_inverse=True)[1]
+        groups = None if self.groups is None else self.groups[rows]
+        return MethodOnViews(self.views(fit)[rows], codes, fit.method, fit.kernels, groups)
+
+
+def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
+    """Return the samples outside the one test set that the study was given; None if it draws splits, or has several."""
+    if not spec.given_splits or len({(split.repeat, split.test.tobytes()) for split in splits}) > 1:
+        return None
+    return np.unique(np.concatenate([part for split in splits for role, part in split.parts if role != "test"]))
+
+
+def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidate:
+    """Return the candidate with the best mean of the metric over folds of some samples.
+
+    Raises
+    ------
+    NotApplicable
+        No candidate has a value.
+    """
+    metric, scores = metric_named(spec.metric), list[float]()
+    for candidate in spec.candidates if len(spec.candidates) > 1 else []:
+        fit, every = candidate.fit, np.arange(len(rows))
+        problem, inner = samples.problem(fit, rows), fit.evaluation.inner_folds
+        try:
+            folds = folds_of_training(
+                problem.y, every, every[:0], inner if isinstance(inner, int) else FOLDS, fit.seed, problem.groups
+            )
+            values = []
+            for train, test in folds:
+                rules = evaluate_split(problem, train, test, evaluation=fit.evaluation, seed=fit.seed).rules
+                predictions = rules[RULE if RULE in rules else ""].predictions
+                values.append(predictions.scores(metric)[-1 if predictions.position is None else predictions.position])
+            scores.append(float(np.mean(values)) * (1.0 if metric.larger_is_better else -1.0))
+        except EXPECTED as reason:
+            logger.warning("%s: %s", fit.method.id, reason)
+            scores.append(np.nan)
+        logger.info("%s: %s %.4f in the training samples", fit.method.id, metric.kind, abs(scores[-1]))
+    if scores and np.isnan(scores).all():
+        raise NotApplicable(f"final.method: no value of {spec.metric} is known of any method in the training samples.")
+    return spec.candidates[int(np.nanargmax(scores)) if scores else 0]
+
+
+def chosen_method(
+    summary: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FinalCandidate]
+) -> tuple[FinalCandidate, dict[str, Any]]:
     """Return the candidate that wins by the rows of the page's headline, and what is expected of it.
 
     Raises
@@ -37,7 +114,7 @@ def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidat
         No candidate has a value.
     """
     rows = headline_rows(summary, spec.metric, RULE)
-    entries = [candidate.entry for candidate in spec.candidates]
+    entries = [candidate.entry for candidate in candidates]
     best = winner(rows, spec.metric, spec.dataset, entries)
     if best is None:
         names = [entry.method for entry in entries]
@@ -54,7 +131,7 @@ def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidat
         "n_splits": int(best.row["n_repeats"]),
         "chosen_among": best.among if spec.method == BEST else 1,
     }
-    return spec.candidates[best.position], expected
+    return candidates[best.position], expected
 
 
 def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
@@ -143,11 +220,16 @@ def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     interval = "" if expected["interval"] is None else " [{:.3g}, {:.3g}]".format(*expected["interval"])
     among = expected["chosen_among"]
     optimistic = f" It is optimistic: the method was chosen among {among} by the same value." if among > 1 else ""
+    fitted = f"Method `{card['method']['name']}`, fitted on {'the' if expected['apart'] else 'all'}"
+    known = (
+        "training samples" if expected["apart"] else "samples",
+        "on test samples that neither the model nor the choice of its method has seen" if expected["apart"]
+        else "whose fits have fewer training samples",
+    )  # fmt: skip
     views = [{name: value for name, value in view.items() if name != "columns"} for view in card["inputs"]["views"]]
     content = {**card, "inputs": {**card["inputs"], "views": views}, "versions": dict(versions)}
     return (
-        f"# Model of study {card['study']}\n\nMethod `{card['method']['name']}`, fitted on all "
-        f"{card['data']['n_samples']} samples. Expected {expected['metric']}: {expected['value']:.3g}{interval} in the "
-        f"study (protocol {expected['protocol']}{size}, {expected['n_splits']} splits), whose fits have fewer training "
-        f"samples.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
+        f"# Model of study {card['study']}\n\n{fitted} {card['data']['n_samples']} {known[0]}. Expected "
+        f"{expected['metric']}: {expected['value']:.3g}{interval} in the study (protocol {expected['protocol']}{size}, "
+        f"{expected['n_splits']} splits), {known[1]}.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
     )

@@ -121,6 +121,9 @@ class Final(Strict):
     importances: Count | None = None
     """How often each view, and each feature of a table, is shuffled in each split to measure how far predictions rest
     on it; by default nothing is measured."""
+    include_test: bool = False
+    """Whether the model learns from the test samples of a single given split too, such as those of another hospital.
+    ``best`` is chosen on the training samples of such a split in any case."""
 
 
 class Study(Strict):

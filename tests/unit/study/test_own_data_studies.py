@@ -111,8 +111,9 @@ def test_headline_is_by_one_rule(folder: Path, n_classes: int) -> None:
     assert (others["predicted"].to_numpy() == rows["predicted"].to_numpy()).all() == (n_classes == 2)
 
 
-def test_a_single_given_test_set_has_exact_intervals(folder: Path) -> None:
-    """All samples of the cohort have the label of the largest class."""
+@pytest.mark.parametrize("include_test", [False, True])
+def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: bool) -> None:
+    """All samples of the cohort have the label of the largest class, by which the majority class would be the best."""
     cohort = np.arange(60, 90)
     labels = np.where(np.arange(90) >= 60, "zero", LABELS)
     labels[np.flatnonzero(labels[:60] == "one")[:5]] = "zero"
@@ -121,7 +122,7 @@ def test_a_single_given_test_set_has_exact_intervals(folder: Path) -> None:
     entry = {"kind": "feature_tables", "tables": tables(folder, {}, labels)}
     methods = {"svc": METHODS["svc"], "majority": {"kind": "majority", "descriptors": "all"}}
     protocols = {"cohort": {"kind": "given", "path": "splits.csv"}}
-    run(folder, entry, kernels=KERNELS, methods=methods, protocols=protocols, final={"method": "svc"})
+    run(folder, entry, kernels=KERNELS, methods=methods, protocols=protocols, final={"include_test": include_test})
     results = folder / "results" / "own"
     rows = pd.read_csv(results / "report" / "summary.csv").query("selection == 'inner_cv'").set_index("method")
     assert rows.loc["majority", "mean"] == 1.0
@@ -131,5 +132,9 @@ def test_a_single_given_test_set_has_exact_intervals(folder: Path) -> None:
     tested = rows.loc[rows["difference"] != 0, "p_value"]
     assert tested.tolist() == pytest.approx([binomtest(0, 30 - n_right).pvalue])
     saved = load_model(results / "model.mklearn")
-    assert (saved.card["data"]["n_samples"], saved.card["expected"]["n_splits"]) == (90, 1)
-    assert set(saved.arrays["ids"]) == set(IDS), "all samples are training samples"
+    assert saved.card["method"]["name"] == "svc"
+    assert (saved.card["data"]["n_samples"], saved.card["expected"]["apart"]) == (
+        (90, False) if include_test else (60, True)
+    )
+    assert set(saved.arrays["ids"]) == set(IDS if include_test else IDS[:60])
+    assert "without the test samples" in page(folder)

@@ -18,6 +18,9 @@ from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, Mode
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 from mklearn.study.study import Study
 
+GIVEN = ("given", "released")
+"""Protocols whose splits are read, not drawn."""
+
 
 @dataclass(frozen=True)
 class PlannedFinal:
@@ -91,6 +94,8 @@ def planned_final(
             views=[_view(planned, tables) for planned in views],
         ),
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
+        given_splits=protocol.spec.kind in GIVEN,
+        include_test=final.include_test,
         permutations=final.importances or 0,
     )
     return PlannedFinal(dataset, protocol.key, [planned.key for planned in views], spec)

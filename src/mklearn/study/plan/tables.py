@@ -96,6 +96,7 @@ def _headline(plan: Plan) -> dict[str, Any]:
         dataset=spec.dataset,
         chosen=spec.method == BEST,
         entries=[candidate.entry for candidate in spec.candidates],
+        given_splits=spec.given_splits,
     )
     return score | {"metric": spec.metric, "final": final}
 

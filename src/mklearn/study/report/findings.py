@@ -174,6 +174,11 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     if found is None:
         return ""
     row = found.row
+    if final.chosen and final.given_splits and row["n_repeats"] + row.get("n_failed", 0) == 1:
+        return (
+            "The model of this study (model.mklearn) is of the method that inner cross-validation on the training "
+            "samples chose, without the test samples: model.md names it."
+        )
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = f"chosen among {plural(found.among, 'method')}" if final.chosen else "as the study says"
     name = f"{results.metric.name} {_value(row['mean'], results)}{rule}"

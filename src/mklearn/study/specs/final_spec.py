@@ -95,5 +95,9 @@ class FinalSpec(Spec):
     inputs: ModelInputs
     """With the views of all candidates; files of features are in their order."""
     exclude_classes: list[str] = []
+    given_splits: bool = False
+    """Whether splits are read, not drawn: of a single one, nothing is chosen by the test samples."""
+    include_test: bool = False
+    """Whether the model learns from the test samples of a single given split too."""
     permutations: int = 0
     """How often each view and feature is shuffled in each split to measure its importance."""

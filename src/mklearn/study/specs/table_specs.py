@@ -142,6 +142,8 @@ class ReportFinal(Spec):
     chosen: bool
     """Whether it is what won, not a method that the study names."""
     entries: list[FinalEntry]
+    given_splits: bool = False
+    """As in :class:`mklearn.study.specs.final_spec.FinalSpec`."""
 
 
 class ReportSpec(Spec):
