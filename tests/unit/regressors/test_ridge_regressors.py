@@ -253,9 +253,9 @@ def test_moments_merge_and_fold_and_give_the_fit() -> None:
     one = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y)
     two = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y[:, 0]).fit_moments(features, merged)  # of one target before
     np.testing.assert_allclose(two.predict(NEW), one.predict(NEW), atol=1e-8)
-    with pytest.raises(DataError, match="0 targets do not go together"):
+    with pytest.raises(DataError, match="have 3 targets, these have 0"):
         every.merge(Moments().partial_fit(F))
-    for targets, message in ((Y[:, 0], "had 3"), (np.where(Y > 1, np.nan, Y), "leave samples without a value out")):
+    for targets, message in ((Y[:, 0], "have 3"), (np.where(Y > 1, np.nan, Y), "leave samples without a value out")):
         with pytest.raises(DataError, match=message):
             every.partial_fit(F, targets=targets)
 

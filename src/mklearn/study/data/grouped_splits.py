@@ -103,8 +103,15 @@ def group_k_fold(
 ) -> Splits:  # fmt: skip
     """Draw folds that hold out whole groups, such as persons, with the classes spread evenly over them.
 
-    Parameters are those of :func:`mklearn.study.data.splits.k_fold`, with at most as many folds as the class with the
-    fewest groups has, and the groups of the samples, (n,) array of str.
+    Parameters
+    ----------
+    folds : int
+        At least 2, and at most as many as the class with the fewest groups has.
+    repeats : int
+        How often folds are drawn.
+    groups : (n,) array of str
+    target, seed, name, classes
+        As for :func:`mklearn.study.data.splits.k_fold`.
 
     Raises
     ------
