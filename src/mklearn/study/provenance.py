@@ -106,8 +106,8 @@ _AFTER_FITS = frozenset({
 })  # fmt: skip
 """Files of ``study/evaluation`` that only tables and reports use."""
 _FOLLOWED = re.compile(
-    r"^\s*from (mklearn\.(?:kernels\.compiled|(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+))"
-    r" import",
+    r"^\s*from (mklearn\.(?:kernels\.compiled"
+    r"|(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+)) import",
     re.MULTILINE,
 )
 """Imports by which a script or the file of a method, descriptor or reader brings others of these folders."""

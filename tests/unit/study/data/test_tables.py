@@ -56,6 +56,19 @@ def mat73(path: Path) -> None:
     path.write_bytes(content)
 
 
+def nullable(path: Path) -> None:
+    """As anndata 0.13 writes text: ids and labels as groups of values and a mask."""
+    write_h5ad(path, X, OBS)
+    with h5py.File(path, "r+") as file:
+        for name, words in (("_index", IDS), ("label", LABELS)):
+            del file["obs"][name]
+            group = file["obs"].create_group(name)
+            group.attrs.update({"encoding-type": "nullable-string-array", "encoding-version": "0.1.0"})
+            group["values"], group["mask"] = words.tolist(), np.zeros(N, dtype=bool)
+            group["values"].attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
+            group["mask"].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+
+
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "a.csv": lambda path: FRAME.to_csv(path, index=False),
     "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + FRAME.to_csv(index=False).encode()),
@@ -71,6 +84,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "sparse.mat": lambda path: savemat(path, {"id": IDS, "label": LABELS, "X": sp.csc_matrix(X)}),
     "new.mat": mat73,
     "dense.h5ad": lambda path: write_h5ad(path, X, OBS),
+    "nullable.h5ad": nullable,
     "csr.h5ad": lambda path: write_h5ad(path, sp.csr_array(X), OBS.astype({"label": "category"})),
     "csc.h5ad": lambda path: write_h5ad(path, sp.csc_array(X), OBS.reset_index(names="id")),
     "a.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS), "two": (X, OBS.iloc[:, :0])}, OBS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import DataError, UserError, nearest
+from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.data.readers.tables import (
     MUDATA,
     Columns,
@@ -100,6 +102,12 @@ def feature_tables(
         notes.append(
             f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {counted}"
         )
+    notes += [
+        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, and kernels and "
+        "other methods do so with `feature_scaling: log`"
+        for name, table in values.items()
+        if is_heavy_tailed(table)
+    ]
     groups = agreed(sources, ids, "groups") if held.group_column else None
     return _sample_set(
         ids, label_text[labelled], held.task, source, tables=values, notes=tuple(notes), groups=groups, columns=names
@@ -242,20 +250,20 @@ def _absent(
         A sample lacks a table, and `missing_views` does not say what to do; tables without a common sample; or a labels
         file without a sample of the tables.
     """
-    cut = "`id_prefix` takes the first characters of longer ids"
+    _check_prefixes([*tables.values(), *([holder] if holder else [])])
     ids = pd.Index(dict.fromkeys(name for view in views.values() for name in view.index))
     if holder is not None:
         unknown = ids[~ids.isin(holder.ids)].tolist()
         if unknown:
             raise DataError(
-                f"{holder.path}: lacks {some(unknown)}, which the tables have; add them, without a label too ({cut})"
+                f"{holder.path}: lacks {some(unknown)}, which the tables have; add them, without a label too"
             )
         ids = ids.append(pd.Index(holder.ids).difference(ids, sort=False))
     absent = pd.DataFrame({name: ~ids.isin(view.dropna(how="all").index) for name, view in views.items()}, index=ids)
     for name, table in tables.items():
         if len(tables) > 1 and (absent[name] | absent.drop(columns=name).all(axis=1)).all():
             raise DataError(
-                f"{table.path}: none of its ids {some(table.ids)} is in another table; are they ids at all? ({cut})"
+                f"{table.path}: none of its ids {some(table.ids)} is in another table; are they ids at all?"
             )
     n = int(absent.any(axis=1).sum())
     if n and missing_views == "error":
@@ -266,6 +274,18 @@ def _absent(
             "missing_views: drop (these samples are left out) or mean (kernels put them at the mean of the others)"
         )
     return absent
+
+
+def _check_prefixes(tables: Sequence[Table]) -> None:
+    """Raise DataError if ids of one table are beginnings of those of another, as of patients of those of aliquots."""
+    for short, long in itertools.permutations(tables, 2):
+        n, ids = len(short.ids[0]), pd.Index(long.ids)
+        begun = ids[ids.str[:n].isin(short.ids)]
+        if 2 * len(begun) >= len(ids) and not ids.isin(short.ids).any() and set(map(len, short.ids)) == {n}:
+            raise DataError(
+                f"{long.path}: its ids begin with those of {short.path}, such as {begun[0]!r} with {begun[0][:n]!r}; "
+                f"`id_prefix: {n}` in the data set (mklearn init: --id-prefix {n}) takes so many characters of each id"
+            )
 
 
 def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> tuple[str, ...]:
