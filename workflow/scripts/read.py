@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.study.artefacts import write_table
-from mklearn.study.data.read import read_dataset
+from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.images import find_images
 from mklearn.study.log import logger
 from mklearn.study.provenance import digest, file_digest
@@ -38,7 +38,7 @@ def read(
         images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)]
         record = {**record, "inputs": {"images": digest(images)}}
     data.save(samples, record)
-    write_table(labels, data.labels_table(), record)
+    write_table(labels, labels_table(data), record)
 
 
 if __name__ == "__main__":

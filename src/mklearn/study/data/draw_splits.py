@@ -25,7 +25,7 @@ def draw_splits(
     ----------
     table : DataFrame
         Columns id, y, label of classes and, where samples have one, group: see
-        :meth:`mklearn.study.data.samples.SampleSet.labels_table`.
+        :func:`mklearn.study.data.read.labels_table`.
     spec : SplitSpec
     files : sequence of Path
         What the protocol reads.

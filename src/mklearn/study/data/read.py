@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.loading import load
 from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, target_of
 from mklearn.study.data.selection import chosen_rows, merge_classes, merged_labels, merged_names
+
+
+def labels_table(samples: SampleSet) -> pd.DataFrame:
+    """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
+    table = pd.DataFrame({"id": samples.ids, "y": samples.y})
+    if samples.target == "classes":
+        table["label"] = samples.classes[samples.y]
+    if samples.groups is not None:
+        table["group"] = samples.groups
+    return table
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, write_arrays
@@ -154,15 +153,6 @@ class SampleSet:
                 content.update(f"{values.shape}".encode() + values.tobytes())
             first[row] = rows_by_content.setdefault(content.digest(), row)
         return first
-
-    def labels_table(self) -> pd.DataFrame:
-        """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
-        table = pd.DataFrame({"id": self.ids, "y": self.y})
-        if self.target == "classes":
-            table["label"] = self.classes[self.y]
-        if self.groups is not None:
-            table["group"] = self.groups
-        return table
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
         """Select samples by position, in the given order; classes without a selected sample are dropped.

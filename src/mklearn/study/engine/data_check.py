@@ -13,7 +13,7 @@ import pandas as pd
 from mklearn.errors import UserError
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.draw_splits import draw_splits
-from mklearn.study.data.read import read_dataset
+from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.samples import natural_key
 from mklearn.study.data.splits import Splits
 from mklearn.study.jobs import Jobs, split_files, split_spec
@@ -121,4 +121,4 @@ def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataF
         checked.mistakes.append(str(error))
         return None
     checked.notes += data.notes
-    return data.labels_table().assign(**{FIRST: data.first_equal()})
+    return labels_table(data).assign(**{FIRST: data.first_equal()})
