@@ -70,14 +70,11 @@ def made(kind: str, **given: Any) -> Any:
 
 
 def applied(kind: str, estimator: Any, X: Any) -> Any:
-    predicts = not METHODS[kind].embeds
-    others = dict.fromkeys(list(METHODS[kind].views), FEATURES)
-    return (estimator.predict if predicts else estimator.transform)(X, **others)
+    return (estimator.transform if METHODS[kind].embeds else estimator.predict)(X)
 
 
 def fitted(kind: str, X: Any, y: Any, **given: Any) -> Any:
-    others = dict.fromkeys(list(METHODS[kind].views), FEATURES)
-    return made(kind, **given).fit(X, y, **others)
+    return made(kind, **given).fit(X, y)
 
 
 def right_labels(kind: str) -> str:
