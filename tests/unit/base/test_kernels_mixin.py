@@ -190,46 +190,6 @@ def test_refuses_parameters(changes: dict[str, Any], message: str) -> None:
         MKLDR(kernels="gaussian").set_params(**changes)
 
 
-@pytest.mark.parametrize(
-    ("kernels", "message"),
-    [
-        ({"colour": "gaussian"}, "kernel 'colour': X has no view 'colour'.* say which one with `view`"),
-        ({"hog": 3}, "the spec of kernel 'hog' is 3"),
-        ({"hog": {"columns": ["hog1", "x"]}}, r"`columns` \['x'\] are not in the DataFrame; its columns: hog0, hog1"),
-        ("precomputed", r"kernels='precomputed': say which kernels .*KernelFDA\(kernels='gaussian'\)"),
-    ],
-)
-def test_refuses_kernels(digits, kernels: Any, message: str) -> None:
-    tables, y = digits
-    with pytest.raises((ConfigError, DataError), match=message):
-        KernelFDA(kernels=kernels).fit(tables, y)
-
-
-RAGGED: Any = [[1.0, 2.0], [3.0]] * 4
-Y8 = [0, 1] * 4
-
-
-@pytest.mark.parametrize(
-    ("kernels", "X", "message"),
-    [
-        (
-            "gaussian",
-            {"a": RAGGED, "b": np.eye(8)},
-            "view 'a' is not a regular array: its parts have different lengths",
-        ),
-        ({"k": {"kind": "gaussian", "columns": "x"}}, RAGGED, "X is not a regular array"),
-        (
-            {"k": {"view": "a", "columns": [0]}},
-            {"a": np.arange(8.0)},
-            r"shape \(8,\) has no columns to choose by `columns` \[0\]",
-        ),
-    ],
-)
-def test_refuses_views_that_are_no_tables(kernels: Any, X: Any, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        KernelFDA(kernels=kernels).fit(X, Y8)
-
-
 def test_refuses_other_data(digits) -> None:
     tables, y = digits
     hog_alone, stack = tables["hog"], np.stack([np.eye(len(y))] * 2, axis=-1)

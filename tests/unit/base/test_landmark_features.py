@@ -224,16 +224,6 @@ def test_float32_features_are_close(digits) -> None:
     np.testing.assert_allclose(grams(single, new, train), grams(double, new, train), atol=2e-5)
 
 
-def test_repeated_landmarks_lower_the_rank(digits) -> None:
-    train, new, y = digits
-    repeated = {"pixels": train["pixels"], "hog": np.repeat(train["hog"][:20], 8, axis=0)}
-    specs = {"pixels": {}, "hog": {"measure": "chi2"}}
-    model = LandmarkFeatures(specs, 160).fit(repeated, y)
-    assert model.ranks_.tolist() == [160, 20]
-    dense = StackTransform(without_centring(specs)).fit(repeated)
-    np.testing.assert_allclose(grams(model, new, repeated), dense.transform(new).matrices, atol=1e-9)
-
-
 def test_eigenvalues_below_the_tolerance_are_left_out(digits) -> None:
     train, _, y = digits
     wide = {"pixels": {"bandwidth": 1e4}}

@@ -67,20 +67,6 @@ def test_identities(values, n_train, n_test):
     assert (forward.mean, forward.low, forward.high) == pytest.approx((-back.mean, -back.high, -back.low), abs=1e-12)
 
 
-def test_covers_where_splits_share_data_and_the_ordinary_interval_does_not():
-    """Values with correlation n_test/(n_train + n_test), the model behind the correction: 95% coverage."""
-    generator = np.random.default_rng(0)
-    n_train, n_test, repeats, trials = 80, 20, 8, 2000
-    rho = n_test / (n_train + n_test)
-    shared = generator.normal(size=(trials, 1)) * math.sqrt(rho)
-    draws = 0.7 + 0.05 * (shared + generator.normal(size=(trials, repeats)) * math.sqrt(1 - rho))
-    corrected = [corrected_resampled_interval(row, n_train, n_test) for row in draws]
-    coverage = np.mean([low <= 0.7 <= high for _, low, high in corrected])
-    assert 0.935 <= coverage <= 0.965  # three standard errors of a proportion in 2,000 trials
-    half = stats.t.ppf(0.975, repeats - 1) * draws.std(axis=1, ddof=1) / math.sqrt(repeats)
-    assert np.mean(abs(draws.mean(axis=1) - 0.7) <= half) < 0.85
-
-
 # --- from the outcomes of single samples
 
 
@@ -210,28 +196,6 @@ def test_one_test_set_has_delongs_interval_of_the_area():
     assert found.high - found.low == pytest.approx(2 * half, rel=0.05), "Wilson's, with DeLong's variance"
     models = sample_interval(np.tile(auc_values(y, scores, np.array([0, 1])), (3, 1)), 20, draws=[0, 0, 0])
     assert models == pytest.approx(found)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("effect", "least"), [(0.1, 0.90), (0.2, 0.85)])
-def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared(effect, least):
-    """500 pools of 100 samples; the effects of training samples add up, and hard samples mislead.
-
-    Where they mislead strongly the coverage falls below 90 %: splits can't show that effect.
-    """
-    generator = np.random.default_rng(2)
-    inside = 0
-    for _ in range(500):
-        hardness, harm = generator.standard_normal((2, 100))
-        first = np.full((10, 100), np.nan)
-        for split in first:
-            train, test = np.split(generator.permutation(100), [50])
-            skill = 1.0 - effect * (harm + hardness)[train].mean() * math.sqrt(50)
-            split[test] = hardness[test] + 0.5 * generator.standard_normal(50) < skill
-        truth = stats.norm.cdf(1.0 / math.sqrt(1 + 0.25 + 2 * effect**2))
-        _, low, high = sample_interval(first, 50)
-        inside += low <= truth <= high
-    assert least <= inside / 500 <= 0.99
 
 
 def test_holm_adjusts_the_smallest_most():

@@ -33,8 +33,3 @@ def test_equals_its_steps_computed_separately(digits, weights):
     np.testing.assert_allclose(model.decision_function(K_test), svc.decision_function(Z_test), atol=1e-6)
     np.testing.assert_array_equal(model.predict(K_test), svc.predict(Z_test))
     np.testing.assert_allclose(model.kernel_weights_, embedder.kernel_weights_)
-
-
-def test_a_new_sample_with_zero_kernel_values(digits):
-    K, y, _, _ = digits
-    assert EmbeddedLinearSVC().fit(K, y).predict(np.zeros((2, 300, 3))).shape == (2,)

@@ -22,7 +22,6 @@ from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.kernel_lasso import KernelLasso
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
-from mklearn.optimize.ridge_path import ridge_path
 from mklearn.optimize.view_regression import view_regression
 from mklearn.regressors import MultiViewRegressor
 
@@ -136,23 +135,6 @@ def test_views_that_say_nothing_of_the_classes_are_left_out(digits: tuple[Views,
     assert every.view_shares_["noise"] == pytest.approx(0.325 / 3, abs=0.01)  # that of the equal part
     strict = MultiViewClassifier(least_agreement=1e6).fit(train, y[:150])  # no view does
     np.testing.assert_allclose(strict.shares_, every.shares_)
-
-
-def test_every_regression_has_a_kernel_of_unit_centred_trace(
-    digits: tuple[Views, np.ndarray], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Candidate ridges are in units of it: those that decide which views are used too."""
-    views, y = digits
-    traces = []
-
-    def recorded(K: np.ndarray, *arguments: Any, **more: Any) -> Any:
-        traces.append(np.diagonal(K).mean() - K.mean())
-        return ridge_path(K, *arguments, **more)
-
-    for module in ("kernel_mixtures", "multi_view_ridge"):
-        monkeypatch.setattr(f"mklearn.base.{module}.ridge_path", recorded)
-    MultiViewClassifier().fit(views[:150], y[:150])
-    np.testing.assert_allclose(traces, [1.0] * 4)  # without the view of noise, with all; equal weights, learned ones
 
 
 def test_the_recipe_with_samples_that_lack_views() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import DataError
 from mklearn.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
@@ -143,21 +143,6 @@ def test_a_kernel_function_that_is_not_symmetric_is_refused() -> None:
         ByRow().fit(squared_euclidean(features(150)))
 
 
-@pytest.mark.parametrize(
-    ("kernel_class", "parameters", "message"),
-    [
-        (GaussianKernel, {"measure": "inner_product"}, "a gaussian kernel can't be computed from measure 'inner_pro"),
-        (LinearKernel, {"normalise": "trace"}, "'trace' for `normalise`: expected one of 'none', 'unit_diagonal', 'c"),
-        (LinearKernel, {"centre": "yes"}, "'yes' for `centre`: expected true or false"),
-        (GaussianKernel, {"bandwidth": 0}, "0 for `bandwidth`: expected a finite number > 0"),
-    ],
-)
-def test_refuses_parameters(kernel_class: type[Kernel], parameters: dict, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        kernel_class(**parameters)
-    assert message in str(caught.value)
-
-
 D = squared_euclidean(features(5))
 G = inner_product(features(5))
 
@@ -176,18 +161,3 @@ G = inner_product(features(5))
 def test_refuses_training_data(kernel: Kernel, matrix: np.ndarray, message: str) -> None:
     with pytest.raises(DataError, match=message):
         kernel.fit(matrix)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "rows", "own", "message"),
-    [
-        (GaussianKernel(), [D], None, "this GaussianKernel is not fitted"),
-        (GaussianKernel(bandwidth=3).fit(D), [D[:, :4]], None, "4 columns, but there were 5 training samples"),
-        (GaussianKernel(bandwidth=3).fit(D), [D, D], None, "computed from 1 pairwise matrices; got 2"),
-        (LinearKernel(normalise="unit_diagonal").fit(G), [G[:2]], None, "pass `own`"),
-        (LinearKernel(normalise="unit_diagonal").fit(G), [G[:2]], [np.ones(3)], "has 3 entries for 2 rows"),
-    ],
-)
-def test_refuses_new_rows(kernel: Kernel, rows: list[np.ndarray], own: Any, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        kernel.transform(*rows, own=own)

@@ -79,15 +79,6 @@ def test_missing_samples_lie_at_the_mean_in_feature_space(name: str) -> None:
         np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_without_missing_samples_nothing_changes(name: str) -> None:
-    spec = {key: value for key, value in SPECS[name].items() if key != "missing_views"}
-    usual = StackTransform([spec]).fit(WHOLE[:N])
-    train, rows = stacks(WHOLE, spec)
-    np.testing.assert_array_equal(train, usual.stack_train_.matrices[0])
-    np.testing.assert_array_equal(rows, usual.transform(WHOLE[N:]).matrices[0])
-
-
 def test_pairwise_values_and_products_complete_too() -> None:
     distances = ((HOLED[:, None] - HOLED[None]) ** 2).sum(axis=-1)
     other = ((WHOLE[:, None, :2] - WHOLE[None, :, :2]) ** 2).sum(axis=-1)

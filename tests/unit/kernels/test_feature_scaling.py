@@ -154,11 +154,6 @@ def test_sparse_features_are_scaled_as_dense_ones_without_a_shift(scaling: Any) 
     np.testing.assert_array_equal(other, one)
 
 
-def test_refuses(X: np.ndarray) -> None:
-    with pytest.raises(DataError, match="X has 2 features, but the training samples had 5"):
-        FeatureScaler("rank").fit(X).transform(X[:, :2])
-
-
 # --- kernels
 
 SPECS: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import StackTransform, Views
-from mklearn.kernels.distances import chi2_distance, inner_product, manhattan, squared_euclidean, tanimoto_distance
+from mklearn.kernels.distances import chi2_distance, inner_product, manhattan, squared_euclidean
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel, resolve_bandwidth
 from mklearn.kernels.polynomial import PolynomialKernel
 
@@ -23,21 +23,6 @@ RAW: dict[str, Any] = {"centre": False, "normalise": "none"}
 def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
     np.testing.assert_allclose(gaussian_kernel([[0.0, 3.0]], 2.0), [[1, np.exp(-1.5)]])
     assert gaussian_kernel(np.ones((2, 2), dtype=np.float32), 2.0).dtype == np.float32
-
-
-def test_gaussian_overwrites_what_it_is_told_to() -> None:
-    distances = squared_euclidean(np.random.default_rng(0).random((30, 4)))
-    expected = gaussian_kernel(distances, 0.5)
-    before = distances.copy()
-    other = np.empty_like(distances)
-    assert gaussian_kernel(distances, 0.5, out=other) is other
-    np.testing.assert_array_equal(distances, before)
-    assert gaussian_kernel(distances, 0.5, out=distances) is distances
-    np.testing.assert_array_equal(distances, expected)
-    np.testing.assert_array_equal(other, expected)
-    for wrong in (np.empty((30, 29)), np.empty((30, 30), dtype=np.float32)):
-        with pytest.raises(DataError, match=r"^`out` is float\d\d \(30, \d\d\); the kernel is float64 \(30, 30\)$"):
-            gaussian_kernel(before, 0.5, out=wrong)
 
 
 def test_polynomial_is_the_explicit_feature_map() -> None:
@@ -159,10 +144,3 @@ def test_matern_is_that_of_scikit_learn(nu: float) -> None:
     np.testing.assert_allclose(rows, expected(NEW, X), rtol=1e-12)
     with pytest.raises(ConfigError, match=r"2\.0 for `nu`"):
         kernels({"kind": "matern", "nu": 2.0})
-
-
-def test_distances_between_two_sets_are_those_among_one() -> None:
-    for measure in (manhattan, tanimoto_distance):
-        among = measure(X)
-        np.testing.assert_array_equal(np.diagonal(among), 0)
-        np.testing.assert_allclose(measure(X, X), among, atol=1e-14)

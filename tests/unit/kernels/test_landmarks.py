@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.kernels.landmark_measure import row_blocks
 from mklearn.kernels.landmark_transform import (
     kmeans_centres,
     random_per_class,
@@ -37,10 +35,3 @@ def test_centres_of_separate_clusters_are_their_means() -> None:
     assert sorted(nearest.argmin(axis=1)) == list(range(6))
     assert nearest.min(axis=1).max() < 0.01
     assert sp.issparse(kmeans_centres(sp.csr_array(X), 6, seed=0))
-
-
-@pytest.mark.parametrize(("n", "width"), [(0, 5), (1, 5), (256, 1), (5000, 1000), (100_000, 4), (10, 10**7)])
-def test_blocks_cover_the_rows_in_order(n: int, width: int) -> None:
-    blocks = list(row_blocks(n, width))
-    np.testing.assert_array_equal(np.concatenate([np.arange(n)[rows] for rows in blocks]), np.arange(n))
-    assert len(blocks) == 1 or max(8 * width * (rows.stop - rows.start) for rows in blocks) <= max(2**23, 8 * width)

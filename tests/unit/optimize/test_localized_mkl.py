@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.optimize.gating import gate_factor, gated_cross_kernel, gated_kernel, gates
+from mklearn.optimize.gating import gated_cross_kernel, gated_kernel, gates
 from mklearn.optimize.localized_mkl import GatedSVM, localized_mkl
 
 GATES = ["softmax", "sigmoid"]
@@ -50,18 +49,6 @@ def test_gates_by_their_definition_and_far_out(gate):
     assert np.isfinite(far).all()
     assert far.min() >= 0
     assert far.max() <= 1
-
-
-@pytest.mark.parametrize("gate", GATES)
-@pytest.mark.parametrize("P", [1, 3, 16])
-def test_scale_makes_untrained_gates_the_uniform_average(gate, P):
-    kernels, _, G = problem(P=P)
-    V = np.zeros((P, G.shape[1]))
-    average = gated_kernel(kernels, gates(G, V, gate, gate_factor(gate, "average", P)))
-    np.testing.assert_allclose(average, kernels.mean(axis=0), atol=1e-14)
-    published = gated_kernel(kernels, gates(G, V, gate, gate_factor(gate, "published", P)))
-    scale = 1 / P if gate == "softmax" else P / 4
-    np.testing.assert_allclose(published, scale * kernels.mean(axis=0), atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -183,19 +170,3 @@ def test_more_gating_features_than_samples_are_rotated_exactly(solver, ridge):
     np.testing.assert_allclose(rotated.point.V[:, G.shape[1] :], V0[:, G.shape[1] :], atol=1e-5)
     np.testing.assert_array_equal(task.features, wide)
     np.testing.assert_allclose(task.evaluate(rotated.point.V).value, rotated.point.value, rtol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"features": np.full((9, 2), np.nan)}, DataError, "not finite"),
-        ({"features": np.ones((8, 2))}, DataError, "8 samples for 9 samples"),
-        ({"signs": np.ones(9)}, NotApplicable, "one class"),
-        ({"C": 0.0}, ConfigError, "`C`"),
-        ({"gate": "tanh"}, ConfigError, "'tanh' for `gate`: expected one of 'softmax', 'sigmoid'"),
-    ],
-)
-def test_messages_name_the_error(change, error, message):
-    given = {"kernels": np.array([np.eye(9)] * 2), "signs": np.where(np.arange(9) < 4, 1.0, -1.0)}
-    with pytest.raises(error, match=message):
-        GatedSVM(**{**given, "features": np.ones((9, 2)), "C": 1.0, **change})

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist
-from tests.unit.subspace.problems import fit_changed, gaussian
+from tests.unit.subspace.problems import gaussian
 
-from mklearn.errors import NotApplicable
 from mklearn.graphs import mmc_graph
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.mmc import MMC
@@ -95,32 +94,3 @@ def test_sample_constraint_has_smooth_directions_first(wine):
     # The first of one is that of two, and no mixture of the two is smoother.
     alone = KernelMMC(1, constraint="sample").fit(K, y)
     np.testing.assert_allclose(alone.coefficients_[:, 0], model.coefficients_[:, 0], atol=1e-6)
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_scale_of_the_kernel_scales_the_embedding(wine, constraint):
-    X, y = wine
-    K = gaussian(X)
-    a = KernelMMC(constraint=constraint).fit(K, y).embedding_
-    b = KernelMMC(constraint=constraint).fit(100 * K, y).embedding_
-    np.testing.assert_allclose(b, a * {"rkhs": 10, "coef": 100, "sample": 1}[constraint], rtol=1e-5, atol=1e-7)
-
-
-def test_columns_beyond_the_positive_ones(wine):
-    X, y = wine
-    values = KernelMMC(len(y)).fit(gaussian(X), y).eigenvalues_
-    assert (np.diff(values) <= 1e-12).all()
-    assert (values > 1e-9).sum() == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"n_components": 31}, NotApplicable, "at most 30"),
-        ({"X": np.outer(np.arange(30.0), np.arange(30.0)), "n_components": 2}, NotApplicable, "rank 1"),
-    ],
-)
-def test_errors(change, error, message):
-    K = gaussian(np.random.default_rng(0).normal(size=(30, 3)))
-    with pytest.raises(error, match=message):
-        fit_changed(KernelMMC, change, K, np.arange(30) % 3)

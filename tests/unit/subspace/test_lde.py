@@ -7,7 +7,6 @@ import pytest
 from scipy.linalg import eigh, subspace_angles
 from sklearn.datasets import load_wine
 
-from mklearn.errors import NotApplicable
 from mklearn.graphs import lde_graph
 from mklearn.subspace.kernel_lde import KernelLDE
 
@@ -37,14 +36,6 @@ def test_scalings(wine, scaling):
         np.testing.assert_allclose(np.linalg.norm(A, axis=0), 1.0)
     if scaling == "orthonormal":
         np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-12)
-
-
-def test_a_constant_kernel_and_too_many_components_are_refused(wine):
-    y = wine[1]
-    with pytest.raises(NotApplicable, match="constant over the samples"):
-        KernelLDE().fit(np.ones((len(y), len(y))), y)
-    with pytest.raises(NotApplicable, match="n_components"):
-        KernelLDE(len(y) + 1).fit(np.eye(len(y)), y)
 
 
 def test_graph_is_of_the_kernels_in_use():

@@ -6,11 +6,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
-from mklearn.checks import as_float_array
-from mklearn.errors import DataError
 from mklearn.papers.two_d_mmc.bilinear import Array, BilinearEmbedding, Init, Scatter, Side, Step, energy, trace_step
 
 
@@ -106,29 +103,6 @@ class GLRAM(BilinearEmbedding):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def inverse_transform(self, Y: ArrayLike) -> NDArray[np.floating]:
-        """Reconstruct images from features: L Y R' (plus the mean).
-
-        Parameters
-        ----------
-        Y : array of shape (m, l1 * l2)
-
-        Returns
-        -------
-        array of shape (m, rows, cols)
-
-        Raises
-        ------
-        DataError
-            Y has another number of features, text, NaN or infinite entries.
-        """
-        check_is_fitted(self)
-        features = as_float_array(Y, "Y", ndim=2)
-        if features.shape[1] != self._n_features_out:
-            raise DataError(f"Y has shape {features.shape}: it must be (m, {self._n_features_out})")
-        matrices = features.reshape(len(features), self.left_components_.shape[1], -1)
-        return np.asarray(self.left_components_ @ matrices @ self.right_components_.T + self.mean_)
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         self.mean_ = images.mean(axis=0) if self.centre else np.zeros(self.shape_)

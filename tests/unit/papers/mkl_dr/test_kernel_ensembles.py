@@ -11,8 +11,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from mklearn.errors import NotApplicable
 from mklearn.kernels.specs import StackTransform
-from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
-from mklearn.papers.mkl_dr.kernel_ensembles import KernelSAMME, KernelVoting, neighbour_order, resolve_votes, samme
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.papers.mkl_dr.kernel_ensembles import KernelSAMME, KernelVoting, resolve_votes, samme
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
 
@@ -89,18 +89,6 @@ def test_voting_is_the_rule_of_the_paper_on_digits(digits, rule):
 def nearest_accuracy(K, y, K_test, y_test, rule="cosine"):
     model = KernelFDA().fit(K, y)
     return np.mean(nearest_neighbour_predictions(model.embedding_, y, model.transform(K_test), rule) == y_test)
-
-
-@pytest.mark.parametrize("rule", ["cosine", "euclidean"])
-def test_neighbour_order_begins_with_the_nearest(rule):
-    rng = np.random.default_rng(0)
-    Z, new = rng.normal(size=(40, 3)) + 5.0, rng.normal(size=(30, 3)) + 5.0
-    nearest = nearest_neighbour_indices(Z, new, rule)
-    order = neighbour_order(Z, new, rule, nearest)
-    np.testing.assert_array_equal(order[:, 0], nearest)
-    np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(40), (30, 1)))
-    other = neighbour_order(Z, new, rule, order[:, 7])
-    np.testing.assert_array_equal(other[:, :8], order[:, [7, *range(7)]])
 
 
 # -------------------------------------------------------------------------------------------------------------- SAMME
@@ -205,12 +193,6 @@ def test_one_kernel_is_the_single_kernel_model(digits, method, rule, name, discr
     model = method(name, ridge=1e-2, neighbour=rule).fit(K[..., 4], y)
     np.testing.assert_array_equal(model.predict(K_test[..., 4]), expected)
     np.testing.assert_array_equal(model.kernel_weights_, [1.0])
-
-
-@pytest.mark.parametrize("method", BOTH)
-def test_a_constant_kernel_is_named(method):
-    with pytest.raises(NotApplicable, match=r"kernel '0'.*constant"):
-        method().fit(np.ones((30, 30, 2)), np.arange(30) % 3)
 
 
 def test_samme_uses_no_more_folds_than_the_smallest_class_has_samples():

@@ -172,11 +172,6 @@ def test_full_size_loses_nothing(images):
     model = TwoDMMC((7, 5)).fit(X, y)
     projected = ((model.transform(others)[:, None] - model.embedding_[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(projected, ((others[:, None] - X[None]) ** 2).sum(axis=(2, 3)), rtol=1e-10)
-    for centre in (False, True):
-        glram = GLRAM((7, 5), centre=centre).fit(X)
-        np.testing.assert_allclose(glram.inverse_transform(glram.embedding_), X, atol=1e-12)
-    with pytest.raises(DataError, match="must be"):
-        glram.inverse_transform(np.ones((2, 5)))
 
 
 # --- what all of them do
@@ -255,13 +250,3 @@ def test_classes_without_variation() -> None:
 def test_wrong_parameters(method, shape, parameters, error, message, images):
     with pytest.raises(error, match=message):
         method(**parameters).fit(images[0].reshape(shape), images[1])
-
-
-@every_method
-def test_images_of_another_shape_than_in_fit(method, images):
-    X, y = images
-    model = method(2).fit(X, y)
-    with pytest.raises(DataError, match=r"\(5, 7\), but .* fitted with \(7, 5\)"):
-        model.transform(X.transpose(0, 2, 1))
-    with pytest.raises(DataError, match="35 features"):
-        model.transform(X.reshape(len(X), -1)[:, :-1])
