@@ -9,7 +9,7 @@ from typing import Any
 
 from mklearn.study.data.registry import registry
 from mklearn.study.evaluation.metrics.metric import METRICS, described, metric_named
-from mklearn.study.listings import ENTRIES, describe_one, grouped_methods, rows_of
+from mklearn.study.listings import ENTRIES, describe_one, grouped_methods
 from mklearn.study.schema import study_schema
 
 CODE = re.compile(r"(:[\w:]+:`[^`]+`|``.+?``|`[^`]+`_*)")
@@ -28,7 +28,7 @@ def pages() -> dict[str, str]:
     """Return the text of each page by its path."""
     written = {"configuration.rst": configuration(), "methods.rst": names_page("methods", grouped_methods())}
     for sort in ("kernels", "descriptors", "protocols"):
-        written[f"{sort}.rst"] = names_page(sort, {"": list(rows_of(sort))})
+        written[f"{sort}.rst"] = names_page(sort, {"": list(ENTRIES[sort].rows)})
     written["data_sets.rst"] = names_page("datasets", {"": list(registry())})
     return written | {"metrics.rst": names_page("metrics", {"": list(METRICS)})}
 
@@ -54,7 +54,7 @@ def description(sort: str, name: str) -> list[str]:
     """Return the lines of an entry as `mklearn list` has them: title, paragraphs and a list of parameters."""
     text = described(metric_named(name)) if sort == "metrics" else describe_one(sort, name)
     title, *lines = text.splitlines()
-    implementation = rows_of(sort)[name].implementation if sort in ENTRIES else ""
+    implementation = ENTRIES[sort].rows[name].implementation if sort in ENTRIES else ""
     python = f", in Python ``{implementation.partition(':')[2]}``" if implementation else ""
     entry = [f"**{title.partition(': ')[2]}**{python}", ""]
     for line in lines:

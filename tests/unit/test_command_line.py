@@ -20,10 +20,9 @@ from mklearn.__main__ import main
 from mklearn.methods import METHODS
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.entries import REQUIRED
-from mklearn.study.listings import ENTRIES, GROUPS, rows_of
+from mklearn.study.listings import ENTRIES, GROUPS
 
 LONG = "x" * 300
-DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
 
 
 def write(path: Path, study: object) -> str:
@@ -83,8 +82,8 @@ def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.
 def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", what]) == 0
     sections = {part.split(":")[0]: part for part in capsys.readouterr().out.strip().split("\n\n")}
-    assert set(sections) == set(rows_of(what))
-    for kind, row in rows_of(what).items():
+    assert set(sections) == set(ENTRIES[what].rows)
+    for kind, row in ENTRIES[what].rows.items():
         assert row.title in sections[kind]
         assert row.reference in sections[kind]
         for name, default in ENTRIES[what].options_of(row).items():

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from mklearn.study.listings import rows_of
+from mklearn.study.listings import ENTRIES
 
 NEEDED = ("myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx", "sphinx-mathjax-offline", "sphinx_gallery")
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -82,7 +82,7 @@ def test_every_public_name_and_every_name_of_a_study_is_documented(
     repository: Path, site: Path, pages: dict[Path, Page]
 ) -> None:
     for sort in ("methods", "kernels", "descriptors", "protocols"):
-        terms = {f"term-{kind}".replace("_", "-") for kind in rows_of(sort)}
+        terms = {f"term-{kind}".replace("_", "-") for kind in ENTRIES[sort].rows}
         assert terms <= {name.replace("_", "-") for name in pages[site / f"{sort}.html"].ids}
     public = runpy.run_path(str(repository / "docs" / "site" / "api_pages.py"))
     documented = set().union(*(page.ids for page in pages.values()))

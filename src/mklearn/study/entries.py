@@ -8,7 +8,7 @@ implementation but those of packages outside.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -80,6 +80,8 @@ class Entry(Strict):
 
     rows: ClassVar[Mapping[str, Row]]
     """The rows of its table, by kind."""
+    inferred: ClassVar[Callable[[Any], Row]]
+    """Makes the row of what a package outside brings without one."""
     either: ClassVar[frozenset[str]] = frozenset()
     """Options that are parameters of kinds which do not take them as options."""
 
@@ -93,7 +95,7 @@ class Entry(Strict):
     @classmethod
     def row_of(cls, kind: str) -> Any:
         """Return the row of a kind."""
-        raise NotImplementedError
+        return row_of(kind, cls.rows, cls.inferred)
 
     @classmethod
     def options_of(cls, row: Any) -> dict[str, Any]:
@@ -165,6 +167,7 @@ class Descriptor(Entry):
     """What samples are described by: a descriptor of images, or a table of the data set."""
 
     rows: ClassVar[Mapping[str, Row]] = DESCRIPTORS
+    inferred: ClassVar[Callable[[Any], Row]] = outside.descriptor_row
     either: ClassVar[frozenset[str]] = frozenset({"grid"})
 
     kind: Annotated[str, kind_in(DESCRIPTORS)]
@@ -183,11 +186,6 @@ class Descriptor(Entry):
     position_scale: Positive | None = None
     """Of sets of points: the distance in pixels at which the positions of two points add ``position_weight``; by
     default 270."""
-
-    @classmethod
-    def row_of(cls, kind: str) -> DescriptorRow:
-        """Return the row of a kind."""
-        return row_of(kind, DESCRIPTORS, outside.descriptor_row)
 
     @classmethod
     def options_of(cls, row: DescriptorRow) -> dict[str, Any]:
@@ -240,6 +238,7 @@ class Kernel(Entry):
     """A kernel that methods combine."""
 
     rows: ClassVar[Mapping[str, Row]] = KERNELS
+    inferred: ClassVar[Callable[[Any], Row]] = outside.kernel_row
 
     kind: Annotated[str, kind_in(KERNELS)]
     centre: bool = True
@@ -266,7 +265,7 @@ class Kernel(Entry):
     @classmethod
     def row_of(cls, kind: str) -> KernelRow:
         """Return the row of a kind."""
-        row = row_of(kind, KERNELS, outside.kernel_row)
+        row: KernelRow = super().row_of(kind)
         return row if row.measures else replace(row, measures=outside.kernel_row(load(kind)).measures)
 
     @classmethod
@@ -302,6 +301,7 @@ class Protocol(Entry):
     """How samples are split into training and test samples."""
 
     rows: ClassVar[Mapping[str, Row]] = PROTOCOLS
+    inferred: ClassVar[Callable[[Any], Row]] = outside.protocol_row
 
     kind: Annotated[str, kind_in(PROTOCOLS)]
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
@@ -315,11 +315,6 @@ class Protocol(Entry):
     path: str | None = None
     """File with the splits, of ``given``; of ``verification`` a list, by default those that come with the registered
     data set: a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's format."""
-
-    @classmethod
-    def row_of(cls, kind: str) -> ProtocolRow:
-        """Return the row of a kind."""
-        return row_of(kind, PROTOCOLS, outside.protocol_row)
 
     @classmethod
     def options_of(cls, row: ProtocolRow) -> dict[str, Any]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from mklearn.errors import ConfigError, MissingExtra, nearest
 from mklearn.loading import load
-from mklearn.rows import Row
 from mklearn.study.data.registry import Entry as Dataset
 from mklearn.study.data.registry import entry, registry
 from mklearn.study.entries import REQUIRED, Descriptor, Entry, Kernel, Protocol
@@ -34,11 +33,6 @@ START, KERNELS, FEATURES, NUMBERS, PAPERS = GROUPS = (
 )
 """Titles of the groups of methods, in the order in which they are listed."""
 _USUAL = list(dict.fromkeys(str(method["kind"]) for method in [*DEFAULT_METHODS.values(), *NUMBER_METHODS.values()]))
-
-
-def rows_of(what: str) -> Mapping[str, Row]:
-    """Return the rows of descriptors, kernels, methods or protocols by kind."""
-    return ENTRIES[what].rows
 
 
 def grouped_methods() -> dict[str, list[str]]:
@@ -79,7 +73,7 @@ def describe_all(what: str) -> str:
     """Return a listing for people of all descriptors, kernels, protocols or data sets."""
     if what == "datasets":
         return "\n\n".join(map(_dataset, registry().values()))
-    return "\n\n".join(describe_one(what, kind) for kind in rows_of(what))
+    return "\n\n".join(describe_one(what, kind) for kind in ENTRIES[what].rows)
 
 
 def describe_one(what: str, name: str) -> str:
@@ -92,7 +86,8 @@ def describe_one(what: str, name: str) -> str:
     """
     if what == "datasets":
         return _dataset(entry(name))
-    model, rows = ENTRIES[what], rows_of(what)
+    model = ENTRIES[what]
+    rows = model.rows
     if name not in rows and ":" not in name:
         raise ConfigError(
             f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, rows)} Valid: {', '.join(rows)}."

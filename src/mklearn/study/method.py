@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from mklearn.errors import nearest
 from mklearn.methods import METHODS, MethodRow
-from mklearn.rows import Row, row_of
+from mklearn.rows import Row
 from mklearn.study import outside
 from mklearn.study.entries import Entry, Names, Patterns, each_once, kind_in
 from mklearn.study.specs.fit_spec import (
@@ -35,6 +35,7 @@ class Method(Entry):
     """A method. A list in place of a parameter that can be tuned is a grid that inner cross-validation chooses from."""
 
     rows: ClassVar[Mapping[str, Row]] = METHODS
+    inferred: ClassVar[Callable[[Any], Row]] = outside.method_row
     either: ClassVar[frozenset[str]] = frozenset({"kernel_weights", "feature_scaling"})
 
     kind: Annotated[str, kind_in(METHODS)]
@@ -80,11 +81,6 @@ class Method(Entry):
     sizes: Sizes | None = None
     """Numbers of components, each with its own fit as in the paper; those above the number of classes are left out. By
     default one fit, whose leading components are swept; of methods on images 1 to 20, for rows and columns."""
-
-    @classmethod
-    def row_of(cls, kind: str) -> MethodRow:
-        """Return the row of a kind."""
-        return row_of(kind, METHODS, outside.method_row)
 
     @classmethod
     def options_of(cls, row: MethodRow) -> dict[str, Any]:

@@ -28,12 +28,8 @@ TITLES = {
 def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return what is needed to make the score table again, and what each rule of the run cost.
 
-    Parameters
-    ----------
-    study : mapping
-        Name, seed, file (``source``) and ``config``.
-    jobs : mapping of str to list of str
-        By rule the names of its jobs, ``DATASET/PROTOCOL/METHOD``.
+    ``study`` is name, seed, file (``source``) and ``config``; ``jobs`` names those of each rule, as
+    ``DATASET/PROTOCOL/METHOD``.
     """
     return {
         **study,
@@ -49,13 +45,9 @@ def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> d
 def rule_cost(rule: str, jobs: Sequence[str]) -> dict[str, Any] | None:
     """Return what the jobs of a rule cost, by the benchmark files that Snakemake writes; None if no job ran.
 
-    A job's time is that of its process, without what it has waited in the queue of a cluster.
-
-    Returns
-    -------
-    dict
-        ``rule`` and its ``title``; ``jobs``, how many ran; ``seconds``, the sum of their wall-clock times, ``longest``,
-        the largest one, and ``longest_job``, its name.
+    These are ``rule`` and its ``title``; ``jobs``, how many ran; ``seconds``, the sum of their wall-clock times,
+    ``longest``, the largest one, and ``longest_job``, its name. A job's time is that of its process, without what it
+    has waited in the queue of a cluster.
     """
     every = {job: _seconds(Path("logs", rule, f"{job}.tsv")) for job in jobs}
     seconds = {job: each for job, each in sorted(every.items()) if each is not None}

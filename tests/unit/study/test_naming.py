@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from mklearn.errors import ConfigError
-from mklearn.study.naming import matching
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 
@@ -57,24 +53,3 @@ def test_patterns_stand_for_kernels() -> None:
     assert kernels_of(plan, "patches") == [f"lin-{name}" for name in PATCHES]
     assert kernels_of(plan, "several") == ["gauss-p4-0-1", "gauss-p4-1-1", "lin-r2", "lin-r4"]
     assert plan.kernels[-2:] == ["some-r4", "some-r2"]
-
-
-def test_a_pattern_matches_each_name_once() -> None:
-    assert matching(["b", "a*", "*"], ["a1", "a2", "b", "c"]) == ["b", "a1", "a2", "c"]
-    assert matching("x", ["a"]) == ["x"]
-    assert matching("x*", ["a"]) == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kernels": {"k": {"kind": "linear", "descriptor": "q*"}}, "methods": {"m": {"kind": "kernel_fda"}}},
-         r"kernels\.k\.descriptor: there is no descriptor 'q\*'"),
-        ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["none-*"]}}}, r"there is no kernel 'none-\*'"),
-        ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each"}}}, "patch: each and grid"),
-        ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each", "grid": 2}}}, r"descriptors\.p"),
-    ],
-)  # fmt: skip
-def test_mistakes(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        check_study(STUDY | changes)

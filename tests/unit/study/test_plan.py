@@ -346,32 +346,6 @@ def test_images_of_several_sizes_for_descriptors_that_need_one(
     assert planned({"study": "s", "datasets": digits, "descriptors": {"hog": {"kind": "hog"}}}).fits
 
 
-# --- the user's own matrices
-
-
-@pytest.fixture
-def own(matrices: dict[str, Any]) -> dict[str, Any]:
-    return {"study": "own", "datasets": {"mine": matrices | {"measure": "distance"}}}
-
-
-@pytest.mark.parametrize(
-    ("entries", "expected"),
-    [
-        (None, ["a", "b"]),
-        ({"g": {"kind": "gaussian"}}, ["g-a", "g-b"]),
-        ({"g": {"kind": "gaussian", "bandwidth": [1, 2]}}, ["g-a-1", "g-a-2", "g-b-1", "g-b-2"]),
-        ({"g": {"kind": "gaussian"}, "h": {"kind": "gaussian", "bandwidth": 3}}, ["g-a", "g-b", "h-a", "h-b"]),
-    ],
-)
-def test_kernels_of_own_distances(own: dict[str, Any], entries: Any, expected: list[str]) -> None:
-    study = own | ({"kernels": entries} if entries else {})
-    plan = planned(study)
-    assert kernels(plan) == expected
-    chosen = planned(study | {"methods": {"m": {"kind": "kernel_fda", "kernels": expected[-1:]}}})
-    assert kernels(chosen) == expected[-1:]
-    assert {measure for _, _, measure in plan.pairwise} == {"distance"}
-
-
 # --- keys
 
 
@@ -424,18 +398,6 @@ def test_a_change_of_numbers_changes_the_keys_that_depend_on_it(
 ) -> None:
     before, after = keys(planned(SMOKE)), keys(planned(changed(path, value)))
     assert {what for what in before if before[what] != after[what]} == expected
-
-
-def test_specifications_contain_no_texts_and_no_paths(tmp_path: Path) -> None:
-    """Not in any field: specifications are stored in the artefacts."""
-    study = copy.deepcopy(SMOKE) | {"title": "SECRET", "description": "SECRET", "mirror": "/SECRET",
-                                    "results": str(tmp_path / "SECRET")}  # fmt: skip
-    study["methods"]["average"]["label"] = "SECRET"
-    plan = planned(study)
-    specs = [*(each.spec for each in plan.descriptors.values()), *plan.pairwise.values(), *plan.protocols.values(),
-             *(fit.spec for fit in plan.fits.values())]  # fmt: skip
-    reading = [dataset.read for dataset in plan.datasets.values()]
-    assert "SECRET" not in json.dumps([*reading, *(spec.as_dict() for spec in specs)])
 
 
 EVERYTHING: dict[str, Any] = {
@@ -525,8 +487,6 @@ def test_tables_have_the_order_of_the_study() -> None:
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
-    """In minutes; a limit is no parameter of the method."""
-
     def limits(study: dict[str, Any]) -> dict[str, Any]:
         return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
 
@@ -536,10 +496,6 @@ def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
     study["methods"]["average"]["time_limit"] = "none"
     found = limits(study)
     assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": None, "mkl-lda": 0.5}
-    # The same number is the same limit, however it is written; a limit is no parameter of the method.
-    assert keys(planned(study)) == keys(planned(changed(("evaluation",), {"time_limit": 5.0}) | {
-        "methods": study["methods"]}))  # fmt: skip
-    assert "time_limit" not in json.dumps([fit.spec.as_dict()["method"] for fit in planned(study).fits.values()])
 
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
 from mklearn.study.engine import opening
@@ -70,29 +68,10 @@ def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
     assert read_yaml(path)["b"] == {"x": 2, "y": [1, 2]}
 
 
-@pytest.mark.parametrize(
-    ("key", "place"),
-    [
-        ("seed: yes", "seed"),
-        ("protocols: {r: {kind: random_per_class, train_size: [yes, 4]}}", "protocols.r.train_size[0]"),
-        ("methods: {m: {kind: kernel_fda, ridge: [true, 0.1]}}", "methods.m.ridge[0]"),
-    ],
-)
-def test_yes_is_no_number(tmp_path: Path, key: str, place: str) -> None:
-    assert f"{place}: invalid value True: expected a" in said(tmp_path, f"{BASE}{key}\n")
-
-
-@pytest.mark.parametrize("number", ["1" + 30 * "0", "9" * 4000])
-def test_integers_that_no_array_holds(tmp_path: Path, number: str) -> None:
-    found = said(tmp_path, f"{BASE}methods: {{m: {{kind: random_forest, min_samples_leaf: [1, {number}]}}}}\n")
+def test_integers_that_no_array_holds(tmp_path: Path) -> None:
+    found = said(tmp_path, f"{BASE}methods: {{m: {{kind: random_forest, min_samples_leaf: [1, {'9' * 4000}]}}}}\n")
     assert "methods.m.min_samples_leaf[1]: invalid value" in found
     assert len(found) < 400
-
-
-def test_names_that_no_folder_and_no_environment_takes(tmp_path: Path) -> None:
-    assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
-    found = said(tmp_path, BASE.replace("study: s", "study: cache"))
-    assert "1. study: invalid name 'cache': the folder of this name holds what studies share." in found
 
 
 @pytest.mark.parametrize(
@@ -114,19 +93,6 @@ def test_results_that_are_no_folder(
     found = said(tmp_path, f"{BASE}results: {folder}\n")
     assert "results: " in found
     assert sentence in found
-
-
-@settings(max_examples=200)
-@given(st.text(st.sampled_from("ab:&*[]{}?!-<>|'\"\\# \n\t~0129.eyn,%@\x00\ufffe"), max_size=60))
-def test_any_text_is_read_or_is_a_sentence(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "study.yaml"
-    path.write_text(BASE + text, encoding="utf-8")
-    message = str(path)
-    try:
-        read_study(path)
-    except ConfigError as error:
-        message = str(error)
-    assert message.startswith(str(path))
 
 
 @pytest.mark.parametrize("path", studies().values(), ids=lambda path: path.stem)

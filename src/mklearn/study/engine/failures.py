@@ -94,11 +94,6 @@ def reason_in(log: str) -> str:
     return f"{reason}, see {log}" if last else f"its script ended before its function began, see above ({log} is empty)"
 
 
-def how_to_list(source: str) -> str:
-    """Return the command that lists what failed in a study."""
-    return "`mklearn failed" + ("`" if source == DEFAULT_STUDY else f" {shlex.quote(source)}`")
-
-
 def report(studies: Iterable[str | None]) -> str:
     """Return the list of failures of each study.
 
@@ -164,9 +159,9 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
         for rule in rules:  # started and not finished: the next run makes it again
             workflow.persistence.started(unfinished[jobs.path(rule)])
         _print(_write_tables(jobs, rules, missing))
-    listed = how_to_list(jobs.source)
+    command = "mklearn failed" + ("" if jobs.source == DEFAULT_STUDY else f" {shlex.quote(jobs.source)}")
     _print(
-        f"Next: {listed} lists what failed. After correcting the cause, the same command or {listed[:-1]} --run` "
+        f"Next: `{command}` lists what failed. After correcting the cause, the same command or `{command} --run` "
         "runs what is missing."
     )
 

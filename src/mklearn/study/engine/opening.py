@@ -27,7 +27,7 @@ def readable(path: str) -> str:
     try:
         read_yaml(path)
     except UserError as error:
-        _end(error)
+        end_run(error)
     return path
 
 
@@ -48,12 +48,12 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
         plan = plan_study(check_study(study, source=source))
         return Jobs(plan, source, scripts.resolve() if scripts.is_dir() else SCRIPTS)
     except UserError as error:
-        _end(error)
+        end_run(error)
     except OSError as error:  # a path of the study that the system refuses
-        _end(ConfigError(f"{source}: {error.filename}: {error.strerror}."))
+        end_run(ConfigError(f"{source}: {error.filename}: {error.strerror}."))
 
 
-def _end(error: UserError) -> NoReturn:
+def end_run(error: UserError) -> NoReturn:
     """End the run. Snakemake would add where in our code it was raised, which is no help with a study file."""
     print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
     raise SystemExit(1) from None

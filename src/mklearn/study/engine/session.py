@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from mklearn.errors import UserError
+from mklearn.study.engine.opening import end_run
 from mklearn.study.jobs import Jobs
 from mklearn.study.provenance import PACKAGE
 from mklearn.study.reading import check_parameters
@@ -35,8 +36,7 @@ def begin(jobs: Jobs) -> None:
         check_parameters(study, jobs.source)
         lock(Path(study.results))
     except UserError as error:
-        print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
-        raise SystemExit(1) from None
+        end_run(error)
     program = Path(sys.argv[0])  # of `python -m mklearn` mklearn/__main__.py
     name = program.parent.name if program.name == "__main__.py" else program.name
     os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])

@@ -53,34 +53,22 @@ def report_spec(plan: Plan) -> ReportSpec:
     """Return the specification of the page."""
     study = plan.study
     fits = [
-        ReportFit(
-            dataset=fit.dataset.id,
-            settings=fit.spec.settings,
-            method=fit.method_id,
-            title=fit.label,
-        )
+        ReportFit(dataset=fit.dataset.id, settings=fit.spec.settings, method=fit.method_id, title=fit.label)
         for fit in plan.fits.values()
     ]
+    same = ("study", "description", "calibration", "tolerance", "remarks", "claims", "comparisons")
     kinds = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
     kernels = {name: kinds[name] for name in plan.kernels if name in kinds}
     descriptors = {planned.id: planned.config for planned in plan.descriptors.values()}
     return ReportSpec(
-        study=study.study,
-        title=study.title or study.study,
-        description=study.description,
-        reference=plan.reference,
-        thumbnails=study.report.thumbnails,
-        gain_that_matters=study.report.gain_that_matters,
+        **{name: getattr(study, name) for name in same},
+        **study.report.model_dump(),
         **_headline(plan),
+        title=study.title or study.study,
+        reference=plan.reference,
         fits=fits,
         datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
-        calibration=study.calibration,
-        tolerance=study.tolerance,
-        remarks=study.remarks,
-        claims=study.claims,
-        comparisons=study.comparisons,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
-        parts=study.report.parts,
         descriptors=_catalogue(descriptors),
         kernels=_catalogue({name: Kernel.model_validate({"kind": kind}) for name, kind in kernels.items()}),
         methods=_catalogue(study.methods),
@@ -88,7 +76,11 @@ def report_spec(plan: Plan) -> ReportSpec:
 
 
 def _headline(plan: Plan) -> dict[str, Any]:
-    score = study_score(plan) | {"neighbour": headline_rule(plan.study.evaluation.neighbours)}
+    """Return the metric of tables and figures and, by default, of the headline, where it is not the accuracy."""
+    evaluation, score = plan.study.evaluation, {}
+    if "accuracy" not in evaluation.metrics or any(each.target == "numbers" for each in plan.datasets.values()):
+        score = {"score": evaluation.choose_by, "metric": evaluation.choose_by}
+    score["neighbour"] = headline_rule(evaluation.neighbours)
     if plan.final is None:
         return score
     spec = plan.final.spec
@@ -99,14 +91,6 @@ def _headline(plan: Plan) -> dict[str, Any]:
         given_splits=spec.given_splits,
     )
     return score | {"metric": spec.metric, "final": final}
-
-
-def study_score(plan: Plan) -> dict[str, Any]:
-    """Return the metric of tables and figures and, by default, of the headline; nothing where it is the accuracy."""
-    evaluation = plan.study.evaluation
-    if "accuracy" in evaluation.metrics and all(each.target == "classes" for each in plan.datasets.values()):
-        return {}
-    return {"score": evaluation.choose_by, "metric": evaluation.choose_by}
 
 
 def _dataset(dataset: PlannedDataset) -> ReportDataset:
