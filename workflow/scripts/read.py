@@ -35,7 +35,7 @@ def read(
         logger.info("note: %s", note)
     if "root" in spec.get("paths", {}):  # the images are no inputs of the rule
         root = Path(spec["paths"]["root"])
-        images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)]
+        images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)[0]]
         record = {**record, "inputs": {"images": digest(images)}}
     data.save(samples, record)
     write_table(labels, labels_table(data), record)

@@ -65,7 +65,9 @@ def draw_splits(
         parameters |= {name: value for name, value in further.items() if name in taken}
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         return drawn.among(kept, len(y)) if excluded else drawn
-    return drawn.restricted(kept) if excluded else drawn
+    if not excluded:
+        return drawn
+    return Splits(tuple(split.converted(lambda part: part[np.isin(part, kept)]) for split in drawn), len(ids))
 
 
 def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:

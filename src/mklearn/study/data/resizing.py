@@ -12,8 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from mklearn.checks import check_choice, check_integer, check_rows_and_columns
-from mklearn.errors import ConfigError
 from mklearn.study.data.samples import stack_if_regular
 
 BATCH = 1024
@@ -42,7 +40,6 @@ _FILTERS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
     "bicubic": (_cubic, 2.0),
     "lanczos": (_lanczos, 3.0),
 }
-INTERPOLATIONS = ("area", *_FILTERS)
 
 
 @lru_cache(maxsize=256)
@@ -91,20 +88,12 @@ def resize_images(
         gives the unrounded values as float64. Floating-point images keep their type and are neither rounded nor clipped
         ("bicubic" and "lanczos" may overshoot).
     """
-    if (shape is None) == (pixels is None):
-        raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number, got both or neither")
-    check_choice(interpolation, "interpolation", INTERPOLATIONS)
-    check_choice(rounding, "rounding", ("nearest", "none"))
-    if pixels is not None:
-        check_integer(pixels, "pixels")
-    if shape is not None:
-        shape = check_rows_and_columns(shape, "shape")
 
     def resized(image: np.ndarray, sides: Sequence[int]) -> np.ndarray:
-        if shape is not None:
-            return _resize(image, shape, interpolation, rounding, colour=len(sides) == 3)
-        factor = math.sqrt((pixels or 0) / (sides[0] * sides[1]))  # an extremely long image becomes one pixel wide
-        rows, cols = (min(max(1, round(side * factor)), pixels or 0) for side in sides[:2])
+        rows, cols = shape or sides[:2]
+        if pixels is not None:
+            factor = math.sqrt(pixels / (sides[0] * sides[1]))  # an extremely long image becomes one pixel wide
+            rows, cols = (min(max(1, round(side * factor)), pixels) for side in sides[:2])
         return _resize(image, (rows, cols), interpolation, rounding, colour=len(sides) == 3)
 
     if not isinstance(images, np.ndarray) or images.ndim != 3 or not len(images):

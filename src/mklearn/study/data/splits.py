@@ -134,11 +134,6 @@ class Splits:
             raise DataError(f"splits: none of training size {train_size}")
         return splits
 
-    def restricted(self, rows: np.ndarray) -> Splits:
-        """Remove all samples but the given rows from every split."""
-        kept = (split.converted(lambda part: part[np.isin(part, rows)]) for split in self.splits)
-        return Splits(tuple(kept), self.n_samples)
-
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
         """Convert splits of selected rows of a larger data set: positions become those in the data set."""
         rows = np.asarray(rows)

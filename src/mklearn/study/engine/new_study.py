@@ -93,7 +93,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
         if choices != Choices():
             raise ConfigError(f"{path} holds images, whose sub-folders are the classes: omit the options of tables.")
         entry, notes = _image_entry(path)
-        labels = [file.parent.name for file in find_images(path)]
+        labels = [file.parent.name for file in find_images(path)[0]]
     else:
         entry, samples, notes = _table_entry(path, choices)
         labels = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
@@ -125,7 +125,7 @@ def _has_class_folders(folder: Path) -> bool:
 
 
 def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
-    files = find_images(folder)
+    files = find_images(folder)[0]
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
         try:

@@ -172,7 +172,7 @@ def _listing(dataset_id: str, path: str) -> str:
 
     if not Path(path).is_dir():
         raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
-    found = [(file, file.stat()) for file in find_images(path)]
+    found = [(file, file.stat()) for file in find_images(Path(path))[0]]
     return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in found])
 
 

@@ -1,10 +1,14 @@
-"""Splits: sizes, seeds, files, and refused input."""
+"""Splits: sizes, seeds, groups, files, refused input, and which data sets share them."""
 
 from __future__ import annotations
 
+import hashlib
 import random
+import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,12 +16,38 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
+from scipy.io import savemat
+from tests.entries import protocol
+from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
-from mklearn.errors import DataError, NotApplicable
-from mklearn.study.data.splits import Split, Splits, given, k_fold, random_per_class
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.study.data.draw_splits import draw_splits
+from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers.matlab import uci, uci_splits
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Split, Splits, given, k_fold, random_per_class, released
+from mklearn.study.datasets import dataset_spec
+from mklearn.study.engine.data_check import check_data
+from mklearn.study.entries import Protocol
+from mklearn.study.jobs import Jobs, split_spec, wildcards_of
+from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.specs.data_specs import SplitSpec
 
 LABELS = st.lists(st.integers(4, 12), min_size=2, max_size=5).map(lambda sizes: np.repeat(np.arange(len(sizes)), sizes))
+NAMES = np.array(["men", "women"])
+
+
+def digest(rows: Any) -> str:
+    return hashlib.sha256(np.asarray(rows).astype("<i8").tobytes()).hexdigest()[:16]
+
+
+def assert_same(one: Any, other: Any) -> None:
+    for left, right in zip(one, other, strict=True):
+        assert (left.repeat, left.fold, left.train_size) == (right.repeat, right.fold, right.train_size)
+        np.testing.assert_equal(left.parts, right.parts)
 
 
 @settings(max_examples=40)
@@ -29,9 +59,7 @@ def test_random_per_class(y: np.ndarray, train_size: int, seed: int, shuffler: r
     for split in splits:
         assert (np.bincount(y[split.train]) == train_size).all()
         assert sorted([*split.train, *split.test]) == list(range(len(y)))
-    again = random_per_class(y, train_size, 5, seed, "x")
-    for left, right in zip(splits, again, strict=False):  # more repeats keep the first
-        np.testing.assert_array_equal(left.train, right.train)
+    assert_same(splits, random_per_class(y, train_size, 5, seed, "x")[:3])  # more repeats keep the first
 
 
 @settings(max_examples=40)
@@ -42,8 +70,7 @@ def test_k_fold(y: np.ndarray, folds: int) -> None:
     for repeat in range(2):
         tests = [split.test for split in splits if split.repeat == repeat]
         assert sorted(np.concatenate(tests).tolist()) == list(range(len(y)))
-        sizes = [len(test) for test in tests]
-        assert max(sizes) - min(sizes) <= 1
+        assert np.ptp([len(test) for test in tests]) <= 1
         counts = np.array([np.bincount(y[test], minlength=y.max() + 1) for test in tests])
         assert (np.ptp(counts, axis=0) <= 1).all()
     for split in splits:
@@ -56,59 +83,147 @@ def test_seed_policy_is_the_documented_one() -> None:
     rng = np.random.default_rng([zlib.crc32(b"yale"), 2, 1])  # a trailing 0, the seed, changes nothing
     expected = np.concatenate([rng.permutation(np.arange(6))[:2], rng.permutation(np.arange(6, 12))[:2]])
     np.testing.assert_array_equal(splits[1].train, np.sort(expected))
-    others = [random_per_class(y, 2, 3, 1, "yale"), random_per_class(y, 2, 3, 0, "orl"), random_per_class(y, 3, 3)]
-    for other in others:
-        assert any(
-            len(a.train) != len(b.train) or (a.train != b.train).any() for a, b in zip(splits, other, strict=True)
-        )
+    for other in (random_per_class(y, 2, 3, 1, "yale"), random_per_class(y, 2, 3, 0, "orl")):
+        assert any((a.train != b.train).any() for a, b in zip(splits, other, strict=True))
+    sizes = random_per_class(y, [4, 2], 3, 0, "yale")
+    assert_same(sizes.of_size(2), splits)  # sizes are drawn independently
+    assert_same(sizes.of_size(4), random_per_class(y, 4, 3, 0, "yale"))
 
 
-def test_too_small_classes() -> None:
-    y = np.repeat([0, 1], [10, 4])
-    names = np.array(["cat", "dog"])
-    with pytest.raises(NotApplicable, match=r"4 training samples per class \(train_size\) .* class dog \(4\)"):
-        random_per_class(y, 4, classes=names)
-    with pytest.raises(NotApplicable, match=r"5 stratified folds: too few samples in class dog \(4\)"):
-        k_fold(y, 5, classes=names)
+# --- groups
 
 
-def test_save_and_load(tmp_path: Path) -> None:
-    y = np.repeat([0, 1, 2], 5)
-    ids = np.array([f"s/{k}" for k in range(15)])
-    splits = k_fold(y, 3, 2, 7, "x")
+@pytest.fixture(scope="module")
+def faces(mirror: Path) -> SampleSet:
+    return read_dataset(dataset_spec({"name": "olivetti-gender"}), {"f": mirror / "olivetti/olivettifaces.mat"})
+
+
+def drawn(samples: SampleSet, protocol: Protocol) -> Splits:
+    return validation_folds(samples.y, **protocol.parameters(), seed=0, name="any", groups=samples.groups)
+
+
+def test_rows_of_the_olivetti_recipe(faces: SampleSet) -> None:
+    rng = np.random.default_rng(1000)
+    test = np.concatenate([10 * person + rng.permutation(10)[:2] for person in range(40)])
+    assert digest(test) == "bfcc8344d2467f35"
+    recipe = protocol("validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
+    splits = drawn(faces, recipe)
+    assert len(splits) == 16
+    np.testing.assert_array_equal(splits[0].test, np.sort(test))
+    assert digest(splits[0].validation) == "737e193343dc2858"
+    for number, split in enumerate(splits):
+        assert (split.repeat, split.fold) == divmod(number, 8)
+        assert (len(split.train), len(split.validation), len(split.test)) == (280, 40, 80)
+        assert not np.array_equal(split.test, splits[0].test) or split.repeat == 0
+
+
+def test_rows_of_the_usps_recipe(mirror: Path) -> None:
+    digits = read_dataset(dataset_spec({"name": "usps-3-vs-58"}), {"f": mirror / "usps/usps.h5"})
+    splits = drawn(digits, protocol("validation_folds", test_share=1 / 3, folds=2, deals=5, repeats=2, first_seed=500))
+    assert len(splits) == 20
+    assert digest(splits[0].test) == "d978b7559c9d257b"
+    assert digest(splits[0].validation) == "0b56e8b606b0ad19"
+    for first, second in zip(splits[0:10:2], splits[1:10:2], strict=True):
+        assert (len(first.validation), len(first.train), len(first.test)) == (748, 750, 750)
+        np.testing.assert_array_equal(first.train, second.validation)
+        np.testing.assert_array_equal(first.validation, second.train)
+    assert len({digest(split.train) for split in splits}) == 20
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("named", [True, False])
+def test_parts_cover_each_group_evenly(in_order: bool, named: bool) -> None:
+    y = np.repeat([0, 0, 1], 9)
+    groups = np.repeat(["b2", "b10", "a"], 9) if named else None
+    strata = groups if named else y
+    splits = validation_folds(y, 3, 2, test_share=0.3, in_order=in_order, groups=groups)
+    for repeat in range(2):
+        models = [split for split in splits if split.repeat == repeat]
+        assert len(models) == 3
+        assert sorted(np.concatenate([s.validation for s in models] + [models[0].test])) == list(range(27))
+        for split in models:
+            np.testing.assert_array_equal(split.test, models[0].test)
+            assert sorted(np.concatenate([part for _, part in split.parts])) == list(range(27))
+        for name in np.unique(strata):
+            assert (strata[models[0].test] == name).sum() == round(0.3 * (strata == name).sum())
+            assert np.ptp([(strata[s.validation] == name).sum() for s in models]) <= 1
+
+
+def test_people_are_held_out_evenly(faces: SampleSet) -> None:
+    splits = group_k_fold(faces.y, 4, 3, groups=faces.groups)
+    for split in splits:
+        assert not set(faces.groups[split.train]) & set(faces.groups[split.test])
+        assert np.bincount(faces.y[split.test]).tolist() == [90, 10]
+    for repeat in range(3):
+        parts = [split.test for split in splits if split.repeat == repeat]
+        assert sorted(np.concatenate(parts)) == list(range(400))
+    assert len({split.test.tobytes() for split in splits}) == 12
+    assert_same(group_k_fold(faces.y, 4, 1, groups=faces.groups), splits[:4])
+
+
+Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "message"),
+    [
+        (lambda: random_per_class(Y, 4, classes=NAMES), NotApplicable,
+         r"4 training samples per class \(train_size\) .* class women \(4\)"),
+        (lambda: k_fold(Y, 5, classes=NAMES), NotApplicable, r"5 stratified folds: too few samples in class women"),
+        (lambda: validation_folds(SEVEN, test_size=3, classes=NAMES), NotApplicable,
+         r"a test part and 5 folds: too few samples in class men \(7\) and 1 more"),
+        (lambda: validation_folds(SEVEN, test_share=0.01, groups=np.repeat(["a", "b"], 7), classes=NAMES),
+         NotApplicable, r"group a of class men \(7\)"),
+        (lambda: group_k_fold(Y, 2, name="faces"), ConfigError,
+         "data set 'faces' has none: name its group_column, or merge classes"),
+        (lambda: group_k_fold(np.repeat([0, 1], 6), 3, groups=np.array(list("aabbccddddee")), classes=NAMES),
+         NotApplicable, "3 folds of whole groups: class women has 2 groups"),
+        (lambda: random_per_class(Y, 2).of_size(3), DataError, "none of training size 3"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_drawn(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        draw()
+
+
+def test_groups_of_the_kept_classes() -> None:
+    table = pd.DataFrame({"id": [str(i) for i in range(18)], "y": np.repeat([0, 1, 2], 6)})
+    table["label"] = np.array(["x", "y", "z"])[table["y"]]
+    spec = SplitSpec(kind="group_k_fold", implementation="mklearn.study.data.grouped_splits:group_k_fold", seed=0,
+                     parameters={"folds": 2, "repeats": 1, "exclude_classes": ["x"]}, dataset="d")  # fmt: skip
+    groups = np.array([f"g{i // 3}" for i in range(18)])
+    for split in draw_splits(table.assign(group=groups), spec):
+        assert len(split.test) == 6
+        assert set(groups[split.test]) & set(groups[split.train]) == set()
+        assert min(split.test.min(), split.train.min()) >= 6
+
+
+# --- files
+
+
+@pytest.mark.parametrize(
+    "splits",
+    [k_fold(np.repeat([0, 1, 2], 8), 3, 2, 7, "x"), random_per_class(np.repeat([0, 1, 2], 8), [2, 4], 3, 5, "x"),
+     validation_folds(np.repeat([0, 1], 12), 2, 2, test_size=4)],
+    ids=["folds", "sizes", "validation"],
+)  # fmt: skip
+def test_save_and_load(tmp_path: Path, splits: Splits) -> None:
+    ids = np.array([f"s/{k}" for k in range(24)])
     splits.save(tmp_path / "s.parquet", ids)
     frame, metadata = read_parquet(tmp_path / "s.parquet")
     assert list(frame.columns) == ["train_size", "repeat", "fold", "role", "index", "id"]
-    assert frame["train_size"].isna().all()
-    assert metadata == {"n_samples": 15}
+    assert metadata == {"n_samples": 24}
     back = Splits.load(tmp_path / "s.parquet", ids)
-    for left, right in zip(splits, back, strict=True):
-        assert (left.repeat, left.fold) == (right.repeat, right.fold)
-        np.testing.assert_array_equal(left.train, right.train)
-        np.testing.assert_array_equal(left.test, right.test)
+    assert_same(splits, back)
     back.save(tmp_path / "t.parquet", ids)
     assert (tmp_path / "s.parquet").read_bytes() == (tmp_path / "t.parquet").read_bytes()
+    if splits[0].train_size is None:
+        assert_same(splits, given(tmp_path / "s.parquet", ids))
     with pytest.raises(DataError, match=r"s\.parquet: made for other samples"):
         Splits.load(tmp_path / "s.parquet", ids[::-1])
     write_parquet(tmp_path / "f.parquet", frame)
     with pytest.raises(DataError, match="not a file of splits"):
         Splits.load(tmp_path / "f.parquet", ids)
-
-
-def test_several_sizes_are_drawn_independently(tmp_path: Path) -> None:
-    y = np.repeat([0, 1, 2], 8)
-    ids = np.array([f"s/{k}" for k in range(24)])
-    splits = random_per_class(y, [4, 2], 3, 5, "x")
-    splits.save(tmp_path / "s.parquet", ids)
-    for held in (splits, Splits.load(tmp_path / "s.parquet", ids)):
-        assert len(held) == 6
-        for size in (2, 4):
-            for split, alone in zip(held.of_size(size), random_per_class(y, size, 3, 5, "x"), strict=True):
-                assert (split.train_size, split.repeat) == (size, alone.repeat)
-                np.testing.assert_array_equal(split.train, alone.train)
-                np.testing.assert_array_equal(split.test, alone.test)
-        with pytest.raises(DataError, match="none of training size 3"):
-            held.of_size(3)
 
 
 def a(*values: int) -> np.ndarray:
@@ -124,6 +239,7 @@ def a(*values: int) -> np.ndarray:
         ([Split(0, 0, a(0, 0), a(1))], "twice in one: '0'"),
         ([Split(1, 2, a(0), a())], "repeat 1, fold 2 has no test samples"),
         ([Split(0, 0, a(0), a(1), size) for size in (1, 2, 2)], "training size 2, repeat 0, fold 0 occurs twice"),
+        ([Split(0, 0, a(0), a(1)), Split(0, 1, a(0), a(1), None, a(2))], "some have a validation part and others have"),
     ],
 )
 def test_invalid_splits(splits: list[Split], message: str) -> None:
@@ -132,17 +248,12 @@ def test_invalid_splits(splits: list[Split], message: str) -> None:
 
 
 def test_given_splits(tmp_path: Path) -> None:
-    ids = np.array(["007", "b", "c", "NA"])
     path = tmp_path / "g.csv"
     path.write_text("fold,role,id\n0,train,007\n0,train,NA\n0,test,b\n1,test,007\n1,train,c\n")
-    splits = given(path, ids)
-    assert [(split.fold, split.train.tolist(), split.test.tolist()) for split in splits] == [
-        (0, [0, 3], [1]),
-        (1, [2], [0]),
-    ]
-    frame = pd.DataFrame({"repeat": [0, 0], "role": ["train", "test"], "index": [2, 0]})
-    frame.to_parquet(tmp_path / "g.parquet")
-    assert given(tmp_path / "g.parquet", ids)[0].train.tolist() == [2]
+    splits = given(path, np.array(["007", "b", "c", "NA"]))
+    assert_same(splits, [Split(0, 0, a(0, 3), a(1)), Split(0, 1, a(2), a(0))])
+    pd.DataFrame({"repeat": [0, 0], "role": ["train", "test"], "index": [2, 0]}).to_parquet(tmp_path / "g.parquet")
+    assert given(tmp_path / "g.parquet", np.array(list("abc")))[0].train.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -154,10 +265,144 @@ def test_given_splits(tmp_path: Path) -> None:
         ("role,id\ntrain,a\ntest,a\n", r"g\.csv: .*in several parts"),
         ("role,index\ntrain,0\ntest,9\n", "but there are 2 samples"),
         ("role,index,fold\ntrain,0,20240102123456\ntest,1,1\n", r"column 'fold' has numbers outside 0 to 2147483647"),
-        ("role,id\ntrain,a\n", "no test samples"),
     ],
 )
 def test_given_splits_refusals(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "g.csv").write_text(text)
     with pytest.raises(DataError, match=message):
         given(tmp_path / "g.csv", np.array(["a", "b"]))
+
+
+# --- splits that were released with a data set
+
+
+def planned(**study: Any) -> Plan:
+    protocols = {"inner": {"kind": "released"}, "test": {"kind": "released", "choose": "test_set"}}
+    return plan_study(
+        check_study({"study": "s", "methods": {"m": {"kind": "majority"}}, "protocols": protocols} | study)
+    )
+
+
+def test_released_splits_are_by_the_ids_of_the_data_set(tmp_path: Path) -> None:
+    """Two test sets, the first with a sample twice and with samples of the second."""
+    file, codes, cells = tmp_path / "a.mat", np.array([3, 1, 1, 3, 10, 10]), np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = np.array([[6, 1, 6]], dtype=np.uint8), np.array([[2, 1]], dtype=np.uint8)
+    savemat(file, {"X": np.arange(12.0).reshape(2, 6), "Y": codes[:, None], "kfold": cells})
+    test_ids, samples = uci_splits(file), uci({"a.mat": file})
+    assert [part.tolist() for part in test_ids] == [["3/1", "10/2"], ["3/1", "1/1"]]
+    labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
+    spec = SplitSpec(
+        kind="released", implementation="mklearn.study.data.splits:released", parameters={}, seed=0, dataset="a",
+        source="mklearn.study.data.readers.matlab:uci_splits",
+    )  # fmt: skip
+    expected = [Split(0, 0, a(1, 2, 3, 4), a(0, 5)), Split(1, 0, a(2, 3, 4, 5), a(0, 1))]
+    assert_same(draw_splits(labels, spec, [file]), expected)
+    without_threes = released(test_ids, samples.ids[np.flatnonzero(codes != 3)])
+    assert [split.test.tolist() for split in without_threes] == [[3], [0]]
+    with pytest.raises(DataError, match="no test samples"):
+        released(test_ids, samples.ids[[2, 3]])
+    with pytest.raises(ConfigError, match="no file of splits was released with data set 'a'"):
+        draw_splits(labels, spec)
+
+
+def test_released_splits_in_a_plan() -> None:
+    """The file of the data set is the file of the splits, and only the choice differs between the two protocols."""
+    plan = planned(datasets=["heart"])
+    assert len(plan.protocols) == 2
+    jobs = Jobs(plan)
+    for wildcards in map(wildcards_of, jobs.keys("split")):
+        assert [Path(path).name for path in jobs.job("split", wildcards).inputs["files"]] == ["heart.mat"]
+        spec = jobs.specification("split", wildcards)
+        assert spec["source"] == "mklearn.study.data.readers.matlab:uci_splits"
+        assert "choose" not in spec["parameters"]
+    inner, test = plan.fits.values()
+    assert [fit.spec.settings[0].protocol for fit in (inner, test)] == ["inner", "test-optimistic"]
+    assert (inner.spec.evaluation.choice, test.spec.evaluation.choice) == ("inner_cv", "test_set")
+    assert inner.method != test.method
+    with pytest.raises(ConfigError, match=r"protocols\.inner: no splits were released with data set 'new-thyroid'\."):
+        planned(datasets=["heart", "new-thyroid"])
+
+
+# --- variants of one data set
+
+
+def names(datasets: Any) -> dict[str, str]:
+    """Return the name by which the splits of each entry are drawn."""
+    plan = planned(datasets=datasets, protocols={"p": {"kind": "k_fold", "folds": 2}})
+    (only,) = plan.protocols.values()
+    return {dataset.id: split_spec(dataset, only).dataset for dataset in plan.datasets.values()}
+
+
+def own(folder: Path, name: str, rows: pd.DataFrame) -> dict[str, Any]:
+    rows.to_csv(folder / f"{name}.csv", index=False)
+    return {"kind": "feature_tables", "tables": {"t": str(folder / f"{name}.csv")}}
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> dict[str, Any]:
+    return own(tmp_path, "t", pd.DataFrame({"id": list("abcd"), "label": list("xxyy"), "f": [1.0, 2, 3, 4]}))
+
+
+def test_which_entries_share_splits(tables: dict[str, Any]) -> None:
+    small = {"name": "yale", "resize": {"shape": [8, 8]}}
+    assert names({"yale": None, "small": small, "orl": None}) == {"yale": "yale", "small": "yale", "orl": "orl"}
+    assert names({"small": small}) == {"small": "yale"}  # whatever else is in the study
+    assert names({"small": small | {"splits_of": "small"}}) == {"small": "small"}
+    assert names({"raw": tables, "scaled": tables}) == {"raw": "raw", "scaled": "scaled"}
+    assert names({"raw": tables, "scaled": tables | {"splits_of": "raw"}}) == {"raw": "raw", "scaled": "raw"}
+    registered = {"faces": {"name": "yale"}, "lbp": tables | {"splits_of": "faces"}}
+    assert names(registered) == {"faces": "yale", "lbp": "yale"}
+    for extra, sentence in (
+        ({"b": {"splits_of": "c"}}, "datasets.b.splits_of: there is no data set 'c'. Expected: a, b."),
+        ({"b": {"splits_of": "a"}, "c": {"splits_of": "b"}}, "datasets.c.splits_of: 'b' has the splits of 'a'; name"),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(sentence)):
+            names({"a": tables} | {key: tables | fields for key, fields in extra.items()})
+
+
+@pytest.mark.parametrize("kind", ["k_fold", "random_per_class", "group_k_fold"])
+def test_rows_in_another_order_have_the_same_splits(tmp_path: Path, kind: str) -> None:
+    size = {"train_size": 4, "repeats": 3} if kind == "random_per_class" else {"folds": 3}
+    rng = np.random.default_rng(0)
+    ids = [f"s{number}" for number in range(30)]
+    rows = pd.DataFrame({"id": ids, "label": list("aab") * 10, "who": [f"p{n % 9}" for n in range(30)],
+                         "f": rng.random(30)})  # fmt: skip
+    datasets = {
+        "one": own(tmp_path, "one", rows) | {"group_column": "who"},
+        "two": own(tmp_path, "two", rows.drop(columns="who").sample(frac=1, random_state=1)) | {"splits_of": "one"},
+    }  # fmt: skip
+    study = {"study": "s", "datasets": datasets, "protocols": {"p": {"kind": kind, **size}}}
+    one, two = [
+        read_parquet(tmp_path / job.outputs["splits"])[0]
+        .groupby(["train_size", "repeat", "fold", "role"], dropna=False)["id"]
+        .agg(lambda names: " ".join(sorted(names)))
+        for job in run_study(tmp_path, study, last="split").of("split")
+    ]
+    pd.testing.assert_series_equal(one, two)
+    assert check_data(plan_study(check_study(study))).mistakes == []
+
+
+def test_other_samples_or_labels_are_refused(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"id": list("stuvwxyz"), "label": list("aabb") * 2, "f": np.linspace(0.1, 0.9, 8)})
+    wrong = {
+        "labels differ for 's', 'z'; 's' is 'b' here and 'a' there": rows.assign(label=list("babbaaba")),
+        "it has 'u' that are not here, and lacks none": rows.drop(index=2),
+        "it has 's' that are not here, and lacks 'other'": rows.assign(id=["other", *"tuvwxyz"]),
+    }
+    for number, (sentence, frame) in enumerate(wrong.items()):
+        entry = own(tmp_path, f"t{number}", frame) | {"splits_of": "one"}
+        plan = planned(datasets={"one": own(tmp_path, "one", rows), "two": entry},
+                       protocols={"p": {"kind": "k_fold", "folds": 2}})  # fmt: skip
+        [mistake] = check_data(plan).mistakes
+        assert mistake.startswith("datasets.two, protocols.p: these samples are not those of 'one', whose splits they")
+        assert sentence in mistake
+
+
+def test_the_key_says_what_seeds_the_splits_that_are_shared(tables: dict[str, Any]) -> None:
+    """Kills: files of equal names for other splits, in two studies that share their results."""
+    keys = []
+    for other in (tables, {"name": "iris"}, {"name": "iris"} | {"title": "Flowers"}):
+        datasets = {"b": other, "a": tables | {"splits_of": "b"}}
+        plan = planned(datasets=datasets, protocols={"cv": {"kind": "k_fold", "folds": 2}})
+        keys += [dataset.key for dataset in plan.datasets.values() if dataset.id == "a"]
+    assert keys[0] != keys[1] == keys[2]

@@ -254,7 +254,7 @@ def test_barcodes_of_aliquots_beside_those_of_patients(
         shutil.copy(path, folder / "acc")
     words = ["init", "acc", "--label", "cluster", "--labels", "clinical.csv"]
     assert main(words) == 1
-    assert "`id_prefix` takes the first characters of longer ids" in capsys.readouterr().err
+    assert "`id_prefix: 12` in the data set (mklearn init: --id-prefix 12)" in capsys.readouterr().err
     assert main([*words, "--id-prefix", "12"]) == 0
     assert "78 samples of 2 classes; the smallest, '2', has 35 samples." in capsys.readouterr().out
     assert main(["validate", "acc.yaml"]) == 0

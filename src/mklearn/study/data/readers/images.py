@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import re
 import tarfile
 import zipfile
@@ -79,7 +78,7 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     ``__MACOSX``) are left out silently. Raise DataError as :func:`find_images`, and for corrupt images, all at once.
     """
     root = Path(paths["root"])
-    files, strays = _images_and_strays(root)
+    files, strays = find_images(root)
     images, broken = [], []
     for file in files:
         try:
@@ -98,16 +97,12 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
 
 
-def find_images(root: str | os.PathLike[str]) -> list[Path]:
-    """Find the images below `root` in natural order: ``root/class/file`` with a known suffix in either case.
+def find_images(root: Path) -> tuple[list[Path], list[Path]]:
+    """Find the images ``root/class/file`` with a known suffix in either case, in natural order, and strays.
 
-    Raise DataError for a missing folder, no or only one class folder, one without images, and a name that is not UTF-8.
+    Strays are files that are no images, files beside the class folders, and folders inside them. Raise DataError for a
+    missing folder, no or only one class folder, one without images, and a name that is not UTF-8.
     """
-    return _images_and_strays(Path(root))[0]
-
-
-def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:
-    """Find images; strays are files that are no images, files beside the class folders, and folders inside them."""
     if not root.is_dir():
         raise DataError(f"{root}: no such folder; expected one sub-folder per class with images in it")
     folders = [path for path in _visible(root) if path.is_dir()]
