@@ -65,11 +65,7 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
         ("workflow/scripts/distances.py", {"distances": 2, "fit": 4, **SCORES}),
         ("workflow/scripts/evaluate.py", SCORES),
         ("workflow/scripts/tables.py", TABLES),
-        pytest.param(
-            "src/mklearn/study/data/readers/digits.py",
-            FRESH,
-            marks=pytest.mark.full,
-        ),
+        pytest.param("src/mklearn/study/data/readers/digits.py", FRESH, marks=pytest.mark.full),
         pytest.param("src/mklearn/study/evaluation/summary.py", TABLES, marks=pytest.mark.full),
         pytest.param("src/mklearn/study/report/figures.py", PAGE, marks=pytest.mark.full),
         ("src/mklearn/study/report/page/style.css", PAGE),
@@ -124,13 +120,6 @@ MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
     "a method more": (
         lambda study: study["methods"].update({"mkl-lde": {"kind": "mkl_dr", "graph": "lde"}}), {"fit": 1, **SCORES},
     ),
-    "a training size more": (  # sizes are one job
-        lambda study: study["protocols"]["random"].update(train_size=[4, 6, 8]), FITS,
-    ),
-    "a parameter of the kernels": (
-        lambda study: study.update(kernels={"gauss": {"kind": "gaussian", "bandwidth": 0.5}}), {"fit": 4, **SCORES},
-    ),
-    "one rule less": (lambda study: study.update(evaluation={"neighbours": ["cosine"]}), {"fit": 4, **SCORES}),
     "the order of its keys": (
         lambda study: study.update({
             name: dict(reversed(study[name].items())) for name in ("descriptors", "methods", "protocols", "datasets")

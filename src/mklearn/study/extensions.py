@@ -64,13 +64,7 @@ def file_of(point: EntryPoint) -> Path:
 
 @functools.cache
 def study_files() -> dict[str, Path]:
-    """Return the study files that packages bring, by name.
-
-    Raises
-    ------
-    ConfigError
-        A package can't be found, or has no study file in the folder that it names.
-    """
+    """Return the study files that packages bring, by name; raise ConfigError where one can't be found, or has none."""
     studies: dict[str, Path] = {}
     for point in entry_points()["studies"]:
         try:

@@ -102,13 +102,7 @@ class Jobs:
         return self.job(rule, wildcards).spec()
 
     def job(self, rule: str, wildcards: Any = None) -> Job:
-        """Return a job by its rule and wildcards, an object with an attribute for each.
-
-        Raises
-        ------
-        ConfigError
-            The study has no such job.
-        """
+        """Return a job by its rule and wildcards, an attribute each; raise ConfigError where the study has none."""
         if rule not in OUTPUTS:
             raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
         if rule == "model" and not self._jobs[rule]:

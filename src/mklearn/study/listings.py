@@ -77,13 +77,7 @@ def describe_all(what: str) -> str:
 
 
 def describe_one(what: str, name: str) -> str:
-    """Return the entry of one kind, or data set, in such a listing.
-
-    Raises
-    ------
-    ConfigError
-        There is none of this name; the nearest is named.
-    """
+    """Return the entry of one kind, or data set, in such a listing; raise ConfigError where there is none."""
     if what == "datasets":
         return _dataset(entry(name))
     model = ENTRIES[what]

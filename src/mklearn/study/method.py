@@ -227,17 +227,15 @@ class Method(Entry):
             return None
         return RefitSpec(sizes=sorted(self.sizes), at_most=row.at_most or None, path=row.path)
 
-    def component_choice(self) -> Components | None:
-        """Return how the number of components is chosen; None: as the study says, or else :meth:`usual_choice`.
+    def component_choice(self, of_study: Components | None) -> Components:
+        """Return how the number of components is chosen: as the method says, or else the study, or else its kind.
 
         Of a classifier on components it is the best: fewer components are another classifier, not a part of the same.
         """
-        return "best" if self.row.refit and not self.row.embeds else self.components
-
-    def usual_choice(self) -> Components:
-        """Return how the number of components is chosen if neither the method nor the study says."""
+        if self.row.refit and not self.row.embeds:
+            return "best"
         one_fit = self.row.embeds and self.sizes is None and self.given.get("n_components") is None
-        return "all" if one_fit else "one_standard_error"
+        return self.components or of_study or ("all" if one_fit else "one_standard_error")
 
     # --- landmarks
 

@@ -42,11 +42,6 @@ def key(name: str, spec: Any) -> str:
     return f"{slug}-{digest(spec)[:16]}"
 
 
-def name_of(name: str) -> str:
-    """Return the readable name in a `key`."""
-    return name.rpartition("-")[0]
-
-
 def digest(spec: Any) -> str:
     """Return the sha256 of a specification's canonical text."""
     return hashlib.sha256(canonical(spec).encode()).hexdigest()

@@ -19,13 +19,7 @@ from mklearn.study.yaml_file import read_study_file
 
 
 def read_study(path: str | Path, *, parameters: bool = False) -> Study:
-    """Read and check a study file, whose paths are relative to it; see :func:`check_study`.
-
-    Raises
-    ------
-    ConfigError
-        If the file is missing, is not YAML, or has mistakes: all of them are listed.
-    """
+    """Read and check a study file, whose paths are relative to it; see :func:`read_yaml` and :func:`check_study`."""
     return check_study(read_study_file(path), source=str(path), parameters=parameters)
 
 

@@ -19,10 +19,7 @@ LARGEST = 300_000
 def read_yaml(path: str | Path) -> Any:
     """Read a YAML file as plain objects.
 
-    Raises
-    ------
-    ConfigError
-        If the file is missing, is not UTF-8 or not YAML, has a key twice in one mapping, or is nested too deep.
+    ConfigError is raised where it is missing, is not UTF-8 or not YAML, has a key twice, or is nested too deep.
     """
     text = ""
     try:

@@ -84,7 +84,7 @@ def test_a_list_of_components_is_swept():
     assert swept.refit().sizes == [5, 20]
     assert list(swept.grid()) == ["machine"]
     assert "n_components" not in swept.parameters()
-    assert swept.component_choice() == "best"
+    assert swept.component_choice(None) == "best"
     for fixed in (20, "all"):
         assert planned(fixed).refit() is None
         assert planned(fixed).parameters()["n_components"] == fixed

@@ -64,13 +64,7 @@ def _compare(options: argparse.Namespace) -> None:
 
 
 def study_tables(path: Path) -> StudyTables:
-    """Read the results of a study file or folder, verified.
-
-    Raises
-    ------
-    ConfigError
-        There are none.
-    """
+    """Read the results of a study file or folder, verified; raise ConfigError where there are none."""
     from mklearn.study.artefacts import read_record, read_table
     from mklearn.study.report.comparison import StudyTables
 

@@ -17,13 +17,7 @@ from mklearn.study.yaml_file import from_folder, read_yaml
 
 
 def readable(path: str) -> str:
-    """Return the path of a study file that YAML can read; Snakemake's own reader ends in a traceback with others.
-
-    Raises
-    ------
-    SystemExit
-        The file can't be read. The reason is printed.
-    """
+    """Return the path of a study file; end the run if YAML can't read it, where Snakemake's reader has a traceback."""
     try:
         read_yaml(path)
     except UserError as error:
@@ -32,13 +26,7 @@ def readable(path: str) -> str:
 
 
 def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
-    """Check the study that Snakemake has read, and plan it.
-
-    Raises
-    ------
-    SystemExit
-        After every mistake in the study was printed, one per line.
-    """
+    """Check the study that Snakemake has read, and plan it; a mistake ends the run, after all of them were printed."""
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:

@@ -26,10 +26,7 @@ _open_locks: list[IO[str]] = []
 def begin(jobs: Jobs) -> None:
     """Check the parameters of the study, lock the folder of results, and set up the environment of the jobs.
 
-    Raises
-    ------
-    SystemExit
-        A method or another entry refuses its parameters, or another run uses the folder. The reason is printed.
+    A parameter that is refused, or another run in the folder, ends the run.
     """
     study = jobs.plan.study
     try:
@@ -50,13 +47,7 @@ def begin(jobs: Jobs) -> None:
 
 
 def lock(folder: Path) -> None:
-    """Lock a folder of results until this process ends.
-
-    Raises
-    ------
-    UserError
-        Another run has the lock.
-    """
+    """Lock a folder of results until this process ends; raise UserError where another run has the lock."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = (folder / ".lock").open("a", encoding="utf-8")
     try:

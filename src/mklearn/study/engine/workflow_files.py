@@ -53,12 +53,7 @@ def studies() -> dict[str, Path]:
 def study_file(name: str | None) -> Path:
     """Find a study by its file, or by its name if mklearn or another package brings it.
 
-    By default it is ``config.yaml``, here or of mklearn.
-
-    Raises
-    ------
-    ConfigError
-        There is no such file and no such study.
+    By default it is ``config.yaml``, here or of mklearn. Where there is neither, ConfigError is raised.
     """
     given = Path(DEFAULT_STUDY if name is None else name)
     if given.is_file():

@@ -29,7 +29,7 @@ from mklearn.study.evaluation.split import (
     evaluate_split,
 )
 from mklearn.study.log import logged_warnings, logger, progress
-from mklearn.study.provenance import canonical, name_of
+from mklearn.study.provenance import canonical
 from mklearn.study.specs.fit_spec import FeatureScaling, FitSpec, Setting, headline_rule
 from mklearn.study.supervisor import SplitAborted, out_of_memory, supervised
 
@@ -216,7 +216,7 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
     The kernel diagnostics and the embedding are those of the first split that was fitted.
     """
     fits = [record.shown for record in records if record.shown is not None]
-    ids = [kernel["id"] for kernel in spec.kernels] or [name_of(view) for view in spec.method.dictionary_views]
+    ids = [kernel["id"] for kernel in spec.kernels] or [key.rpartition("-")[0] for key in spec.method.dictionary_views]
     kernel_ids = np.array(ids, dtype=str)
     return {
         "kernel_ids": kernel_ids,

@@ -13,7 +13,7 @@ from mklearn.study.naming import descriptors_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.provenance import key
 from mklearn.study.specs.data_specs import DescriptorSpec, SplitSpec
-from mklearn.study.specs.fit_spec import Choice, Setting
+from mklearn.study.specs.fit_spec import Setting
 
 LEARNS_FROM = 512
 """Largest number of random images that words, patches and principal axes are learned from."""
@@ -68,24 +68,14 @@ class PlannedProtocol:
 
     id: str
     key: str
+    entry: Protocol
     settings: list[Setting]
     """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
     spec: SplitSpec
-    datasets: list[str] | None
-    choice: Choice = "inner_cv"
-    """By which samples parameters are chosen."""
-    composes: bool = False
-    """Whether its samples are composed of those of the data set."""
 
 
 def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
-    """Plan a protocol of the study.
-
-    Raises
-    ------
-    ConfigError
-        A file with splits does not exist.
-    """
+    """Plan a protocol of the study; raise ConfigError where its file with splits does not exist."""
     path = protocol.path
     if path is not None and not Path(path).is_file():
         raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")
@@ -97,7 +87,4 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
         Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
         for size in protocol.train_sizes()
     ]
-    split_key = key(protocol_id, spec.as_dict())
-    return PlannedProtocol(
-        protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, protocol.row.composes
-    )
+    return PlannedProtocol(protocol_id, key(protocol_id, spec.as_dict()), protocol, settings, spec)

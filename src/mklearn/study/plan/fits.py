@@ -112,11 +112,11 @@ def planned_fits(
             embeds=method.row.embeds, refit=method.refit(),
         )  # fmt: skip
         for protocol in protocols:
-            if protocol.composes:
+            if protocol.entry.row.composes:
                 _check_composed(dataset, method_id, method, variant.kernels, protocol)
             fit = FitSpec(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
-                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed,
+                evaluation=evaluated.model_copy(update={"choice": protocol.entry.choose}), seed=seed,
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
@@ -154,7 +154,7 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
     minutes = method.time_limit or evaluation.time_limit
     own = {
         "inner_folds": folds,
-        "components": method.component_choice() or evaluation.components or method.usual_choice(),
+        "components": method.component_choice(evaluation.components),
         "time_limit": None if minutes == "none" else minutes,
     }
     return EvaluationSpec(**evaluation.model_dump(exclude={"metrics", "reference"}) | own)

@@ -14,7 +14,7 @@ from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.provenance import key
 from mklearn.study.specs.data_specs import PairwiseSpec
-from mklearn.study.specs.fit_spec import is_pairwise, views_of
+from mklearn.study.specs.fit_spec import is_pairwise, kernel_parts
 
 KernelSpec = dict[str, Any]
 """A kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
@@ -82,14 +82,9 @@ def by_name(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
     return sorted(kernels, key=lambda kernel: str(kernel["id"]))
 
 
-def kernel_parts(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
-    """Return the specifications that name inputs: the kernels, or their factors."""
-    return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
-
-
 def pairwise_of(kernel: KernelSpec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
-    return [view for view in views_of([kernel]) if is_pairwise(view)]
+    return [part["view"] for part in kernel_parts([kernel]) if is_pairwise(part["view"])]
 
 
 def _matrix(kernel_id: str, named: NamedKernel) -> str:

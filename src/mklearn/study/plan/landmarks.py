@@ -10,8 +10,8 @@ from mklearn.extras import require
 from mklearn.study.method import Method
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.descriptors import PlannedProtocol
-from mklearn.study.plan.kernels import POINT_SET, by_name, kernel_parts
-from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise
+from mklearn.study.plan.kernels import POINT_SET, by_name
+from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kernel_parts
 
 
 def kernels_on_features(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -92,8 +92,8 @@ def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, pro
         "has kernel_weights: cv_accuracy": method.kernel_choice() == "cv_accuracy",
         f"has components: {method.components}": method.components not in (None, "all"),
         "chooses among several n": len(method.landmark_candidates(0)) > 1,
-        "takes samples that are composed of several": protocol.composes,
-        "chooses on test samples": protocol.choice == "test_set",
+        "takes samples that are composed of several": protocol.entry.row.composes,
+        "chooses on test samples": protocol.entry.choose == "test_set",
         "takes validation folds": protocol.spec.kind == "validation_folds",
     }
     return [f"{reason}{of_protocol}" for reason, holds in reasons.items() if holds]

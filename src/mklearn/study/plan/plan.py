@@ -80,7 +80,7 @@ def plan_study(study: Study) -> Plan:
             protocols.append(planned_protocol(protocol_id, protocol, study.seed))
     plan = Plan(study, {protocol.key: protocol.spec for protocol in protocols})
     for dataset_id, config in study.datasets.items():
-        chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
+        chosen = [protocol for protocol in protocols if protocol.entry.applies_to(dataset_id)]
         with mistakes.kept():
             _add_dataset(plan, dataset_id, config, chosen, mistakes)
     if mistakes:

@@ -17,6 +17,7 @@ from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
 from mklearn.study.report.results import Results, whole_or_none
 from mklearn.study.report.tables import Cell, Table, number_cell, text_columns
+from mklearn.study.specs.model import as_list
 from mklearn.study.specs.table_specs import ReportSpec, Tolerance
 
 MARKS = {
@@ -55,7 +56,7 @@ def published_section(
     if len(cells):
         parts.append(ReportPart(files={"reproduction.csv": found.cells}, text=text))
     if study.remarks:
-        named = [[results.label_of.get(method, method) for method in remark.methods] for remark in study.remarks]
+        named = [[results.label_of.get(name, name) for name in as_list(remark.method)] for remark in study.remarks]
         lines = [
             [Cell(wording.enumeration(names)), Cell(remark.text, kind="prose")]
             for names, remark in zip(named, study.remarks, strict=True)

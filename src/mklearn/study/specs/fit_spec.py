@@ -165,9 +165,9 @@ def specs_by_name(kernels: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, A
     return {str(kernel["id"]): {key: value for key, value in kernel.items() if key != "id"} for kernel in kernels}
 
 
-def views_of(kernels: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the views of kernels, or of their factors."""
-    return [part["view"] for kernel in kernels for part in kernel.get("factors", [kernel])]
+def kernel_parts(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the specifications that name views: the kernels, or their factors."""
+    return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
 
 
 def is_pairwise(view: str) -> bool:
@@ -190,7 +190,7 @@ class FitSpec(Strict):
     @property
     def kernel_features(self) -> list[str]:
         """Keys of the descriptors whose features the fit computes its kernels from, in order."""
-        return sorted({view for view in views_of(self.kernels) if not is_pairwise(view)})
+        return sorted({part["view"] for part in kernel_parts(self.kernels) if not is_pairwise(part["view"])})
 
     @property
     def n_landmark_features(self) -> int:
@@ -205,7 +205,7 @@ class FitSpec(Strict):
     @property
     def pairwise(self) -> list[str]:
         """Names of the cached matrices that its kernels are made from, in order."""
-        return sorted({view for view in views_of(self.kernels) if is_pairwise(view)})
+        return sorted({part["view"] for part in kernel_parts(self.kernels) if is_pairwise(part["view"])})
 
     @property
     def descriptors(self) -> list[str]:

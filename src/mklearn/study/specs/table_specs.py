@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from mklearn.study.specs.data_specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict, as_list
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
 
 
 class PublishedValue(Spec):
@@ -60,11 +60,6 @@ class Remark(Strict):
     """The method or methods that it is about."""
     text: Annotated[str, Field(min_length=1)]
     """The sentence, as the page shows it."""
-
-    @property
-    def methods(self) -> list[str]:
-        """Return the methods as a list."""
-        return as_list(self.method)
 
 
 class Claim(Strict):
