@@ -19,15 +19,7 @@ from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.fitted import Fitted
 from mklearn.study.evaluation.outputs import SplitRecord, builtin, stored_rule
-from mklearn.study.evaluation.split import (
-    EXPECTED,
-    Choice,
-    Parts,
-    RuleResult,
-    SplitResult,
-    choose_once,
-    evaluate_split,
-)
+from mklearn.study.evaluation.split import EXPECTED, Choice, Parts, RuleResult, SplitResult, choose_once, evaluate_split
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.fit_spec import FeatureScaling, FitSpec, Setting, headline_rule

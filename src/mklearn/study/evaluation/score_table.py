@@ -14,13 +14,7 @@ from numpy.typing import NDArray
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_arrays, read_record
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.outputs import (
-    RulePredictions,
-    SplitPredictions,
-    SplitRecord,
-    full_width,
-    restored_split,
-)
+from mklearn.study.evaluation.outputs import RulePredictions, SplitPredictions, SplitRecord, full_width, restored_split
 from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.log import logger
 from mklearn.study.provenance import commit

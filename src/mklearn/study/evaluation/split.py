@@ -35,15 +35,7 @@ from mklearn.study.evaluation.candidates import (
 from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import RulePredictions
-from mklearn.study.evaluation.selection import (
-    UPPER_BOUND,
-    Scores,
-    choose,
-    hardest_first,
-    mean_curves,
-    race,
-    select,
-)
+from mklearn.study.evaluation.selection import UPPER_BOUND, Scores, choose, hardest_first, mean_curves, race, select
 from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
 
 Parts = list[tuple[Indices, Indices]]

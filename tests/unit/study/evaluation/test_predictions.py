@@ -7,13 +7,7 @@ import pandas as pd
 import pytest
 
 from mklearn.study.evaluation.outputs import RulePredictions, SplitPredictions
-from mklearn.study.evaluation.predictions import (
-    COLUMNS,
-    Predictions,
-    common,
-    prediction_table,
-    typed,
-)
+from mklearn.study.evaluation.predictions import COLUMNS, Predictions, common, prediction_table, typed
 
 Y = np.array([0, 1, 0, 1, 2])
 IDS = np.array(["a", "b", "c", "d", "e"])

@@ -13,10 +13,7 @@ from sklearn.neighbors import NearestCentroid
 
 from mklearn.errors import DataError
 from mklearn.nearest_neighbour import nearest_neighbour_indices
-from mklearn.study.evaluation.rules import (
-    decide,
-    predictions_by_dimension,
-)
+from mklearn.study.evaluation.rules import decide, predictions_by_dimension
 
 DIGITS, TARGET = (array[:700] for array in load_digits(return_X_y=True))
 NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])[TARGET]

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.selection import (
-    choose,
-    hardest_first,
-    mean_curves,
-    race,
-    select,
-)
+from mklearn.study.evaluation.selection import choose, hardest_first, mean_curves, race, select
 
 
 def test_choose_takes_the_best_then_the_fewest_dimensions_then_the_first():
