@@ -18,7 +18,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import check_cv, cross_validate
 
 from mklearn.base.folds import default_splitter
-from mklearn.base.statistics import Difference, paired_sample_difference
+from mklearn.base.statistics import Difference, paired_sample_difference, success_values
 from mklearn.base.validation import aligned, checked_labels
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -112,12 +112,12 @@ def view_contributions(
     permuted, left_out = ({name: complete.copy() for name in views.names} for _ in range(2))
     for row, (train, test) in enumerate(splits):
         fitted, rest, truth = clone(estimator).fit(views[train], labels[train]), views[test], labels[test]
-        complete[row, test] = _success(fitted.predict(rest), truth, deviation)
+        complete[row, test] = success_values(fitted.predict(rest), truth, deviation)
         for name in views.names:
             again = [fitted.predict(_permuted(rest, name, rng)) for _ in range(n_permutations)]
-            permuted[name][row, test] = np.mean([_success(each, truth, deviation) for each in again], axis=0)
+            permuted[name][row, test] = np.mean([success_values(each, truth, deviation) for each in again], axis=0)
             reduced = clone(without[name]).fit(_others(views[train], name), labels[train])
-            left_out[name][row, test] = _success(reduced.predict(_others(rest, name)), truth, deviation)
+            left_out[name][row, test] = success_values(reduced.predict(_others(rest, name)), truth, deviation)
     n_train = float(np.mean([len(train) for train, _ in splits]))
     bounds = (-math.inf, 1.0) if numbers else (0.0, 1.0)  # R^2 has no lower one
 
@@ -125,13 +125,6 @@ def view_contributions(
         return paired_sample_difference(complete, other, n_train, bounds=bounds)
 
     return tuple(ViewContribution(name, loss(permuted[name]), loss(left_out[name])) for name in views.names)
-
-
-def _success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> Array:
-    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
-    if not deviation:
-        return np.asarray(predicted == y, dtype=np.float64)
-    return np.asarray(1.0 - ((predicted - y) / deviation) ** 2)
 
 
 def _permuted(views: Views, name: str, rng: np.random.Generator) -> Views:
@@ -195,7 +188,14 @@ def kernel_weights_over_splits(
         estimator, X if views is None else views, y, groups=groups, scoring=lambda *_: 0.0, return_estimator=True,
         cv=default_splitter(estimator, random_state) if cv is None else cv, error_score="raise",
     )["estimator"]  # fmt: skip
-    fitted = [_with_weights(fit) for fit in fits]
+    fitted = []
+    for fit in fits:
+        steps = [step for _, step in getattr(fit, "steps", [("", fit)]) if hasattr(step, "kernel_weights_")]
+        if not steps:
+            raise ConfigError(
+                f"{type(fit).__name__} has no kernel weights: expected an estimator with `kernel_weights_`"
+            )
+        fitted.append(steps[-1])
     if np.ndim(fitted[0].kernel_weights_) > 1:
         raise ConfigError("each target has kernel weights of its own: pass one target at a time")
     return weight_stability([each.kernel_weights_ for each in fitted], fitted[0].kernel_ids_)
@@ -225,14 +225,6 @@ def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -
         float(pdist(shares, "cityblock").mean() / 2) if several else float("nan"),
         float(np.abs(shares - 1 / len(names)).sum(axis=1).mean() / 2),
     )  # fmt: skip
-
-
-def _with_weights(fitted: Any) -> Any:
-    """Return the estimator or the last step of a pipeline that has kernel weights."""
-    for step in reversed([step for _, step in getattr(fitted, "steps", [("", fitted)])]):
-        if hasattr(step, "kernel_weights_"):
-            return step
-    raise ConfigError(f"{type(fitted).__name__} has no kernel weights: expected an estimator with `kernel_weights_`")
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,7 @@ test parts, and wide for others.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -242,6 +242,11 @@ def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_tes
     return _difference(mean(finite), _resampled_spread(finite, n_train, n_test), math.nan)
 
 
+def success_values(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
+    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
+    return np.asarray(1.0 - ((predicted - y) / deviation) ** 2 if deviation else predicted == y, dtype=np.float64)
+
+
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Adjust the p-values of several comparisons by Holm's method; NaN stay NaN and do not count.
 
@@ -262,7 +267,8 @@ def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, fl
     values, tested = values[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
-    of_samples = max(_variance_of_samples(values, tested), 2.0 * _range(bounds) ** 2 / (n_samples + 2) ** 2)
+    length = bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
+    of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_samples + 2) ** 2)
     if n_splits == 1:
         return _Spread(of_samples, max(n_samples - 1, 1))
     of_splits = np.nanmean(values, axis=1).var(ddof=1)
@@ -297,11 +303,6 @@ def _variance_of_test_samples(values: NDArray[np.float64], tested: NDArray[np.bo
     squares, common = float((weights**2).sum()), float((weights.sum(axis=0) ** 2).sum())
     left = (squares - common / n_splits) / (n_splits - 1)
     return between * n_samples / max(n_samples - 1, 1) * left + (total - between) / float(n_test.mean())
-
-
-def _range(bounds: tuple[float, float]) -> float:
-    """Return the length of finite bounds, and 0 of others."""
-    return bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
 
 
 def _resampled_spread(values: NDArray[np.float64], n_train: float, n_test: float) -> _Spread:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from mklearn.base.scaling_choice import choose_scaling
 from mklearn.base.side_by_side import SideBySide
@@ -73,19 +73,16 @@ class MethodOnViews:
 
     def fit_parameters(self, train: Indices) -> dict[str, Any]:
         """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
-        if self.groups is None or self.method.landmarks or not takes_groups(self.method):
+        if self.groups is None or self.method.landmarks:
             return {}
-        return {"groups": self.groups[train]}
+        takes_groups = has_fit_parameter(load(self.method.implementation), "groups")
+        return {"groups": self.groups[train]} if takes_groups else {}
 
     def of(self, samples: Indices) -> Views:
         """Return the views of some samples."""
         assert self.views is not None
         views: Views = self.views[samples]
         return views
-
-    def with_parameters(self, parameters: dict[str, Any]) -> MethodOnViews:
-        """Return the same method with other parameters."""
-        return replace(self, method=self.method.model_copy(update={"parameters": parameters}))
 
     def kernel_specs(self, candidate: Candidate) -> dict[str, dict[str, Any]]:
         """Return the specs of a candidate's kernels by name, as estimators take them."""
@@ -96,10 +93,13 @@ class MethodOnViews:
         """Return the estimator of a candidate, with parameters in place of its own or in addition; it takes views.
 
         A method on features is a pipeline that puts the features of its views side by side, scaled. Inputs after the
-        first are parameters of the estimator, which name a view.
+        first are parameters of the estimator, which name a view, or have a mapping that completes it.
         """
         (_, first), *others = self.method.inputs.items()
-        known = candidate.parameters | {name: _view_of(entry) for name, entry in others}
+        known = dict(candidate.parameters)
+        for name, entry in others:
+            (view,) = entry.descriptors
+            known[name] = view if entry.impute == "none" else {"view": view, "impute": entry.impute}
         if first.kind == "kernels":
             known["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
         estimator = load(self.method.implementation)(**known | parameters)
@@ -117,22 +117,10 @@ def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | No
     return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
 
 
-def takes_groups(method: MethodSpec) -> bool:
-    """Whether the method's `fit` takes groups of training samples."""
-    fit = getattr(load(method.implementation), "fit", None)
-    return fit is not None and "groups" in inspect.signature(fit).parameters
-
-
 def method_of(estimator: Any) -> Any:
     """Return the method itself of a pipeline that puts features side by side for it; any other estimator as it is."""
     on_features = hasattr(estimator, "steps") and isinstance(estimator[0], SideBySide)
     return estimator[-1] if on_features else estimator
-
-
-def _view_of(entry: InputSpec) -> Any:
-    """Return how an estimator names a view that is no kernel's: by its name, or by a mapping that completes it."""
-    (name,) = entry.descriptors
-    return name if entry.impute == "none" else {"view": name, "impute": entry.impute}
 
 
 # --- automatic scalings of features

@@ -69,26 +69,20 @@ def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: ND
     DataError
         Files are missing or too many, or a matrix is of other samples.
     """
-    if len(matrices) != len(spec.pairwise):
-        wanted = ", ".join(spec.pairwise) or "none"
-        raise DataError(f"fit: matrices must be a file for each of these: {wanted}; got {len(matrices)}.")
-    views: dict[str, Any] = {
-        name: Pairwise(_read_matrix(path, ids)) for name, path in zip(spec.pairwise, matrices, strict=True)
-    }
     names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
-    if len(sources) != len(names):
-        wanted = ", ".join(names) or "none"
-        raise DataError(f"fit: sources must be a file for each of these views: {wanted}; got {len(sources)}.")
+    for what, wanted, files in (("matrices", spec.pairwise, matrices), ("sources", names, sources)):
+        if len(files) != len(wanted):
+            known = ", ".join(wanted) or "none"
+            raise DataError(f"fit: {what} must be a file for each of these views: {known}; got {len(files)}.")
+    views: dict[str, Any] = {}
+    for name, path in zip(spec.pairwise, matrices, strict=True):
+        stored = read_arrays(path, ("matrix", "ids"))
+        check_same(stored["ids"], ids, path)
+        views[name] = Pairwise(stored["matrix"])
     for name, path in zip(names, sources, strict=True):
         is_image = name == IMAGES
         views[name] = _read_images(path, spec.method.id) if is_image else read_arrays(path, ("features",))["features"]
     return Views(views)
-
-
-def _read_matrix(path: Path, ids: NDArray[np.str_]) -> NDArray[np.float64]:
-    held = read_arrays(path, ("matrix", "ids"))
-    check_same(held["ids"], ids, path)
-    return held["matrix"]
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:

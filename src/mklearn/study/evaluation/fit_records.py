@@ -28,8 +28,6 @@ from mklearn.study.supervisor import SplitAborted, out_of_memory, supervised
 Value = TypeVar("Value")
 SPLIT = ("repeat", "fold", "n_train", "n_test", "n_validation", "test_part")
 """Facts that name a split and its sizes, which every record of a fit has."""
-
-
 SHOWN = 3000
 """Samples in the figure of an embedding, at most."""
 
@@ -71,19 +69,15 @@ class FitAtSize:
             for record in self.records() if here else supervised(self.records(), self.spec.evaluation.time_limit):
                 done.append(record)
         except SplitAborted as reason:
-            done += self.aborted_records(done, reason)
+            rest = self.splits[len(done) :]
+            logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(rest), reason)
+            done += [SplitRecord(self._facts(split) | failure(reason)) for split in rest]
         return done
 
     def records(self) -> Iterator[SplitRecord]:
         """Yield the record of each split, in order."""
         for split, result in self._results():
             yield result if isinstance(result, SplitRecord) else SplitRecord(self._facts(split) | failure(result))
-
-    def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
-        """Return records of what comes after ``done``, with the reason."""
-        aborted = self.splits[len(done) :]
-        logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
-        return [SplitRecord(self._facts(split) | failure(reason)) for split in aborted]
 
     # --- evaluation
 

@@ -90,13 +90,6 @@ class Fitted:
             self.y_train, y, labels, self.components, position, chosen.nearest, chosen.distances, self.lookups
         )
 
-    def estimator_at(self, position: int | None) -> Any:
-        """Return the estimator of one of ``components``, by its position.
-
-        Of an embedding, and without a choice, it is the last one, with the most components.
-        """
-        return self.estimators[-1 if position is None or self.embeddings else position]
-
 
 def fit_method(
     method: MethodSpec, unfitted: Callable[..., Any], train: Views, y: Labels, test: Views, **fit_parameters: Any
@@ -117,7 +110,11 @@ def fit_method(
     fit_seconds = time.process_time() - started
     if not method.embeds:
         return _predicted(models, sizes or [], y, test, fit_seconds)
-    embedded = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
+    stored = [getattr(method_of(model), "embedding_", None) for model in models]
+    embedded = [
+        np.asarray(model.transform(train) if own is None else own, dtype=np.float64)
+        for model, own in zip(models, stored, strict=True)
+    ]
     started = time.process_time()
     others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
     return Fitted(
@@ -145,12 +142,6 @@ def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_
     seconds = time.process_time() - started
     lookups = [lookup_of(model, len(y), test, own) for model, own in zip(models, scores, strict=True)]
     return Fitted(y, models, sizes, lookups, fit_seconds, seconds, labels)
-
-
-def _training_embedding(model: Any, train: Views) -> NDArray[Any]:
-    """Return the embedding that the fit has stored, else that of ``transform``."""
-    stored: NDArray[Any] | None = getattr(method_of(model), "embedding_", None)
-    return model.transform(train) if stored is None else stored
 
 
 def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from mklearn.base.statistics import paired_sample_difference
+from mklearn.base.statistics import paired_sample_difference, success_values
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.completion import lacking
@@ -65,10 +65,10 @@ def importances(
             fitted, tested = clone(estimator).fit(X[train], y[train], **beside), X[test]
         except (NotApplicable, SolverFailed, np.linalg.LinAlgError) as reason:
             return pd.DataFrame([{"message": str(reason)}], columns=COLUMNS)
-        right[row, test] = _success(fitted.predict(tested), y[test], deviation)
+        right[row, test] = success_values(fitted.predict(tested), y[test], deviation)
         for (name, _, columns), values in zip(shuffled, permuted, strict=True):
             again = [fitted.predict(_permuted(tested, name, columns, rng)) for _ in range(permutations)]
-            values[row, test] = np.mean([_success(each, y[test], deviation) for each in again], axis=0)
+            values[row, test] = np.mean([success_values(each, y[test], deviation) for each in again], axis=0)
     n_train, bounds = float(np.mean([len(split.train) for split in splits])), (-math.inf if deviation else 0.0, 1.0)
     losses = [paired_sample_difference(right, values, n_train, bounds=bounds) for values in permuted]
     measure = "r2" if deviation else "accuracy"
@@ -77,11 +77,6 @@ def importances(
         for (view, name, _), loss in sorted(zip(shuffled, losses, strict=True), key=lambda pair: -pair[1].mean)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
-    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
-    return np.asarray(1.0 - ((predicted - y) / deviation) ** 2 if deviation else predicted == y, dtype=np.float64)
 
 
 def _permuted(views: Views, name: str, columns: list[int], rng: np.random.Generator) -> Views:

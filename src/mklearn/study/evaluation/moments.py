@@ -262,7 +262,7 @@ class FitToMoments(FitAtSize):
         if folds.reason and len(candidates(problem.method, len(problem.kernels))) > 1:
             raise NotApplicable(folds.reason)
         choice = choose_once(problem, folds.parts, evaluation=evaluation)
-        sums.forget_folds()
+        sums.moments, sums.sample = [], sums.sample[:0]
         return evaluate_split(
             problem, split.train, split.test, evaluation=evaluation, seed=self.spec.seed, choice=choice
         )
@@ -285,10 +285,6 @@ class SplitSums:
 
     def __post_init__(self) -> None:
         self.total = functools.reduce(Moments.merge, self.moments)
-
-    def forget_folds(self) -> None:
-        """Give up what parameters are chosen by."""
-        self.moments, self.sample = [], self.sample[:0]
 
 
 class SummedSamples(SplitSamples):

@@ -18,10 +18,8 @@ Lookup = Callable[[str], Any]
 """Returns, by the name in `STORED`, what a fitted estimator gives for the test samples; None where it has none."""
 
 
-def no_lookup(name: str) -> None:
-    """Look up nothing: what labels alone give."""
-
-
+NO_LOOKUP: Lookup = dict[str, Any]().get
+"""Looks up nothing: what labels alone give."""
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
 """What is stored of each fitted estimator, beside the labels."""
 
@@ -92,7 +90,7 @@ class RulePredictions:
     position: int | None
     nearest: NDArray[np.integer[Any]]
     distances: NDArray[np.floating[Any]]
-    lookups: Sequence[Lookup] = (no_lookup,)
+    lookups: Sequence[Lookup] = (NO_LOOKUP,)
 
     @cached_property
     def outputs(self) -> list[MethodOutput]:

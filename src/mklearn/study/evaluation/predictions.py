@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -305,4 +305,9 @@ def _draws(units: pd.MultiIndex, values: NDArray[np.float64]) -> NDArray[np.intp
 
 
 def _key(keys: Mapping[str, Any], names: Sequence[str] = GROUP) -> tuple[Any, ...]:
-    return tuple(None if pd.isna(keys[name]) else keys[name] for name in names)
+    return plain_key(keys[name] for name in names)
+
+
+def plain_key(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return values of columns as a key, with None for missing ones."""
+    return tuple(None if pd.isna(value) else value for value in values)

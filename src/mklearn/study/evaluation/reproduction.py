@@ -98,7 +98,12 @@ def compare_published(
     for row in rows:
         if row["dataset"] in missed and row["verdict"] != NO_VALUE:
             row |= {"verdict": OTHER_DATA, "reason": missed[row["dataset"]].sentence}
-    return Reproduction(_frame(rows, oracle), checks)
+    counts = (
+        "train_size", "n_repeats", "dimension", "published_dimension", "published_repeats", "degrees_of_freedom",
+    )  # fmt: skip
+    numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
+    cells = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
+    return Reproduction(cells.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64")), checks)
 
 
 def judged_rows(summary: pd.DataFrame) -> pd.Series:
@@ -206,15 +211,6 @@ def _checks(
             )
         checks.append(Check(dataset, status, f"{dataset_title}: {text}"))
     return checks
-
-
-def _frame(rows: list[dict[str, Any]], oracle: pd.DataFrame) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
-    counts = (
-        "train_size", "n_repeats", "dimension", "published_dimension", "published_repeats", "degrees_of_freedom",
-    )  # fmt: skip
-    numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
-    return frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64"))
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

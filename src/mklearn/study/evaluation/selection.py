@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.evaluation.metrics.metric import Metric
-from mklearn.study.evaluation.outputs import MethodOutput, no_lookup
+from mklearn.study.evaluation.outputs import NO_LOOKUP, MethodOutput
 from mklearn.study.evaluation.rules import predictions_by_dimension
 from mklearn.study.specs.fit_spec import Components
 
@@ -162,7 +162,7 @@ class _Runner:
             rest = np.delete(y, i)
             for rule, sums in self.sums.items():
                 labels = predictions_by_dimension(others, rest, left_out, rule)
-                curve = np.array([metric.score(MethodOutput(rest, y[i : i + 1], each, no_lookup)) for each in labels])
+                curve = np.array([metric.score(MethodOutput(rest, y[i : i + 1], each, NO_LOOKUP)) for each in labels])
                 width = min(sums.size, curve.size) if self.tried else curve.size  # dimensions that every sample has
                 self.sums[rule] = (sums[:width] if self.tried else 0.0) + curve[:width]
         except (NotApplicable, SolverFailed) as error:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -55,7 +56,8 @@ class RuleResult(NamedTuple):
     @property
     def estimator(self) -> Any:
         """The fitted estimator; of an embedding fitted for several sizes, the last and largest."""
-        return self.fitted.estimator_at(self.predictions.position)
+        position = self.predictions.position
+        return self.fitted.estimators[-1 if position is None or self.fitted.embeddings else position]
 
 
 class SplitResult(NamedTuple):
@@ -307,4 +309,5 @@ def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, pa
     if not squared.sum() > 0:
         raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")
     weights = [float(weight) for weight in squared / squared.sum()]
-    return problem.with_parameters(method.parameters | {"kernel_weights": weights})
+    parameters = method.parameters | {"kernel_weights": weights}
+    return replace(problem, method=method.model_copy(update={"parameters": parameters}))

@@ -26,7 +26,7 @@ from mklearn.base.statistics import (
     standard_deviation,
 )
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.predictions import Outcomes, Predictions, best_dimension, common
+from mklearn.study.evaluation.predictions import Outcomes, Predictions, best_dimension, common, plain_key
 from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
 from mklearn.study.specs.table_specs import Tolerance
 
@@ -89,7 +89,10 @@ def summarise(
         metric for labels that are all the majority class, where it takes nothing but labels.
     """
     groups = list(_groups(scores))
-    references = _references(groups, reference)
+    references: dict[tuple[Any, ...], list[_Group]] = {}
+    for group in groups:
+        if group.keys["method"] == reference:
+            references.setdefault(_place(group), []).append(group)
     rows = [_row(group, _reference(group, references, neighbour), predictions) for group in groups]
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     table["p_holm"] = corrected(table)
@@ -241,14 +244,6 @@ def _units(rows: _Rows, chosen: _Rows) -> tuple[_Units, pd.MultiIndex | None]:
     return _Units(means.index.to_numpy(), value, *averaged), lacking
 
 
-def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...], list[_Group]]:
-    found: dict[tuple[Any, ...], list[_Group]] = {}
-    for group in groups:
-        if group.keys["method"] == reference:
-            found.setdefault(_place(group), []).append(group)
-    return found
-
-
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]], neighbour: str) -> _Group | None:
     """Return the reference method's group in the same place; of the same kernel set if there is one."""
     found = references.get(_place(group), [])
@@ -263,8 +258,7 @@ def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]
 
 
 def _place(group: _Group) -> tuple[Any, ...]:
-    values = (group.keys[key] for key in (*SETTING, "metric", "neighbour", "selection"))
-    return tuple(None if pd.isna(value) else value for value in values)
+    return plain_key(group.keys[key] for key in (*SETTING, "metric", "neighbour", "selection"))
 
 
 def _row(group: _Group, reference: _Group | None, predictions: Predictions | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.predictions import Predictions, typed
+from mklearn.study.evaluation.predictions import Predictions, plain_key, typed
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
@@ -82,7 +82,7 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
     titles, datasets = (dict(zip(known[kind], known[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
     rows = _summary_by_method((first, second), same)
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
-        dataset, protocol, size, method, rule = _key(key)
+        dataset, protocol, size, method, rule = plain_key(key)
         by_study = {row["method"]: row for row in plain_records(pair)}
         change = by_study.get("B", {})
         if change.get("disagreement") == 0:  # the same predictions
@@ -118,7 +118,7 @@ def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...
     rows = rows[rows["selection"].eq("inner_cv") & rows["metric"].isin([both[0].score, ""])]
     parts = rows["protocol"].str.partition(SEPARATOR)
     rows = rows.assign(protocol=parts[0], entry=parts[2])
-    paired = [same.get(_key(setting)) for setting in zip(*(rows[name] for name in SETTING), strict=True)]
+    paired = [same.get(plain_key(setting)) for setting in zip(*(rows[name] for name in SETTING), strict=True)]
     rows.loc[[each is False for each in paired], PAIRED] = np.nan
     rows = rows[[each is not None for each in paired]]
     return rows.assign(p_holm=corrected(rows))
@@ -128,9 +128,5 @@ def _tested(study: StudyTables) -> dict[tuple[Any, ...], dict[Any, frozenset[str
     tested: dict[tuple[Any, ...], dict[Any, frozenset[str]]] = {}
     splits = study.predictions.groupby([*SETTING, "repeat", "fold"], observed=True, dropna=False, sort=False)
     for (*setting, repeat, fold), samples in splits["sample"]:
-        tested.setdefault(_key(setting), {})[repeat, fold] = frozenset(samples.astype(str))
+        tested.setdefault(plain_key(setting), {})[repeat, fold] = frozenset(samples.astype(str))
     return tested
-
-
-def _key(setting: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(None if pd.isna(value) else value for value in setting)

@@ -48,7 +48,11 @@ def differences(
     """
     known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
     near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
-    behind = known[~near]
+    behind, note = known[~near], []
+    if len(behind):
+        ends = dict.fromkeys(change(behind["difference"].iloc[place], metric.in_percent) for place in (0, -1))
+        points = " points" if metric.in_percent else ""
+        note = [f"not drawn: {plural(len(behind), 'method')} at {' to '.join(ends)}{points}"]
     frame = charts.in_unit(metric, known[near], "difference", "difference_low", "difference_high")
     unit, digits = ("percentage points", "+.1f") if metric.in_percent else ("difference", "+.3~f")
     x: dict[str, Any] = {"title": unit, "scale": {"padding": 8}, "axis": {"tickCount": 6}}
@@ -72,7 +76,7 @@ def differences(
         },
         height=22 * len(frame),
         title=title,
-        subtitle=[f"difference to {reference_title}", *([_not_drawn(behind, metric)] if len(behind) else [])],
+        subtitle=[f"difference to {reference_title}", *note],
     )  # fmt: skip
 
 
@@ -85,12 +89,6 @@ def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.
     near = (sign * rows[end].fillna(rows["difference"])).ge(-reach)
     near = near if near.any() else ~near
     return near & near.cumsum().le(MOST_CONTENDERS)
-
-
-def _not_drawn(rows: pd.DataFrame, metric: Metric) -> str:
-    nearest, farthest = (change(rows["difference"].iloc[place], metric.in_percent) for place in (0, -1))
-    reached = nearest if nearest == farthest else f"{nearest} to {farthest}"
-    return f"not drawn: {plural(len(rows), 'method')} at {reached}{' points' if metric.in_percent else ''}"
 
 
 def training_size_section(results: Results) -> Section:

@@ -181,12 +181,9 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
         )
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = f"chosen among {plural(found.among, 'method')}" if final.chosen else "as the study says"
-    name = f"{results.metric.name} {_value(row['mean'], results)}{rule}"
+    percent = results.metric.in_percent
+    name = f"{results.metric.name} {wording.value(row['mean'], percent)}{' %' * percent}{rule}"
     return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {name}."
-
-
-def _value(value: Any, results: Results) -> str:
-    return f"{wording.value(value, results.metric.in_percent)}{' %' if results.metric.in_percent else ''}"
 
 
 def _named(methods: Sequence[_Judged], results: Results, most: int | None = None) -> str:

@@ -35,6 +35,13 @@ WORST = {
 def weights_section(results: Results) -> Section:
     """Show learned weights: a figure of each method, and a table of how much they differ between splits."""
     alt = "Ticks: weight of each kernel in each split, and their mean."
+    columns = [
+        *text_columns("Method"),
+        Column("Between splits", "total variation distance between the weights of two splits, from 0 to 1"),
+        Column("From equal", "total variation distance from equal weights"),
+        Column("Splits"),
+        Column("Largest weights", "mean ± std over splits", numeric=False),
+    ]
     parts, rows = [], list[dict[str, Any]]()
     for setting in results.settings:
         learned = _learned_weights(results, setting)
@@ -52,7 +59,7 @@ def weights_section(results: Results) -> Section:
                 number_cell(count(len(weights)), len(weights)), Cell(_largest(stability), kind="prose"),
             ])  # fmt: skip
             rows += _rows(record, stability)
-        parts.append(ReportPart(drawn, [_stability_table(setting.title, lines)], heading=setting.title))
+        parts.append(ReportPart(drawn, [Table(setting.title, columns, lines)], heading=setting.title))
     if rows:
         parts[0] = ReportPart(parts[0].figures, parts[0].tables, {"weights.csv": pd.DataFrame(rows)}, parts[0].heading)
     note = (
@@ -76,23 +83,9 @@ def _learned_weights(results: Results, setting: Setting) -> list[tuple[FitRecord
     return learned
 
 
-def _stability_table(caption: str, lines: list[list[Cell]]) -> Table:
-    columns = [
-        *text_columns("Method"),
-        Column("Between splits", "total variation distance between the weights of two splits, from 0 to 1"),
-        Column("From equal", "total variation distance from equal weights"),
-        Column("Splits"),
-        Column("Largest weights", "mean ± std over splits", numeric=False),
-    ]
-    return Table(caption, columns, lines)
-
-
 def _rows(record: FitRecord, stability: WeightStability) -> list[dict[str, Any]]:
     """Return the mean and standard deviation of each kernel's weight over splits, and the stability of its method."""
-    of_all = {
-        "dataset": record.dataset, "protocol": record.protocol, "train_size": record.train_size,
-        "method": record.method,
-    }  # fmt: skip
+    of_all = {name: getattr(record, name) for name in ("dataset", "protocol", "train_size", "method")}
     distances = {"between_splits": stability.between_splits, "from_equal": stability.from_equal}
     each = zip(stability.kernels, stability.mean, stability.std, strict=True)
     return [

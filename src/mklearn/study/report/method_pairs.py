@@ -11,7 +11,7 @@ import pandas as pd
 
 from mklearn.base.statistics import holm
 from mklearn.study.evaluation.headline import headline_rows
-from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.evaluation.predictions import Predictions, plain_key
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import wording
@@ -56,18 +56,14 @@ def pair_differences(
         rows = headline_rows(summarise(own, predictions, reference=other, neighbour=neighbour), score, neighbour, other)
         others = rows.loc[rows["method"].eq(other), [*PLACE, "mean"]].rename(columns={"mean": "other_mean"})
         found = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", PLACE)
-        parts.append(_first_protocols(found, comparison.protocols).assign(pair=position))
+        if (ranked := comparison.protocols) is not None:  # the first protocol that both have
+            families = [protocol_family(row["protocol"], row["train_size"]) for row in plain_records(found)]
+            order = pd.Series([ranked.index(name) if name in ranked else np.nan for name in families], found.index)
+            found = found[order.notna() & order.eq(order.groupby(found["dataset"]).transform("min"))]
+        parts.append(found.assign(pair=position))
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*PLACE, "pair", "p_value"])
     rows_of = table.groupby(_row_keys(comparison), dropna=False, sort=False)["p_value"]
     return table.assign(p_holm=rows_of.transform(lambda values: holm(values.to_numpy(dtype=np.float64))))
-
-
-def _first_protocols(rows: pd.DataFrame, protocols: Sequence[str] | None) -> pd.DataFrame:
-    if protocols is None:
-        return rows
-    families = [protocol_family(row["protocol"], row["train_size"]) for row in plain_records(rows)]
-    order = pd.Series([protocols.index(name) if name in protocols else np.nan for name in families], rows.index)
-    return rows[order.notna() & order.eq(order.groupby(rows["dataset"]).transform("min"))]
 
 
 def _row_keys(comparison: Comparison) -> list[str]:
@@ -82,8 +78,7 @@ def differences_table(comparison: Comparison, table: pd.DataFrame, results: Resu
     keys = _row_keys(comparison)
     by_row: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for row in plain_records(table):
-        key = tuple(None if pd.isna(row[name]) else row[name] for name in keys)
-        by_row.setdefault(key, {})[row["pair"]] = row
+        by_row.setdefault(plain_key(row[name] for name in keys), {})[row["pair"]] = row
     lines = []
     for setting in results.settings:
         pairs = by_row.pop(tuple(getattr(setting, name) for name in keys), None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
+import itertools
 import json
 import logging
 import re
@@ -77,19 +78,10 @@ class Drawn(NamedTuple):
 
 
 def build_report(
-    out_dir: Path,
-    *,
-    study: ReportSpec,
-    run: Mapping[str, Any],
-    data: Sequence[DataSetRecord],
-    fits: Sequence[FitRecord],
-    scores: pd.DataFrame,
-    summary: pd.DataFrame,
-    predictions: Predictions | None = None,
-    parts: Sequence[ReportPart] = (),
-    provenance: Mapping[str, Any] | None = None,
-    figure_files: bool = True,
-) -> list[Path]:
+    out_dir: Path, *, study: ReportSpec, run: Mapping[str, Any], data: Sequence[DataSetRecord],
+    fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame, predictions: Predictions | None = None,
+    parts: Sequence[ReportPart] = (), provenance: Mapping[str, Any] | None = None, figure_files: bool = True,
+) -> list[Path]:  # fmt: skip
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt`` and, if asked, ``figures/``; return the paths.
 
     And the CSV files of sections. Each file is replaced as a whole; figures of an earlier report that this one does not
@@ -241,10 +233,9 @@ def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
     for section, part, figure in every:
         title = " · ".join(dict.fromkeys(filter(None, (part.heading, figure.caption))))
         slug = stem = re.sub(r"[^a-z0-9]+", "-", f"{section.id} {title}".lower()).strip("-")[:100]
-        number = 1
+        number = itertools.count(2)
         while slug in taken:
-            number += 1
-            slug = f"{stem}-{number}"
+            slug = f"{stem}-{next(number)}"
         taken.add(slug)
         try:
             chart = printable(figure.draw() | {"description": f"{figure.alt} {title}."})
@@ -324,12 +315,9 @@ def _page_file(name: str) -> str:
 @functools.cache
 def _template(name: str, *, autoescape: bool) -> Template:
     environment = Environment(
-        autoescape=autoescape,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
-    )
+    )  # fmt: skip
     environment.filters |= {
         "link": link, "markdown": escape_markdown, "counted": wording.plural,
         "entry_cells": lambda entry: (entry.id, entry.title, entry.reference),

@@ -15,7 +15,7 @@ from mklearn.study.report import charts, wording
 from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
-from mklearn.study.report.results import Results, whole_or_none
+from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Cell, Table, number_cell, text_columns
 from mklearn.study.specs.model import as_list
 from mklearn.study.specs.table_specs import ReportSpec, Tolerance
@@ -48,7 +48,10 @@ def published_section(
     """
     summary, tolerance = results.all_metrics, study.tolerance
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
-    cells = _with_rules(found.cells.assign(label=summary.loc[found.cells.index, "label"]))
+    cells = found.cells.assign(label=summary.loc[found.cells.index, "label"])
+    if len(set(cells["neighbour"]) - {""}) > 1:  # the rule is named behind the method
+        names = zip(cells["label"], cells["neighbour"], strict=True)
+        cells["label"] = [f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in names]
     first = statement(cells, tolerance)
     met = [check.sentence for check in found.checks if check.status != "missed"]
     text = " ".join([first, *(["Calibration:", *met] if met else [])])
@@ -106,32 +109,21 @@ def _limit(tolerance: Tolerance) -> str:
     return f"{tolerance.noise:g} units of split noise{points}"
 
 
-def _with_rules(cells: pd.DataFrame) -> pd.DataFrame:
-    """Name the nearest-neighbour rule behind the method where there are several."""
-    several = len(set(cells["neighbour"]) - {""}) > 1
-    names = zip(cells["label"], cells["neighbour"], strict=True)
-    rules = {rule: f" ({wording.rule_title(rule)})" if rule and several else "" for rule in cells["neighbour"]}
-    return cells.assign(label=[f"{label}{rules[rule]}" for label, rule in names])
-
-
 def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
     """Tabulate each source on one data set: a row for each method, a column for each training size."""
     tables = list[Table]()
     for (source, title, metric), part in cells.groupby(["published_source", "dataset_title", "metric"], sort=False):
         named = "" if metric == "accuracy" else f" · {metric_named(str(metric)).title}"
-        places = list(dict.fromkeys(map(_place, plain_records(part.sort_values("train_size", kind="stable")))))
+        by_size = plain_records(part.sort_values("train_size", kind="stable"))
+        places = list(dict.fromkeys((row["protocol"], row["train_size"]) for row in by_size))
         lines = []
         for label, own in part.groupby("label", sort=False):
-            by_place = {_place(row): row for row in plain_records(own)}
+            by_place = {(row["protocol"], row["train_size"]): row for row in plain_records(own)}
             lines.append((Cell(str(label)), *(_cell(by_place.get(place)) for place in places)))
         note = "" if tables else _note(cells, tolerance)
         columns = (*text_columns("Method"), *setting_columns(places))
         tables.append(Table(f"{source} · {title}{named}", columns, lines, note=note))
     return tables
-
-
-def _place(row: dict[str, Any]) -> tuple[str, int | None]:
-    return row["protocol"], whole_or_none(row["train_size"])
 
 
 def _cell(row: dict[str, Any] | None) -> Cell:

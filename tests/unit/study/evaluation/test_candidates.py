@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,9 +26,7 @@ KERNELS = [{"id": f"g{width}", "view": "d", "kind": "gaussian", "bandwidth": wid
 
 
 class GatedMeans:
-    """Nearest class mean in the kernels, with decision values; notes the shapes of what it gets."""
-
-    calls: ClassVar[list[tuple[str, dict[str, tuple[int, ...]]]]] = []
+    """Nearest class mean in the kernels, with decision values."""
 
     def __init__(self, strength: float = 1.0, kernels: Any = "linear", gating: str = "") -> None:
         self.strength, self.kernels, self.gating = strength, kernels, gating
@@ -36,7 +34,6 @@ class GatedMeans:
     def fit(self, X: Views, y: NDArray[Any]) -> GatedMeans:
         self.transform_ = StackTransform(self.kernels)
         stack, gating = self.transform_.fit_transform(X), X[self.gating]
-        self.calls.append(("fit", {"stack": stack.matrices.shape, "gating": gating.shape}))
         assert len(X) == len(gating) == len(y)
         self.classes_ = np.unique(y)
         self.mean_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
@@ -46,7 +43,6 @@ class GatedMeans:
 
     def decision_function(self, X: Views) -> NDArray[np.float64]:
         stack, gating = self.transform_.transform(X), X[self.gating]
-        self.calls.append(("decision_function", {"stack": stack.matrices.shape, "gating": gating.shape}))
         scores: NDArray[np.float64] = self.strength * stack.matrices.mean(axis=0) @ self.mean_ + 1e-9 * gating.mean()
         return scores
 
@@ -85,7 +81,6 @@ def method(implementation: str, inputs: Any, embeds: bool = False, **fields: Any
 def run(estimator: type = GatedMeans, embeds: bool = False, **changes: Any) -> SplitResult:
     named = {name: changes.pop(name) for name in ("metrics", "choose_by") if name in changes}
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, **named)
-    GatedMeans.calls.clear()
     spec = method(f"{__name__}:{estimator.__name__}", changes.pop("inputs", INPUTS), embeds, **changes)
     problem = MethodOnViews(VIEWS, Y, spec, KERNELS)
     return evaluate_split(problem, TRAIN, TEST, evaluation=evaluation, seed=0)

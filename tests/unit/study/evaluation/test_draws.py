@@ -13,18 +13,17 @@ from tests.scores import chosen_score, evaluate_draw
 
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
 from mklearn.errors import SolverFailed
-from mklearn.kernels import Pairwise, Views
+from mklearn.kernels import Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.candidates import Candidate, MethodOnViews
+from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize
 from mklearn.study.evaluation.outputs import SplitPredictions, SplitRecord, restored_split
 from mklearn.study.evaluation.predictions import prediction_table
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
-from mklearn.study.evaluation.split import Choice, evaluate_split
+from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
-from mklearn.study.supervisor import SplitAborted
 
 N = 36
 Y = np.repeat([0, 1], N // 2)
@@ -32,10 +31,9 @@ X = np.random.default_rng(3).normal(size=(N, 2)) + 1.2 * Y[:, None]
 
 
 class Threshold(BaseEstimator):
-    """Predict class 1 above a threshold; counts its fits, and what it was fitted on and asked."""
+    """Predict class 1 above a threshold; counts its fits, and what it was fitted on."""
 
     fits: ClassVar[list[tuple[float, bytes]]] = []
-    asked: ClassVar[list[bytes]] = []
 
     def __init__(self, threshold: float = 0.5, fails_on: int = -1, shift: float = 0.0) -> None:
         self.threshold, self.fails_on, self.shift = threshold, fails_on, shift
@@ -48,7 +46,6 @@ class Threshold(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        self.asked.append(X.tobytes())
         return (X[:, 0] > self.threshold + self.shift).astype(int)
 
 
@@ -58,7 +55,6 @@ X_FAIL = X[0, 0]
 @pytest.fixture(autouse=True)
 def _count() -> None:
     Threshold.fits.clear()
-    Threshold.asked.clear()
 
 
 def method(implementation: str = f"{__name__}:Threshold", **fields: Any) -> MethodSpec:
@@ -71,8 +67,8 @@ FEATURES = Views({"x": X})
 THRESHOLDS = [-9.0, 0.3, 0.9, 9.0]
 
 
-def on_features(spec: MethodSpec, y: np.ndarray = Y) -> MethodOnViews:
-    return MethodOnViews(FEATURES, y, spec)
+def on_features(spec: MethodSpec) -> MethodOnViews:
+    return MethodOnViews(FEATURES, Y, spec)
 
 
 def splits(repeats: int = 1, folds: int = 3) -> list[Split]:
@@ -130,29 +126,6 @@ def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
         assert value.tolist() == [pytest.approx(chosen_score(alone.rules[""]))]
 
 
-def on_kernels(spec: MethodSpec, n: int = 3) -> MethodOnViews:
-    rng = np.random.default_rng(0)
-    features = [X + rng.normal(scale=scale, size=X.shape) for scale in np.linspace(0.1, 6, n)]
-    pairwise = {f"k{i}": Pairwise(np.square(F[:, None] - F[None]).sum(axis=2)) for i, F in enumerate(features)}
-    specs = [
-        {"id": f"k{i}", "view": f"k{i}", "kind": "gaussian",
-         "implementation": "mklearn.kernels.gaussian:GaussianKernel",
-         "measure": "squared_euclidean", "bandwidth": 1.0}
-        for i in range(n)
-    ]  # fmt: skip
-    return MethodOnViews(Views(pairwise), Y, spec, specs)
-
-
-def kernel_method(kind: str, embeds: bool, **fields: Any) -> MethodSpec:
-    return method(kind, inputs={"kernels": InputSpec(kind="kernels")}, embeds=embeds, **fields)
-
-
-KFD = "mklearn.subspace.kfd:KernelFDA"
-
-
-FIRST = Choice([Candidate({"n_components": 4})], {"euclidean": (0, None)})
-
-
 # --- records of a fit
 
 
@@ -166,7 +139,6 @@ FIT = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m", "seed
 
 
 def predicted(records: list[SplitRecord]) -> list[SplitPredictions]:
-    """The predictions of records."""
     return [restored_split(record, Y) for record in records]
 
 
@@ -205,9 +177,6 @@ def test_a_draw_that_fails_has_a_row_for_each_model() -> None:
     failed = [record.facts["repeat"] for record in records if record.shown is None]
     assert failed == [repeat for repeat in sometimes for _ in range(3)]
     assert sometimes
-    reason = SplitAborted("time_limit", "over")
-    rest = at_size(failing, drawn).aborted_records(records[:3], reason)
-    assert [record.facts["repeat"] for record in rest] == [1, 1, 1]
 
 
 def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
@@ -247,11 +216,12 @@ class LeavesOut(Threshold):
 @pytest.mark.parametrize("grid", [[9.0, -9.0], [9.0]])
 def test_methods_leave_out_whole_groups_if_the_other_parts_do(grid: list[float]) -> None:
     """Whether or not there is something to choose."""
-    spec = kernel_method(f"{__name__}:LeavesOut", False, grid={"threshold": grid})
+    spec = method(f"{__name__}:LeavesOut", inputs={"kernels": InputSpec(kind="kernels")}, grid={"threshold": grid})
+    problem = MethodOnViews(FEATURES, Y, spec, [{"id": "k", "view": "x", "kind": "gaussian"}])
     for groups, whole in ((np.array([f"g{i}" for i in range(N)]), True), (np.repeat("g", N), False)):
         LeavesOut.groups.clear()
         models = splits()
-        evaluate_draw(replace(on_kernels(spec), groups=groups), models, evaluation=EVALUATION)
+        evaluate_draw(replace(problem, groups=groups), models, evaluation=EVALUATION)
         of_models = [groups[split.train].tolist() if whole else None for split in models]
         expected = [each for each in of_models for _ in grid] * (len(grid) > 1) + of_models
         assert LeavesOut.groups == expected

@@ -190,7 +190,7 @@ def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("lacking", "sentence"),
     [
-        ({"matrices": None}, "matrices must be a file for each of these: d/m; got 0"),
+        ({"matrices": None}, "matrices must be a file for each of these views: d/m; got 0"),
         ({"sources": 1}, "sources must be a file for each of these views: gating-0a, more-0a; got"),
     ],
 )

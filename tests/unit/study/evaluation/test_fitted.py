@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,13 +79,8 @@ def run(
     refit: RefitSpec | None = None,
 ) -> Fitted:  # fmt: skip
     """Fit an estimator of one table."""
-    method = MethodSpec(
-        id="m",
-        implementation="x:x",
-        embeds=embeds,
-        refit=refit,
-        inputs={"X": {"kind": "features", "descriptors": ["X"]}},
-    )
+    inputs = {"X": {"kind": "features", "descriptors": ["X"]}}
+    method = MethodSpec(id="m", implementation="x:x", embeds=embeds, refit=refit, inputs=inputs)
 
     def unfitted(**parameters: Any) -> Any:
         own = clone(estimator).set_params(**parameters)
@@ -207,14 +203,7 @@ def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], ou
 # --- times
 
 
-class Clock:
-    """A clock that an estimator sets forward."""
-
-    now: ClassVar[float] = 0.0
-
-    @classmethod
-    def process_time(cls) -> float:
-        return cls.now
+Clock = SimpleNamespace(now=0.0, process_time=lambda: Clock.now)
 
 
 class Slow(BaseEstimator):

@@ -113,11 +113,7 @@ def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "field", "sentence"),
     [
-        (
-            (["accuracy", "acc"], "accuracy", 3),
-            "metrics",
-            "there is no metric 'acc'. Did you mean 'auc'? Valid: accuracy, balanced",
-        ),
+        ((["accuracy", "acc"], "accuracy", 3), "metrics", "no metric 'acc'. Did you mean 'auc'? Valid: accuracy, bal"),
         ((["accuracy", "accuracy"], "accuracy", 3), "metrics", "named twice"),
         ((["accuracy"], "auc", 3), "choose_by", "not among metrics"),
         ((["accuracy", "log_loss"], "log_loss", 3), "choose_by", "can't choose"),

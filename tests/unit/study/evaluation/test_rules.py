@@ -11,7 +11,6 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestCentroid
 
-from mklearn.errors import DataError
 from mklearn.nearest_neighbour import nearest_neighbour_indices
 from mklearn.study.evaluation.rules import decide, predictions_by_dimension
 
@@ -48,15 +47,3 @@ def test_who_decides(embedding: Any) -> None:
     _, indices, distances = decide(embedding[0], TARGET[TRAIN], embedding[1], "cosine")
     np.testing.assert_array_equal(indices, nearest_neighbour_indices(*embedding, "cosine"))
     assert np.isfinite(distances).all()
-
-
-@pytest.mark.parametrize(
-    ("Z", "y", "test", "rule", "sentence"),
-    [
-        (np.full((2, 2), np.nan), [0, 1], np.ones((1, 2)), "class_mean", "Z_train has NaN or infinite entries"),
-        (np.ones((2, 2)), [0, 1], np.ones((1, 2)), "mean", "rule 'mean' is unknown"),
-    ],
-)
-def test_mistakes(Z: Any, y: Any, test: Any, rule: str, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
-        predictions_by_dimension(Z, y, test, rule)

@@ -29,10 +29,8 @@ def test_choose_takes_the_most_dimensions_within_one_standard_error():
     assert choose([curve], "one_standard_error", 100) == (0, 4)
     assert choose([curve], "one_standard_error", 50) == (0, 5)
     assert choose([curve], "one_standard_error", 10**6) == (0, 2)
-    assert choose([[0.2, 0.3, 0.9], [0.5, 0.9, 0.8], [0.9, 0.9, 0.2]], "one_standard_error", 100) == (
-        2,
-        2,
-    )  # candidate first
+    several = [[0.2, 0.3, 0.9], [0.5, 0.9, 0.8], [0.9, 0.9, 0.2]]
+    assert choose(several, "one_standard_error", 100) == (2, 2)  # candidate first
     assert choose([[0.5, 1.0, 0.99]], "one_standard_error", 10) == (0, 2)  # no error at all: nothing is as good
     assert choose([[-0.9, -0.8], [-0.5, -0.6]], "one_standard_error", 10) == (1, 1)  # R^2 may be negative
 
@@ -41,9 +39,6 @@ def test_choose_compares_candidates_at_all_their_dimensions():
     assert choose([[0.9, 0.5, np.nan], [0.1, 0.6, 0.7], [0.1, 0.9, 0.7]], "all") == (1, 3)
     assert choose([[0.9, 0.8, np.nan], [0.1, 0.6, 0.7]], "all") == (0, 2)
     assert choose([[np.nan, np.nan], [0.1, np.nan]], "all") == (1, 1)
-
-
-def test_choose_needs_a_score():
     with pytest.raises(SolverFailed, match="no score"):
         choose([[np.nan, -np.inf]])
 
@@ -120,9 +115,7 @@ def test_a_race_without_a_candidate_left():
         raise error
         yield
 
-    for error, expected in (
-        (NotApplicable("no rank"), SolverFailed),
-        (ZeroDivisionError("no rank"), ZeroDivisionError),
-    ):
+    of_errors = {NotApplicable("no rank"): SolverFailed, ZeroDivisionError("no rank"): ZeroDivisionError}
+    for error, expected in of_errors.items():
         with pytest.raises(expected, match="no rank"):
             winner([failing(error), failing(error)], np.array([0, 1]))

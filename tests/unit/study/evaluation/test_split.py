@@ -253,32 +253,27 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
+def test_labels_and_distances_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: Any) -> None:
     pairwise, y, train, test = digits
-    other = y.copy()
-    other[test] = np.random.default_rng(1).permutation(y[test])
-    rules = ("euclidean", "cosine")
-    one, two = run(digits, neighbours=rules, **way), run((pairwise, other, train, test), neighbours=rules, **way)
-    assert_same_training(one, two)
-    for rule in rules:
-        np.testing.assert_array_equal(embeddings(one.rules[rule])[1], embeddings(two.rules[rule])[1])
-    assert any((scores(one.rules[rule]) != scores(two.rules[rule])).any() for rule in rules)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
-    pairwise, y, train, test = digits
-    rng = np.random.default_rng(2)
-    other = {}
+    labels = y.copy()
+    labels[test] = np.random.default_rng(1).permutation(y[test])
+    rng, rules = np.random.default_rng(2), ("euclidean", "cosine")
+    noise = {}
     for name, matrix in pairwise.items():
-        noise = rng.uniform(0.1, 1.0, size=matrix.shape) * matrix.max()
-        noise = noise + noise.T
-        np.fill_diagonal(noise, np.diagonal(matrix))
-        other[name] = noise
-        other[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
-    one, two = run(digits, **way), run((other, y, train, test), **way)
-    assert_same_training(one, two)
-    assert not np.array_equal(embeddings(one.rules["euclidean"])[1], embeddings(two.rules["euclidean"])[1])
+        drawn = rng.uniform(0.1, 1.0, size=matrix.shape) * matrix.max()
+        noise[name] = drawn + drawn.T
+        np.fill_diagonal(noise[name], np.diagonal(matrix))
+        noise[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
+    one, relabelled, moved = (
+        run((matrices, codes, train, test), neighbours=rules, **way)
+        for matrices, codes in ((pairwise, y), (pairwise, labels), (noise, y))
+    )
+    for other in (relabelled, moved):
+        assert_same_training(one, other)
+    for rule in rules:
+        np.testing.assert_array_equal(embeddings(one.rules[rule])[1], embeddings(relabelled.rules[rule])[1])
+        assert not np.array_equal(embeddings(one.rules[rule])[1], embeddings(moved.rules[rule])[1])
+    assert any((scores(one.rules[rule]) != scores(relabelled.rules[rule])).any() for rule in rules)
 
 
 @pytest.mark.parametrize("kernel_choice", [None, "best_single"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -53,41 +54,32 @@ def pick(summary, method, selection, neighbour="cosine"):
     return found.iloc[0]
 
 
-def test_columns_and_order(rows):
+def test_oracle_takes_the_best_dimension_of_the_mean_curve(rows):
     summary = summarise(table(rows))
     assert list(summary.columns) == SUMMARY_COLUMNS
-    assert list(zip(summary["method"], summary["selection"], strict=True)) == [
-        ("average", "oracle"), ("average", "inner_cv"), ("mkldr", "oracle"), ("mkldr", "inner_cv"),
-    ]  # fmt: skip
-
-
-def test_oracle_takes_the_best_dimension_of_the_mean_curve(rows):
-    best = pick(summarise(table(rows)), "mkldr", "oracle")
-    values = [0.8, 0.8, 0.8]
+    kinds = itertools.product(("average", "mkldr"), ("oracle", "inner_cv"))
+    assert list(zip(summary["method"], summary["selection"], strict=True)) == list(kinds)
+    best = pick(summary, "mkldr", "oracle")
     assert best["dimension"] == 3
-    assert best["mean"] == pytest.approx(np.mean(values))
-    assert best["mean"] < np.mean([max(curve) for curve in CURVES["mkldr"]])
+    assert best["mean"] == pytest.approx(0.8), "less than the mean of each repeat's own best"
     assert best["std"] == pytest.approx(0, abs=1e-12)
     assert best["fit_seconds_mean"] == pytest.approx(2.0)
 
 
-def test_ties_of_the_mean_curve_take_the_fewest_dimensions():
-    flat = [
-        row("average", r, v, dimension=q)
-        for r, vs in enumerate([[0.1, 0.2, 0.3], [0.3, 0.3, 0.2]])
-        for q, v in enumerate(vs, 1)
-    ]
-    assert pick(summarise(table(flat)), "average", "oracle")["dimension"] == 2
-
-
-def test_a_dimension_that_few_repeats_reach_can_not_win():
+@pytest.mark.parametrize(
+    ("curves", "metric", "dimension", "mean"),
+    [
+        ([[0.1, 0.2, 0.3], [0.3, 0.3, 0.2]], "accuracy", 2, 0.25),  # of a tie the fewest dimensions
+        ([[0.5], [0.5, 1.0]], "accuracy", 1, 0.5),  # a dimension that few repeats reach can't win
+        ([[0.5, 0.2]], "support_vector_share", 2, 0.2),  # smaller is better
+    ],
+)
+def test_the_best_dimension(curves, metric, dimension, mean):
     made = [
-        row("average", 0, 0.5, dimension=1),
-        row("average", 1, 0.5, dimension=1),
-        row("average", 1, 1.0, dimension=2),
+        row("average", r, v, dimension=q, metric=metric) for r, vs in enumerate(curves) for q, v in enumerate(vs, 1)
     ]
     best = pick(summarise(table(made)), "average", "oracle")
-    assert (best["dimension"], best["n_repeats"], best["mean"]) == (1, 2, 0.5)
+    assert (best["dimension"], best["n_repeats"], best["mean"]) == (dimension, len(curves), pytest.approx(mean))
 
 
 def test_inner_cv_and_paired_difference(rows):
@@ -104,11 +96,8 @@ def test_inner_cv_and_paired_difference(rows):
     own = pick(summary, "average", "inner_cv")
     assert (own["difference"], own["difference_low"], own["difference_high"]) == (0, 0, 0)
     assert (own["n_repeats"], own["n_failed"]) == (3, 0)
-
-
-def test_of_an_even_number_of_chosen_dimensions_the_lower_median_is_shown(rows):
-    frame = table(rows)
-    assert pick(summarise(frame[frame["repeat"].lt(2)]), "mkldr", "inner_cv")["dimension"] == 1  # of 1 and 3
+    two = table([each for each in rows if each["repeat"] < 2])
+    assert pick(summarise(two), "mkldr", "inner_cv")["dimension"] == 1, "the lower median, of 1 and 3"
 
 
 def test_difference_is_to_the_same_rule_and_selection(rows):
@@ -229,11 +218,6 @@ def test_a_metric_that_a_method_lacks_is_one_row(rows):
     assert found[["selection", "status", "message", "n_failed"]].to_numpy().tolist() == [
         ["inner_cv", "not_applicable", "no values", 3]
     ]
-
-
-def test_the_best_dimension_of_a_metric_whose_smaller_values_are_better():
-    made = [row("average", 0, value, dimension=q, metric="support_vector_share") for q, value in ((1, 0.5), (2, 0.2))]
-    assert pick(summarise(table(made)), "average", "oracle")["dimension"] == 2
 
 
 def test_intervals_of_a_metric_without_an_upper_bound_end_at_0_and_not_at_1():

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.records import _data_file, _fit, _parts_groups, _thumbnails, _warnings, data_set_of
+from mklearn.study.report.records import _data_file, _fit, _thumbnails, _warnings, data_set_of
 from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
 
@@ -38,20 +38,6 @@ def splits(*tested: str) -> pd.DataFrame:
     return pd.DataFrame([{"repeat": 0, "fold": k, "sample": name} for k, names in enumerate(tested) for name in names])
 
 
-@pytest.mark.parametrize(
-    ("tested", "parted"),
-    [
-        (("ab", "cd"), [False, False]),
-        (("abcd",), [False]),
-        (("ac", "bd"), [True, True]),
-        (("abc", "d"), [True, True]),
-        (("ab", "c"), [False, True]),
-    ],
-)
-def test_splits_that_part_groups(tested: tuple[str, ...], parted: list[bool]) -> None:
-    assert _parts_groups(splits(*tested), pd.Series(list("1122"), index=list("abcd"))) == parted
-
-
 def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> None:
     notes = ("3 samples without a label are left out", "kernel k: smallest eigenvalue 0")
     data = SampleSet.from_labels(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
@@ -64,6 +50,9 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
     assert list(_warnings(*asked, data, predicted)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
     assert list(_warnings(*asked, grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
+    for tested, parted in ((("ab", "cd"), []), (("abc", "d"), ["2"]), (("ab", "c"), ["1"])):
+        predicted.by_rule = lambda keys, tested=tested: splits(*tested)
+        assert [text[0] for text in _warnings(*asked, grouped, predicted)][1:] == parted
     repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
     assert list(_warnings(*asked, repeated, predicted))[1].startswith("2 of 2 splits test some samples that equal othe")
 

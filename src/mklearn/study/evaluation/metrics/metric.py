@@ -172,11 +172,6 @@ METRICS: dict[str, Metric] = {
     "log_loss": _row("log_loss", "Log loss", larger_is_better=False, bounds=(0.0, inf)),
     "auc": _row("auc", "Area under the ROC curve"),
     "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False),
-    "support_vector_share": _row(
-        "support_vector_share",
-        "Share of support vectors",
-        False,
-        larger_is_better=False,
-        targets=("classes", "numbers"),
-    ),
-}
+    "support_vector_share": _row("support_vector_share", "Share of support vectors", False, larger_is_better=False,
+                                 targets=("classes", "numbers")),
+}  # fmt: skip
