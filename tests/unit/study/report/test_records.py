@@ -50,11 +50,11 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
     assert list(_warnings(*asked, data, predicted)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
     assert list(_warnings(*asked, grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
+    repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
+    assert list(_warnings(*asked, repeated, predicted))[1].startswith("2 of 2 splits test some samples that equal othe")
     for tested, parted in ((("ab", "cd"), []), (("abc", "d"), ["2"]), (("ab", "c"), ["1"])):
         predicted.by_rule = lambda keys, tested=tested: splits(*tested)
         assert [text[0] for text in _warnings(*asked, grouped, predicted)][1:] == parted
-    repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
-    assert list(_warnings(*asked, repeated, predicted))[1].startswith("2 of 2 splits test some samples that equal othe")
 
 
 def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
