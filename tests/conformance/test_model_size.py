@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 from collections.abc import Iterator
 from typing import Any
@@ -11,26 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
-from tests.entries import implementation
 
 from mklearn.classifiers import FSVC
-from mklearn.descriptors.hog import hog
 from mklearn.errors import DataError
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.specs import StackTransform
-from mklearn.methods import METHODS
 
 pytestmark = pytest.mark.full
 
-ON_KERNELS = [kind for kind, row in METHODS.items() if row.takes in ("kernels", "dictionary")]
 READ_BY_PREDICTIONS = {"coefficients_", "embedding_", "dual_coef_", "dual", "eta", "V", "coef_"}
 """Names of arrays with an entry for each training sample or component."""
-KERNELS: dict[str, Any] = {
-    "pixels": "gaussian",
-    "wide": {"view": "pixels", "bandwidth": 4.0, "feature_scaling": "standard"},
-    "unit": {"view": "pixels", "feature_scaling": "unit"},
-    "hog": "linear",
-}
 
 
 def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
@@ -43,23 +32,6 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
     else:
         for key, each in (value if isinstance(value, dict) else getattr(value, "__dict__", {})).items():
             yield from arrays(each, str(key))
-
-
-@pytest.mark.parametrize("kind", ON_KERNELS)
-@pytest.mark.filterwarnings("ignore")
-def test_size_is_that_of_what_predictions_need(kind: str) -> None:
-    X, y = load_digits(n_class=3, return_X_y=True)
-    X, y = X[:300], y[:300]
-    views = {"pixels": X, "hog": hog(X.reshape(-1, 8, 8) / 16, cell=2)}
-    method = implementation(METHODS[kind])
-    few = {"max_iter": 2} if "max_iter" in inspect.signature(method).parameters else {}
-    model = method(kernels=KERNELS, **few).fit(views, y)
-    features = sum(table.nbytes for table in views.values())
-    read = {id(array): array.nbytes for name, array in arrays(model) if name in READ_BY_PREDICTIONS}
-    assert len(pickle.dumps(model)) <= 1.5 * (features + sum(read.values()))
-    new = {name: table[:7] for name, table in views.items()}
-    loaded = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
 
 
 def test_training_kernels_are_dropped_and_not_needed() -> None:

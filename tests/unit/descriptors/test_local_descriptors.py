@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, map_coordinates
 from scipy.spatial.distance import cdist
 from tests.unit.descriptors.conftest import alike
 
-from mklearn.descriptors import dense_sift, sift
+from mklearn.descriptors import dense_sift
 from mklearn.descriptors import geometric_blur as blur
 from mklearn.descriptors.edge_points import edge_points, spread_points, thinned_gradient
 from mklearn.descriptors.geometric_blur import geometric_blur, learn_geometric_blur
@@ -39,20 +38,6 @@ def test_points_cover_the_edges_and_keep_apart(photos: list[np.ndarray]) -> None
         np.testing.assert_array_equal(edge_points(image, n_points=40), points[:40])
         strength = thinned_gradient(image)[0]
         assert strength[tuple(points[0])] == strength.max()
-
-
-@settings(max_examples=20)
-@given(gain=st.floats(1e-3, 1e3), offset=st.floats(-10, 10))
-def test_brightness_and_contrast_change_nothing(gain: float, offset: float) -> None:
-    image = np.random.default_rng(0).integers(0, 256, (30, 40)) / 255
-    np.testing.assert_array_equal(edge_points(gain * image + offset * gain), edge_points(image))
-
-
-def test_a_shift_moves_the_points(photos: list[np.ndarray]) -> None:
-    for photo in photos:
-        framed = np.pad(photo, 20)
-        moved = np.roll(framed, (5, -7), axis=(0, 1))
-        np.testing.assert_array_equal(edge_points(moved), edge_points(framed) + np.array([5, -7]))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 50), (50, 2), (40, 40)])
@@ -110,35 +95,6 @@ def test_descriptors_belong_to_their_points(photos: list[np.ndarray], points: ND
     length = np.linalg.norm(descriptors, axis=1)
     np.testing.assert_allclose(length[length > 0], 1, rtol=1e-6)
     assert (length[4:] > 0).all()
-
-
-def test_dropped_and_reordered_keypoints_are_noticed(
-    photos: list[np.ndarray], points: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    image = photos[0] / 255
-    expected = sift_at(image, points, [32.0] * len(points))
-    there, edges = sift.local_descriptors(image, 32.0, 40)
-    reliable = cv2.SIFT.create
-
-    class Unreliable:
-        @classmethod
-        def create(cls, **options: Any) -> Unreliable:
-            made = cls()
-            made.sift = reliable(**options)
-            return made
-
-        def compute(self, picture: NDArray, keypoints: list) -> tuple:
-            kept, values = self.sift.compute(picture, keypoints)
-            order = [k for k in range(len(kept))[::-1] if k not in (2, 7)]
-            return [kept[k] for k in order], values[order]
-
-    monkeypatch.setattr(cv2, "SIFT", Unreliable)
-    expected[[2, 7]] = 0
-    np.testing.assert_array_equal(sift_at(image, points, [32.0] * len(points)), expected)
-    # a point without a descriptor is no point
-    fewer, left = sift.local_descriptors(image, 32.0, 40)
-    np.testing.assert_array_equal(left, np.delete(edges, [2, 7], axis=0))
-    np.testing.assert_array_equal(fewer, np.delete(there, [2, 7], axis=0))
 
 
 @pytest.mark.parametrize("size", [16.0, 32.0, 64.0])
@@ -370,13 +326,6 @@ def test_images_without_edges(case: Case) -> None:
     assert not sets.descriptors[:3].any()
     with pytest.raises(DataError, match=rf"{case.describe.__name__}.*have 0"):
         case.learn(images[:3], random_state=0, **case.small)
-
-
-def test_learned_with_other_parameters(case: Case) -> None:
-    for other in ({"n_components": 9}, {"radii": (0, 3), "samples": (1, 4)}):
-        if "radii" not in other or case.describe is geometric_blur:
-            with pytest.raises(DataError, match=f"learn_{case.describe.__name__}"):
-                case.describe(case.photos, learned=case.learned, **case.small | other)
 
 
 BLUR = (geometric_blur, learn_geometric_blur)

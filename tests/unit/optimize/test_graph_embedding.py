@@ -181,8 +181,3 @@ def test_scalings():
             assert subspace_angles(scaled[:, :p], A[:, :p]).max() < 1e-6
     with pytest.raises(NotApplicable, match="raise the ridge"):
         rescale_columns(A, np.array([0.0, 0.5, 0.6]), "within")
-
-
-def test_a_constant_kernel_is_refused():
-    with pytest.raises(NotApplicable, match="constant"):
-        ratio_trace_step(np.full((20, 20), 3.0), lda_graph(np.arange(20) % 3), 1, ridge=1e-3)

@@ -9,7 +9,6 @@ from tests.unit.optimize.explicit_features import exact_features
 from tests.unit.subspace.problems import LABELS, gaussian_kernels
 
 from mklearn.base.moments import Moments
-from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, pca_graph
 from mklearn.kernels.normalise import centre_kernel
 from mklearn.kernels.stack import KernelStack
@@ -86,10 +85,3 @@ def test_without_ridge_it_is_the_pencil_of_the_scatters():
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-7)
     embedded = Phi @ small.feature_coefficients(WEIGHTS[0], found.coefficients)
     assert embedded.shape == (len(LABELS), 2)
-
-
-def test_features_without_spread_are_refused():
-    moments = Moments().partial_fit(np.ones((12, 4)), np.repeat([0, 1], 6))
-    constant = LandmarkProblem(12, [slice(0, 2), slice(2, 4)], moments.scatter, moments.between, moments.mean)
-    with pytest.raises(NotApplicable, match="the combined kernel is constant over the samples"):
-        constant.ratio_trace_step(np.array([0.5, 0.5]), 1, ridge=1e-3)

@@ -96,14 +96,6 @@ def test_lines_lie_where_decision_gates_and_densities_are_level() -> None:
     assert np.abs(gauss4.best_rule(points[gauss4_figure.BEST])).max() < 0.05
 
 
-def test_boundaries_are_where_a_field_is_zero() -> None:
-    across, up = np.linspace(-2, 2, 21), np.linspace(-1, 3, 33)
-    x, y = np.meshgrid(across, up)
-    found = np.array(list(gauss4_figure.crossings(x + 2 * y - 0.3, across, up)))
-    assert len(found) > 20
-    np.testing.assert_allclose(found @ [1, 2], 0.3, atol=1e-12)
-
-
 def test_maps_are_shares_of_the_largest_row_by_row() -> None:
     rows = weight_maps.grid_rows(np.array([1.0, 2.0, 4.0, 0.0]), start="start 1")
     assert rows[1] == {"start": "start 1", "r": 0, "c": 1, "v": 0.5}
