@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from mklearn.base.view_completion import CompletedProducts, ViewCompletion, present_views
-from mklearn.kernels import Pairwise, Views
+from mklearn.base.view_completion import CompletedProducts, ViewCompletion
 
 N, DONORS = 40, np.arange(0, 40, 2)
 
@@ -72,13 +70,3 @@ def test_products_of_new_samples_that_lack_views() -> None:
             rows[lacks] = b @ (every[view, :N] @ C.T)[DONORS]
             expected += w * rows @ values
         np.testing.assert_allclose(result, expected, atol=1e-10)
-
-
-def test_which_views_samples_have() -> None:
-    table = np.arange(8.0).reshape(4, 2)
-    table[1] = np.nan
-    distances = np.ones((4, 4))
-    distances[2] = np.nan
-    views = Views({"a": table, "b": csr_array(np.ones((4, 2))), "c": Pairwise(distances)})
-    expected = [[True, True, True], [True, True, False], [False, True, True], [True, True, True]]
-    np.testing.assert_array_equal(present_views(views, ["c", "b", "a"]), expected)

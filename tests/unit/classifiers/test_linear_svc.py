@@ -21,10 +21,6 @@ def test_spread_is_one() -> None:
     assert pdist(Z) * np.sqrt(np.mean(pdist(X, "sqeuclidean"))) == pytest.approx(pdist(X))
 
 
-def test_constant_features_stay_finite() -> None:
-    assert np.isfinite(UnitSpread().fit_transform(np.ones((4, 3)))).all()
-
-
 def test_the_rotation_changes_no_decision() -> None:
     X, y = load_digits(return_X_y=True)
     train, test = slice(0, 100), slice(100, 300)

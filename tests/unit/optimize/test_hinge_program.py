@@ -9,7 +9,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from mklearn.errors import ConfigError, DataError
 from mklearn.optimize.hinge_program import GAP, Multipliers, hinge_loss, hinge_machine, lower_bound
 
 
@@ -86,13 +85,3 @@ def test_lower_bound_is_below_every_objective(problem):
     for scale in (0.01, 1.0, 100.0):
         hinge, upper, lower = scale * rng.normal(size=(3, len(y)))
         assert lower_bound(X, y, C, bound, none, Multipliers(hinge, upper, lower, np.zeros(0))) <= best
-
-
-def test_invalid_arguments(problem):
-    X, y = problem
-    with pytest.raises(ConfigError, match="`C`: expected a finite number > 0"):
-        hinge_machine(X, y, 0.0)
-    with pytest.raises(ConfigError, match="`bound`: expected a number > 1"):
-        hinge_machine(X, y, 1.0, 1.0)
-    with pytest.raises(DataError, match="labels 1 and -1"):
-        hinge_machine(X, np.ones(len(y)), 1.0)

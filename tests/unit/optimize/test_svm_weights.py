@@ -6,7 +6,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.svm_weights import svm_weights
 
 
@@ -108,19 +107,3 @@ def test_large_p_gives_equal_weights_and_a_single_kernel_weight_one():
     np.testing.assert_allclose(svm_weights(kernels, y, 1.0, p=np.inf).theta, 1 / len(kernels))
     alone = svm_weights(kernels[:1], y, 1.0)
     assert (alone.weights, alone.n_svm, alone.status) == (pytest.approx([1.0]), 1, "optimal")
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"kernels": np.full((2, 9, 9), np.nan)}, DataError, "NaN or infinite entries"),
-        ({"signs": np.ones(9)}, NotApplicable, "one class"),
-        ({"signs": np.arange(9.0)}, DataError, "-1 or 1"),
-        ({"C": 0.0}, ConfigError, "`C`"),
-        ({"p": 0.5}, ConfigError, "`p`"),
-    ],
-)
-def test_messages_name_the_error(change, error, message):
-    given = {"kernels": np.array([np.eye(9)] * 2), "signs": np.where(np.arange(9) < 4, 1.0, -1.0), "C": 1.0} | change
-    with pytest.raises(error, match=message):
-        svm_weights(**given)

@@ -7,7 +7,6 @@ import pytest
 from scipy.linalg import eigh, subspace_angles
 from tests.unit.subspace.problems import LABELS, features, gaussian_kernels, scatters
 
-from mklearn.errors import DataError
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
 
 
@@ -70,8 +69,3 @@ def test_small_ridges_reward_the_identity_and_large_ones_do_not():
     weights = [ConvexMKLDR(p=1, ridge=ridge).fit(K, LABELS).kernel_weights_[3] for ridge in (1e-3, 10.0)]
     assert weights[0] > 0.5
     assert weights[1] < 0.05
-
-
-def test_indefinite_kernels():
-    with pytest.raises(DataError, match="psd_repair"):
-        ConvexMKLDR().fit(np.eye(36) - 0.5 + np.diag(np.where(LABELS == 0, -3.0, 1.0)), LABELS)

@@ -12,15 +12,6 @@ from mklearn.subspace.loo_mkl import LeaveOneOutMKL
 from mklearn.subspace.mkldr import MKLDR
 
 
-def test_one_kernel_is_the_discriminant():
-    K = gaussian_kernels(0)[..., -1]
-    model, plain = LeaveOneOutMKL(ridge=1e-2).fit(K, LABELS), KernelFDA(ridge=1e-2).fit(K, LABELS)
-    np.testing.assert_array_equal(model.kernel_weights_, [1.0])
-    np.testing.assert_array_equal(model.embedding_, plain.embedding_)
-    np.testing.assert_array_equal(model.eigenvalues_, plain.eigenvalues_)
-    assert model.objective_ == model.uniform_objective_
-
-
 def test_the_projection_is_the_discriminant_of_the_learned_weights():
     K = gaussian_kernels(1)
     model = LeaveOneOutMKL(1, ridge=1e-2, scaling="within").fit(K, LABELS)
