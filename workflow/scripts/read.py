@@ -29,7 +29,7 @@ def read(
         Of :func:`mklearn.study.data.read.read_dataset`.
     """
     data = read_dataset(spec, spec.get("paths") or {path.name: path for path in files or []})
-    of = f" of {data.n_classes} classes" if data.target == "classes" else ""
+    of = f" of {len(data.classes)} classes" if data.target == "classes" else ""
     logger.info("%s: %d samples%s", spec["dataset"], len(data), of)
     for note in data.notes:
         logger.info("note: %s", note)

@@ -14,8 +14,8 @@ import pandas as pd
 from mklearn.errors import ConfigError, DataError
 from mklearn.loading import load
 from mklearn.study.data.registry import SELECTION
-from mklearn.study.data.samples import SampleSet, target_of
-from mklearn.study.data.selection import chosen_rows, merge_classes, merged_labels, merged_names
+from mklearn.study.data.samples import SampleSet, encode_labels, target_of
+from mklearn.study.data.selection import chosen_rows, merge_classes, merged_names
 
 
 def labels_table(samples: SampleSet) -> pd.DataFrame:
@@ -61,7 +61,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         try:
             if spec.get("merge"):
                 new_names.update(merged_names(classes, spec["merge"]))
-                kept, y, classes = merged_labels(y, classes, new_names)
+                kept = np.flatnonzero(np.isin(classes[y], list(new_names)))
+                y, classes = encode_labels([new_names[name] for name in classes[y[kept]].tolist()])
             several = sorted(set(np.bincount(y, minlength=len(classes)).tolist()))
             sizes = {"n_samples": len(y), "n_classes": len(classes), "smallest_class": several[0]}
             per_class = several[0] if len(several) == 1 else several

@@ -127,16 +127,6 @@ class SampleSet:
         return target_of(self.y)
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.classes)
-
-    @property
-    def class_counts(self) -> np.ndarray:
-        """Number of samples per class, shape (c,)."""
-        return np.bincount(self.y, minlength=len(self.classes))
-
-    @property
     def image_shape(self) -> tuple[int, ...] | None:
         """Shape of one image; None without images or if the shapes differ."""
         return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
@@ -193,8 +183,7 @@ class SampleSet:
             raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
         if len(self) and (self.y.min() < 0 or self.y.max() >= c):
             raise DataError(f"class codes must lie in 0..{c - 1}, found {self.y.min()}..{self.y.max()}")
-        empty = self.class_counts == 0
-        if empty.any():
+        if len(empty := np.setdiff1d(np.arange(c), self.y)):
             raise DataError(f"no sample belongs to: {some(self.classes[empty])}")
 
     def _check_images(self) -> None:

@@ -96,16 +96,8 @@ def merged_names(names: np.ndarray, merge: Merge) -> dict[str, str]:
     return {name: new for name in names.tolist() if (new := named.get(name, rest)) is not None}
 
 
-def merged_labels(
-    y: np.ndarray, names: np.ndarray, new_names: Mapping[str, str]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the positions of samples with a new class, and their codes and names as of :func:`encode_labels`."""
-    rows = np.flatnonzero(np.array([str(name) in new_names for name in names], dtype=bool)[y])
-    return rows, *encode_labels([new_names[str(names[code])] for code in y[rows]])
-
-
 def merge_classes(samples: SampleSet, new_names: Mapping[str, str]) -> SampleSet:
-    """Give samples their new classes, and their original ones as groups; samples without a new class are left out."""
-    rows, y, classes = merged_labels(samples.y, samples.classes, new_names)
-    groups = samples.classes[samples.y[rows]]
-    return replace(samples.subset(rows), y=y, classes=classes, groups=groups)
+    """Give samples, which all have a new class, their new classes, and their original ones as groups."""
+    groups = samples.classes[samples.y]
+    y, classes = encode_labels([new_names[name] for name in groups.tolist()])
+    return replace(samples, y=y, classes=classes, groups=groups)

@@ -55,11 +55,6 @@ class Split:
         """The parts that the split has, with their roles."""
         return [(role, part) for role in ROLES if (part := getattr(self, role)) is not None]
 
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Numbers of training, test and validation samples."""
-        return len(self.train), len(self.test), 0 if self.validation is None else len(self.validation)
-
     def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
         """Return the split with each of its parts converted."""
         parts: dict[str, Any] = {role: convert(part) for role, part in self.parts}
@@ -207,10 +202,9 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
-MOST_REPEATS = 10_000
 LARGEST_NUMBER = 2**31 - 1
 """Of a repeat or fold: what tables of predictions hold."""
-REPEATS = from_to(1, MOST_REPEATS)
+REPEATS = from_to(1, 10_000)
 
 
 @constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])

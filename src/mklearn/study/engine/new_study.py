@@ -118,10 +118,8 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
 
 
 def _has_class_folders(folder: Path) -> bool:
-    inside = (
-        file for part in folder.iterdir() if part.is_dir() and not is_hidden(part.name) for file in part.iterdir()
-    )
-    return any(file.suffix.lower() in IMAGE_SUFFIXES for file in inside)
+    folders = (part for part in folder.iterdir() if part.is_dir() and not is_hidden(part.name))
+    return any(file.suffix.lower() in IMAGE_SUFFIXES for part in folders for file in part.iterdir())
 
 
 def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
@@ -181,7 +179,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         sentences += [f"Folds hold out whole groups by column {group!r} (--group '' for none)."] if group else []
     entry |= {"group_column": group} if group else {}
     if choices.measure:
-        return entry, _read(entry), [*sentences, *notes]
+        return entry, read_dataset(dataset_spec(entry)), [*sentences, *notes]
     if left_out := _text_columns(views, (ids, predicted, group)):
         entry["leave_out"] = left_out
         sentences.append(f"Columns of text are no features: {some(left_out)} (leave_out).")
@@ -220,10 +218,8 @@ def _named_like(column: str, names: Collection[str]) -> bool:
 
 def _named_column(columns: Mapping[str, pd.Series], names: Sequence[str], option: str) -> str:
     """Return the column with the first of some names."""
-    for name in names:
-        for column in columns:
-            if _named_like(column, (name,)):
-                return column
+    for column in (column for name in names for column in columns if _named_like(column, (name,))):
+        return column
     raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join([*columns][:20]) or 'none'}.")
 
 
@@ -257,7 +253,7 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
 
     Raise DataError where most samples lack a table, so that ids are likely to be written in several ways.
     """
-    samples = _read(entry | {"missing_views": "mean", "impute": "median"})
+    samples = read_dataset(dataset_spec(entry | {"missing_views": "mean", "impute": "median"}))
     gaps = [np.isnan(table) for table in samples.tables.values()]
     lacking = [gap.all(axis=1) for gap in gaps]
     if 2 * np.logical_or.reduce(lacking).sum() > len(samples):
@@ -270,10 +266,6 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
     if any(gap[~rows].any() for gap, rows in zip(gaps, lacking, strict=True)):
         entry = entry | {"impute": "median"}
     return entry, samples
-
-
-def _read(entry: Entry) -> SampleSet:
-    return read_dataset(dataset_spec(entry))
 
 
 # --- folds

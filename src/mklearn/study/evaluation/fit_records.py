@@ -124,7 +124,8 @@ class FitAtSize:
 
     def _facts(self, split: Split) -> dict[str, Any]:
         part = self._test_parts[split.train_size, split.repeat, split.fold]
-        return dict(zip(SPLIT, (split.repeat, split.fold, *split.sizes, part), strict=True))
+        sizes = (0 if rows is None else len(rows) for rows in (split.train, split.test, split.validation))
+        return dict(zip(SPLIT, (split.repeat, split.fold, *sizes, part), strict=True))
 
     def _shown(self, result: SplitResult, split: Split) -> dict[str, Any]:
         """Return what a report shows of the fit, by the nearest-neighbour rule of the headline."""

@@ -84,7 +84,7 @@ def data_set_of(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predict
     note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
     return DataSetRecord(
         id=entry.id, title=entry.title, n_samples=len(data),
-        n_classes=data.n_classes if data.target == "classes" else None,
+        n_classes=len(data.classes) or None,
         files=tuple(map(_data_file, entry.files)), warnings=tuple(_warnings(spec, entry, data, predicted)),
         thumbnails=_thumbnails(data, spec.thumbnails), **{**entry.about, "note": note},
     )  # fmt: skip

@@ -209,7 +209,7 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     np.save(tmp_path / "bare.npy", kernel)
     np.savetxt(tmp_path / "bare.csv", kernel, delimiter=",")
     np.savetxt(tmp_path / "bare.csv.gz", kernel, delimiter=",")
-    for name in (
+    for name in [
         "named.csv",
         "spaced.csv",
         "named.parquet",
@@ -218,7 +218,7 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
         "bare.npy",
         "bare.csv",
         "bare.csv.gz",
-    ):
+    ]:
         samples = read_one(tmp_path / name, labels)
         np.testing.assert_allclose(samples.matrices["k"], kernel, rtol=1e-12)
         np.testing.assert_array_equal(samples.matrices["k"], samples.matrices["k"].T)
@@ -231,17 +231,6 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     assert "2 samples without a label are left out" in samples.notes[-1]
 
 
-def test_rounding_is_averaged_and_asymmetry_refused(tmp_path: Path, labels: Path) -> None:
-    kernel = gram()
-    single = kernel + np.triu(kernel * 1e-7, 1)
-    write_npz(tmp_path / "k.npz", K=single)
-    np.testing.assert_allclose(read_one(tmp_path / "k.npz", labels).matrices["k"], (single + single.T) / 2)
-    kernel[1, 4] += 0.1
-    write_npz(tmp_path / "k.npz", K=kernel)
-    with pytest.raises(DataError, match=r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is"):
-        read_one(tmp_path / "k.npz", labels)
-
-
 def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     kernel = gram()
     distance = kernel.max() - kernel
@@ -250,12 +239,17 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     assert read_one(tmp_path / "k.npz", labels, "distance").matrices["k"].min() == 0
     with pytest.raises(DataError, match=r"k\.npz: not a kernel: .* is 0; .*measure: distance"):
         read_one(tmp_path / "k.npz", labels)
-    nan, negative, diagonal = distance.copy(), distance.copy(), distance.copy()
+    single = kernel + np.triu(kernel * 1e-7, 1)  # differences of rounding are averaged
+    write_npz(tmp_path / "k.npz", K=single)
+    np.testing.assert_allclose(read_one(tmp_path / "k.npz", labels).matrices["k"], (single + single.T) / 2)
+    nan, negative, diagonal, skew = distance.copy(), distance.copy(), distance.copy(), distance.copy()
+    skew[1, 4] += 0.1
     nan[2, 3] = np.nan
     negative[0, 1] = negative[1, 0] = -0.5
     diagonal[3, 3] = 1
     wrong_ids = np.array([*IDS[:7], "zz"])
     for arrays, message in (
+        ({"K": skew}, r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is"),
         ({"K": nan}, r"k\.npz: 1 values missing or infinite: columns '3'"),
         ({"K": negative}, r"not a distance: \('s0', 's1'\) is -0.5; expected no negative value"),
         ({"K": diagonal}, r"\('s3', 's3'\) is 1; expected .* 0 on the diagonal"),
@@ -273,9 +267,3 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     frame.to_csv(tmp_path / "k.csv", index=False)
     with pytest.raises(DataError, match=r"lacks 's7' and has 'zz'"):
         read_one(tmp_path / "k.csv", labels)
-
-
-def test_matrices_by_specification(tmp_path: Path, labels: Path) -> None:
-    write_npz(tmp_path / "k.npz", K=gram())
-    spec = dataset_spec({"kind": "precomputed", "matrices": {"k": str(tmp_path / "k.npz")}, "labels": str(labels)})
-    assert set(read_dataset(spec).matrices) == {"k"}

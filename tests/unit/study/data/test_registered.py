@@ -226,11 +226,6 @@ def test_packaging_on_the_mirror_comes_first(mirror: Path, tmp_path: Path) -> No
     assert entry("digits").packaging(str(mirror)) == []
 
 
-def test_unknown_names_get_a_hint() -> None:
-    with pytest.raises(ConfigError, match=r"'coil-20' is not registered\. Did you mean 'coil20'"):
-        entry("coil-20")
-
-
 # --- several views
 
 VIEW_SETS = {

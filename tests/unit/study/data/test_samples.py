@@ -71,6 +71,9 @@ def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     assert json.loads(str(read_npz(tmp_path / "a.npz")["provenance"])) == {"files": []}
     SampleSet.load(tmp_path / "a.npz").save(tmp_path / "b.npz", {"files": []})
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    np.savez(tmp_path / "foreign.npz", x=np.eye(2))
+    with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks ids"):
+        SampleSet.load(tmp_path / "foreign.npz")
 
 
 @pytest.mark.parametrize("images", [None, RAGGED, np.arange(60).reshape(3, 4, 5)])
@@ -112,12 +115,6 @@ def test_samples_that_equal_another_one(kind: str) -> None:
     }[kind]
     data = SampleSet.from_labels(list("abcdef"), list("xyxyxy"), **content)
     assert data.first_equal().tolist() == [0, 1, 0, 1, 4, 5]
-
-
-def test_foreign_files(tmp_path: Path) -> None:
-    np.savez(tmp_path / "foreign.npz", x=np.eye(2))
-    with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks ids"):
-        SampleSet.load(tmp_path / "foreign.npz")
 
 
 @settings(max_examples=50)

@@ -29,13 +29,7 @@ def of_class(rows: np.ndarray, name: str, y: np.ndarray = Y, names: np.ndarray =
 
 
 @settings(max_examples=80)
-@given(
-    st.integers(2, 7),
-    st.integers(0, 5),
-    st.permutations(NAMES.tolist()),
-    st.integers(2, 4),
-    st.sampled_from(["caltech101", "orl"]),
-)
+@given(st.integers(2, 7), st.integers(0, 5), st.permutations(NAMES.tolist()), st.integers(2, 4), st.just("orl"))
 def test_a_draw_of_a_class_depends_on_its_name_only(
     per_class: int, draw: int, order: list[str], n_classes: int, dataset: str
 ) -> None:
@@ -70,14 +64,8 @@ def test_draws_are_pinned() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"classes": ["bas", "x"], "exclude_classes": ["cat"]},
-            r"classes: no class 'bas', 'x' .* mean 'bass'\? It has 'ant', 'bass'",
-        ),
-        (
-            {"per_class": 10, "draw": 0},
-            r"10 samples can't be drawn of 'ant' \(9\), 'emu' \(7\); lower per_class or put",
-        ),
+        ({"classes": ["bas", "x"], "exclude_classes": ["cat"]}, r"classes: no class 'bas', 'x' .* mean 'bass'\?"),
+        ({"per_class": 10, "draw": 0}, r"10 samples can't be drawn of 'ant' \(9\), 'emu' \(7\); lower per_class"),
         ({"exclude_classes": ["emu"], "first_classes": 4}, "3 of 4 classes remain; expected at least 4"),
         ({"exclude_classes": ["emu", "crab", "ant"]}, "1 of 4 classes remain; expected at least 2"),
     ],
@@ -107,7 +95,7 @@ def test_the_original_class_is_the_group() -> None:
 
 def test_a_selection_is_among_the_new_classes() -> None:
     merged = digits(ODD, per_class=7)
-    assert merged.class_counts.tolist() == [7, 7]
+    assert np.bincount(merged.y).tolist() == [7, 7]
     whole = digits()
     first_odd = whole.ids[whole.y % 2 == 1][:7]
     np.testing.assert_array_equal(merged.ids[merged.classes[merged.y] == "odd"], first_odd)

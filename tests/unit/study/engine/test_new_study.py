@@ -72,15 +72,12 @@ def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
             Image.fromarray(np.stack([grey, grey // 2, 255 - grey], axis=2)).save(path)
     (folder / "photos" / "cat" / "0.png").write_bytes(b"broken")
     assert yaml.safe_load(new_study("photos").text)["datasets"]["photos"]["colour"] == "rgb"
-
-
-def test_small_classes_have_fewer_folds(folder: Path) -> None:
-    images(folder / "photos", cat=6, dog=3)
-    study = yaml.safe_load(new_study("photos").text)
+    images(folder / "small", cat=6, dog=3)  # has fewer folds
+    study = yaml.safe_load(new_study("small").text)
     assert study["protocols"] == {"3-fold": {"kind": "k_fold", "folds": 3}}
-    images(folder / "photos", owl=1)
+    images(folder / "small", owl=1)
     with pytest.raises(DataError, match=r"the smallest, 'owl', has 1 sample\. Cross-validation needs 2"):
-        new_study("photos")
+        new_study("small")
 
 
 def test_a_table_and_its_columns(folder: Path) -> None:
@@ -200,11 +197,7 @@ def test_a_folder_of_neither(folder: Path) -> None:
     (folder / "broken.csv").write_text("x,,y\n1,2,3\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"broken\.csv: column 2 has no name"):
         new_study("broken.csv")
-
-
-def test_files_that_are_no_tables_are_named(folder: Path) -> None:
-    """Kills: a table whose suffix is in capitals, which is left out without a word."""
-    Path("cohort").mkdir()
+    Path("cohort").mkdir()  # kills: a table whose suffix is in capitals, which is left out without a word
     table(Path("cohort/blood.csv"), 24)
     for name in ("imaging.CSV", "other.xlsx"):
         Path("cohort", name).touch()
@@ -256,7 +249,7 @@ def test_barcodes_of_aliquots_beside_those_of_patients(
     assert main(words) == 1
     assert "`id_prefix: 12` in the data set (mklearn init: --id-prefix 12)" in capsys.readouterr().err
     assert main([*words, "--id-prefix", "12"]) == 0
-    assert "78 samples of 2 classes; the smallest, '2', has 35 samples." in capsys.readouterr().out
+    assert "78 samples of 2 classes; the smallest, 'C1B', has 35 samples." in capsys.readouterr().out
     assert main(["validate", "acc.yaml"]) == 0
     assert main([*words, "--id-prefix", "9", "--force"]) == 1
     assert "ids of 9 characters (id_prefix) must be unique" in capsys.readouterr().err
