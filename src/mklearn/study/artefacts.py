@@ -56,11 +56,7 @@ def write_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> Non
 
 def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the record of an artefact: its keys are spec, inputs, code and versions, of a JSON file others too.
-
-    Raises
-    ------
-    DataError
-        The file is damaged or missing, or is an NPZ file without a record.
+    DataError is raised where the file is damaged or missing, or is an NPZ file without a record.
     """
     suffix = Path(path).suffix
     if suffix == ".parquet":

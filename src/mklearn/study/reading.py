@@ -28,11 +28,7 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
 
     With ``parameters`` those of methods, kernels, descriptors and protocols are checked too, which imports all of them;
     of a study with other mistakes they are checked in any case.
-
-    Raises
-    ------
-    ConfigError
-        One line per mistake: dotted path, what was found, what is expected, the nearest valid key.
+    ConfigError has a line for each mistake: dotted path, what was found, what is expected, the nearest valid key.
     """
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")

@@ -32,11 +32,7 @@ def test_the_graph_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("study", "rules"),
-    [
-        (DOWNLOADED, ALWAYS | {"download", "model"}),
-        (STUDY, OUTPUTS.keys() - {"download", "model"}),
-    ],
+    ("study", "rules"), [(DOWNLOADED, ALWAYS | {"download", "model"}), (STUDY, OUTPUTS.keys() - {"download", "model"})]
 )
 def test_rules_make_the_files_of_the_plan(
     study: dict[str, Any], rules: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

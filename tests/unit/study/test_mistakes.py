@@ -124,11 +124,6 @@ def test_a_long_list_of_valid_names_stands_once() -> None:
     assert [line.partition(" Expected: ")[2] for line in others] == ["as in 1.", "as in 1.", "a."]
 
 
-def test_the_study_is_valid_before_it_is_corrupted() -> None:
-    study = check_study(STUDY)
-    assert study.model_dump()["kernels"]["gauss"]["bandwidth"] == [0.5, 2]
-
-
 @given(st.sampled_from(MAPPINGS), st.text("abcdefghij", min_size=9, max_size=9))
 def test_an_unknown_key_is_named_at_every_level(path: Path, key: str) -> None:
     study = copy.deepcopy(STUDY)
@@ -139,16 +134,13 @@ def test_an_unknown_key_is_named_at_every_level(path: Path, key: str) -> None:
         assert any(f"unknown key {key!r}." in line and "Valid keys: " in line for line in lines), lines
 
 
-@given(st.sampled_from(NAMED), st.data())
+@given(st.sampled_from([path for path in NAMED if path[-1] != "kind"]), st.data())
 def test_a_misspelt_key_is_named_with_the_right_one(path: Path, data: Any) -> None:
     study, key = copy.deepcopy(STUDY), str(path[-1])
     position = data.draw(st.integers(0, len(key) - 1))
     wrong = key[:position] + key[position] + key[position:]
     at(study, path[:-1])[wrong] = at(study, path[:-1]).pop(key)
     lines = mistakes(study)
-    if key == "kind":
-        assert any(line.startswith(dotted(path[:-1])) for line in lines), lines
-        return
     expected = f"{dotted((*path[:-1], wrong))}: unknown key {wrong!r}. Did you mean {key!r}? Valid keys: "
     assert any(line.startswith(expected) for line in lines), (expected, lines)
 
@@ -297,6 +289,11 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each"}}},
          "descriptors.p: patch: each and grid: [rows, columns] need each other."),
         ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each", "grid": 2}}}, "descriptors.p"),
+        ({"kernels": {"g": {"kind": "gaussian"}, "p": {"kind": "product", "of": ["g-hog", "g-hgo"]}}},
+         "kernels.p.of: there is no Gaussian kernel 'g-hgo'. Did you mean 'g-hog'? Expected: g-blocks, "),
+        ({"kernels": {"p": {"kind": "product", "of": ["g", "g"]}}}, "kernels.p.of: names g more than once"),
+        ({"kernels": {"p": {"kind": "product", "descriptor": "hog"}}},
+         "kernels.p.descriptor: unknown key 'descriptor'. Valid keys: centre, datasets, kind, normalise, of, psd."),
         ({"mirror": "a\0b"}, "mirror: invalid value 'a\\x00b': no folder or URL has a NUL"),
         ({"study": "cache"}, "study: invalid name 'cache': the folder of this name holds what studies share."),
         ({"seed": True}, "seed: invalid value True: expected a"),

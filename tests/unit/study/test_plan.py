@@ -188,10 +188,7 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
             "linear": {"kind": "linear"},
             "gaussian": {"kind": "gaussian", "descriptor": "pixels", "datasets": ["fine"]},
         },
-        "methods": {
-            "average": {"kind": "kernel_fda"},
-            "voting": {"kind": "kernel_voting", "datasets": ["fine"]},
-        },
+        "methods": {"average": {"kind": "kernel_fda"}, "voting": {"kind": "kernel_voting", "datasets": ["fine"]}},
     }
     plan = planned(study)
     found = {

@@ -36,10 +36,6 @@ def planned(**changes: Any) -> Plan:
     return plan_study(check_study(STUDY | changes))
 
 
-def with_product(**product: Any) -> dict[str, Any]:
-    return STUDY["kernels"] | {"product": {"kind": "product", **product}}
-
-
 def kernels_of(plan: Plan, method: str) -> list[dict[str, Any]]:
     return next(fit.spec.kernels for fit in plan.fits.values() if fit.method_id == method)
 
@@ -72,29 +68,13 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
     assert [factor["measure"] for factor in product["factors"][:2]] == ["chi2", "squared_euclidean"]
 
 
-@pytest.mark.parametrize(
-    ("product", "sentence"),
-    [
-        ({"of": ["gauss-pixels", "gauss-lpb"]},
-         "kernels.product.of: there is no Gaussian kernel 'gauss-lpb'. Did you mean 'gauss-lbp'? Expected: gauss-"),
-        ({"of": ["gauss-lbp", "gauss-lbp"]}, "kernels.product.of: names gauss-lbp more than once"),
-        ({"descriptor": "pixels"},
-         "kernels.product.descriptor: unknown key 'descriptor'. Valid keys: centre, datasets, kind, normalise, "
-         "of, psd."),
-    ],
-)  # fmt: skip
-def test_invalid_products(product: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(sentence)):
-        check_study(STUDY | {"kernels": with_product(**product)})
-
-
 # --- data sets that do not have all kernels
 
 
 def test_factors_have_to_apply_to_every_data_set(matrices: dict[str, Any]) -> None:
     datasets = STUDY["datasets"] | {"mine": matrices | {"measure": "kernel"}}
     methods = {"average": {"kind": "kernel_fda"}}
-    kernels = with_product(of=["gauss-pixels", "gauss-lbp"])
+    kernels = STUDY["kernels"] | {"product": {"kind": "product", "of": ["gauss-pixels", "gauss-lbp"]}}
     sentence = "kernels.product.of: data set 'mine' has no Gaussian kernel gauss-pixels, gauss-lbp; it has none."
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         planned(datasets=datasets, kernels=kernels, methods=methods)

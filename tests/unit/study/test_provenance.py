@@ -19,15 +19,7 @@ from hypothesis import strategies as st
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.methods import METHODS
 from mklearn.study.data.registry import registry
-from mklearn.study.provenance import (
-    PACKAGE,
-    array_digest,
-    canonical,
-    code_files,
-    commit,
-    key,
-    named_modules,
-)
+from mklearn.study.provenance import PACKAGE, array_digest, canonical, code_files, commit, key, named_modules
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -88,13 +88,7 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
 
     In a checkout it is the same as ``snakemake --configfile STUDY WORDS`` there. ``display`` is ``mklearn`` for the
     progress, ``mklearn-plan`` for the summary of a dry run; by default Snakemake prints its own messages.
-
-    Raises
-    ------
-    ConfigError
-        There is no such study, it has mistakes, or its results can't be written.
-    MissingExtra
-        Snakemake is not installed.
+    ConfigError is raised where there is no such study, it has mistakes, or its results can't be written.
     """
     require("snakemake")
     from mklearn.study.engine.workflow_files import DEFAULT_STUDY, check_folders, study_file, workflow_file

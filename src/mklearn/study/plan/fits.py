@@ -19,14 +19,7 @@ from mklearn.study.plan.descriptors import PlannedProtocol
 from mklearn.study.plan.kernels import by_name, pairwise_of
 from mklearn.study.plan.landmarks import moments_spec, on_landmarks
 from mklearn.study.provenance import key
-from mklearn.study.specs.fit_spec import (
-    EvaluationSpec,
-    FitSpec,
-    Impute,
-    InputSpec,
-    MethodSpec,
-    MomentsSpec,
-)
+from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, MomentsSpec
 from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation
 
@@ -86,13 +79,8 @@ def planned_fits(
     """Plan the fits of one method on one data set: one for each protocol.
 
     For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel, or view of a dictionary.
-
-    Kernels, descriptors and protocols are those that apply to the data set.
-
-    Raises
-    ------
-    ConfigError
-        The data set does not have what an input of the method takes, or a metric can't be computed or choose.
+    Kernels, descriptors and protocols are those that apply to the data set. ConfigError is raised where that does not
+    have what an input of the method takes, or a metric can't be computed or choose.
     """
     inputs = _inputs(dataset, method_id, method, descriptors)
     evaluated = _evaluation(method_id, method, evaluation)

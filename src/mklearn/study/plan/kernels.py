@@ -34,12 +34,7 @@ def planned_kernels(
 
     A view is the features of a descriptor by its key, which the fit scales or completes, or a matrix among all samples,
     ``SOURCE/MEASURE``, see `pairwise_spec`. Products come last, after their factors.
-
-    Raises
-    ------
-    ConfigError
-        A kernel that can't compare a descriptor, a product of kernels that the data set does not have, or two kernels
-        of one name.
+    ConfigError is raised for a kernel that can't compare a descriptor, and a product of kernels that are not there.
     """
     sources = list(config.matrices if isinstance(config, Precomputed) else descriptors)
     kernels = []

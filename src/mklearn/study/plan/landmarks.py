@@ -42,13 +42,8 @@ def on_landmarks(
 ) -> FitSpec:
     """Return a fit with the landmarks of its method, if it has any.
 
-    Raises
-    ------
-    ConfigError
-        Its kernels, its other fields, the protocol or the evaluation need kernels among all samples, or on samples in
-        blocks more than one pass over them.
-    MissingExtra
-        skops is not installed: known now, not in a job.
+    ConfigError is raised where its kernels, its other fields, the protocol or the evaluation need kernels among all
+    samples, or on samples in blocks more than one pass over them.
     """
     landmarks = method.landmark_candidates(fit.seed)
     if not landmarks:
@@ -63,7 +58,7 @@ def on_landmarks(
     }  # fmt: skip
     if dataset.n_blocks > 1:
         reasons |= dict.fromkeys(_more_than_a_pass(fit, method, dataset, protocol), "set `blocks: 1`")
-        require("skops")
+        require("skops")  # known now, not in a job
     sentences = [f"{reason}; {advice}" for reason, advice in reasons.items() if reason]
     if sentences:
         raise ConfigError(

@@ -64,12 +64,9 @@ class Plan:
 def plan_study(study: Study) -> Plan:
     """Expand a study.
 
-    Raises
-    ------
-    ConfigError
-        If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
-        path does not exist, or is a file where a folder is needed; or no model can be made of what `final` names. All
-        of these are listed, but for the model, which is planned last.
+    ConfigError is raised if a data set has none of the kernels that a method asks for, two kernels or methods would
+    have one name, or a path does not exist, or is a file where a folder is needed; or no model can be made of what
+    `final` names. All of these are listed, but for the model, which is planned last.
     """
     mistakes = _Mistakes()
     with mistakes.kept():
