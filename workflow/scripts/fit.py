@@ -1,5 +1,6 @@
 """Fit a method on every split of a protocol, and predict the test samples."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,10 @@ def fit(
     choosing = None if spec.evaluation.choice == "test_set" else drawn.choosing
     at_size: Any = FitAtSize
     if moments:
-        from mklearn.study.evaluation.moments import fit_to_moments
+        from mklearn.study.evaluation.moments import FitToMoments, read_landmarks
 
-        at_size = fit_to_moments(moments, blocks or [], drawn.splits, ids)
+        files = {"landmarks": read_landmarks(moments[0]), "moments": moments, "blocks": blocks or []}
+        at_size = partial(FitToMoments, every_split=drawn.splits, ids=ids, **files)
     problem = MethodOnViews(views, y, spec.method, spec.kernels, groups)
     import_method(spec)
     for setting in spec.settings:

@@ -224,15 +224,6 @@ def class_codes(y: NDArray[Any]) -> NDArray[np.int64] | None:
 # --- fits
 
 
-def fit_to_moments(
-    moments: Sequence[Path], blocks: Sequence[Path], splits: Sequence[Split], ids: NDArray[np.str_]
-) -> Callable[..., FitToMoments]:
-    """Return what evaluates a method at one training size, given files, all splits and all samples."""
-    return partial(
-        FitToMoments, every_split=splits, landmarks=read_landmarks(moments[0]), ids=ids, moments=moments, blocks=blocks
-    )
-
-
 @dataclass(frozen=True)
 class FitToMoments(FitAtSize):
     """A method with landmarks at one training size; neither the moments nor the features of two splits are held."""

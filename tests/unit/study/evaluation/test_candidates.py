@@ -38,7 +38,6 @@ class GatedMeans:
         self.classes_ = np.unique(y)
         self.mean_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
         self.kernel_weights_ = np.full(len(stack), 1 / len(stack))
-        self.dual_coef_ = self.mean_.T
         return self
 
     def decision_function(self, X: Views) -> NDArray[np.float64]:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from tests import entries
 from tests.scores import rows_of, samples_of
+from tests.unit.study.evaluation.test_candidates import GatedMeans
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.errors import DataError, SolverFailed
-from mklearn.kernels import StackTransform, Views
+from mklearn.kernels import Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.loading import load
 from mklearn.papers.fsvm.pairs import Pairs
@@ -31,29 +32,18 @@ N = 30
 fit = load_script("fit")
 
 
-class Gated:
-    """Kernel class means, gated by features of width 2; others have width 3."""
+class Gated(GatedMeans):
+    """Gated by features of width 2; others have width 3."""
 
     def __init__(self, kernels: Any = "linear", gating: str = "", others: str = "", fails: bool = False) -> None:
-        self.kernels, self.gating, self.others, self.fails = kernels, gating, others, fails
+        super().__init__(kernels=kernels, gating=gating)
+        self.others, self.fails = others, fails
 
-    def fit(self, X: Views, y: NDArray[Any]) -> Gated:
-        self.transform_ = StackTransform(self.kernels)
-        stack = self.transform_.fit_transform(X)
-        assert (stack.matrices.shape, X[self.gating].shape, X[self.others].shape) == ((2, 20, 20), (20, 2), (20, 3))
+    def fit(self, X: Views, y: NDArray[Any]) -> GatedMeans:
+        assert (X[self.gating].shape, X[self.others].shape) == ((20, 2), (20, 3))
         if self.fails:
             raise SolverFailed("no solution")
-        self.classes_ = np.unique(y)
-        self.means_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
-        return self
-
-    def decision_function(self, X: Views) -> NDArray[np.float64]:
-        assert (X[self.gating].shape, X[self.others].shape) == ((10, 2), (10, 3))
-        scores: NDArray[np.float64] = self.transform_.transform(X).matrices.mean(axis=0) @ self.means_
-        return scores
-
-    def predict(self, X: Views) -> NDArray[Any]:
-        return self.classes_[self.decision_function(X).argmax(axis=1)]
+        return super().fit(X, y)
 
 
 @pytest.fixture

@@ -353,23 +353,15 @@ def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeyp
 
 @pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any) -> None:
+    """All components need none; a grid is compared at all of them, and the classes - 1 are taken."""
     pairwise, y, train, test = digits
     few = np.array([train[y[train] == code][0] for code in range(3)])  # one sample of each class
     result = run((pairwise, y, few, test))
     found = result.rules["euclidean"]
-    assert component(found) is None
-    assert chosen_score(found) is None
-    assert scores(found).shape == (2,)
+    assert (component(found), chosen_score(found), len(scores(found))) == (None, None, 2)
     assert "class 0 has one" in result.selection_message
     with pytest.raises(NotApplicable):
         run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
-
-
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_all_components_need_no_inner_folds(digits: Any) -> None:
-    """One sample of each class has a value; a grid is compared at all components, and the classes - 1 are taken."""
-    pairwise, y, train, test = digits
-    few = np.array([train[y[train] == code][0] for code in range(3)])
     found = run((pairwise, y, few, test), components="all").rules["euclidean"]
     assert (component(found), chosen_score(found)) == (2, scores(found)[-1])
     assert component(run(digits, components="all", ridge=[1e-3, 1e-1]).rules["euclidean"]) == 2
@@ -388,11 +380,8 @@ def test_without_a_solution_in_the_inner_folds_all_dimensions_are_reported(
         result = run(digits, "recorder", neighbours=("euclidean", "cosine"), inner=inner)  # type: ignore[arg-type]
         assert list(result.rules) == ["euclidean", "cosine"]
         for found in result.rules.values():
-            assert found.predictions.components == [1, 2]
+            assert (found.predictions.components, found.predictions.position) == ([1, 2], None)
             assert scores(found).shape == (2,)
-            assert found.predictions.position is None
-            assert component(found) is None
-            assert chosen_score(found) is None
         np.testing.assert_array_equal(scores(result.rules["euclidean"]), scores(good))
         assert "every candidate failed" in result.selection_message
         assert "no solution at 1.0" in result.selection_message

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.study.evaluation.test_summary import row
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
@@ -28,11 +29,7 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             predicted = np.where(right, samples % 2, 1 - samples % 2)
             made = dict.fromkeys(("predicted_oracle", "distance"), 0) | {"decision_value": np.nan, "nearest": ""}
             predictions.append(frame.assign(**place, method=method, repeat=repeat, predicted=predicted, **made))
-            scores.append(place | {
-                "study": "s", "method": method, "repeat": repeat, "kernel_set": "k", "selection": "inner_cv",
-                "dimension": 1, "metric": "accuracy", "value": right.mean(), "status": "ok", "message": "", "seed": 0,
-                "parameters": "{}", "n_train": 20, "n_test": 20, "fit_seconds": 0.1,
-            })  # fmt: skip
+            scores.append(row(method, repeat, right.mean(), selection="inner_cv", dimension=1, n_train=20, **place))
     table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
     summary = summarise(table, Predictions(predicted_table), reference="average")
     compared = {"reference": "average", "neighbour": "cosine"}
@@ -46,8 +43,8 @@ def first() -> StudyTables:
 
 def cells(first: StudyTables, second: StudyTables, method: str) -> list[str]:
     """The texts of a method's row: A, B, B − A."""
-    (row,) = [row for row in compare(first, second).rows if row[1].text.startswith(method)]
-    return [cell.text for cell in row[2:]]
+    (own,) = [line for line in compare(first, second).rows if line[1].text.startswith(method)]
+    return [cell.text for cell in own[2:]]
 
 
 def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(first: StudyTables) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.study.evaluation.test_summary import row
 from tests.unit.study.report.conftest import report_spec
 
 from mklearn.study.evaluation.summary import summarise
@@ -21,11 +20,9 @@ TITLES = {"fsvm": "F-SVM", "svm": "SVM", "rmm": "RMM"}
 
 def score_table(means: dict[tuple[str, str, str], float], splits: int = 5) -> pd.DataFrame:
     """Scores with these means by data set, protocol and method; splits differ by a point, alike in all methods."""
-    rows: list[dict[str, Any]] = [
-        {"study": "x", "dataset": dataset, "protocol": protocol, "train_size": None, "repeat": 0, "fold": fold,
-         "method": method, "kernel_set": "", "neighbour": "", "selection": selection, "dimension": None,
-         "value": mean + 0.01 * (fold - (splits - 1) / 2), "status": "ok", "message": "", "n_train": 90, "n_test": 10,
-         "fit_seconds": 0.1, "metric": "accuracy"}
+    rows = [
+        row(method, 0, mean + 0.01 * (fold - (splits - 1) / 2), selection=selection, fold=fold, dataset=dataset,
+            protocol=protocol, train_size=None, kernel_set="", neighbour="", n_train=90, n_test=10)
         for (dataset, protocol, method), mean in means.items()
         for fold in range(splits)
         for selection in ("dimension", "inner_cv")
