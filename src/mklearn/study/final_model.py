@@ -73,13 +73,7 @@ def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
 
 
 def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidate:
-    """Return the candidate with the best mean of the metric over folds of some samples.
-
-    Raises
-    ------
-    NotApplicable
-        No candidate has a value.
-    """
+    """Return the candidate with the best mean of the metric over folds of samples; NotApplicable if none has one."""
     metric, scores = metric_named(spec.metric), list[float]()
     for candidate in spec.candidates if len(spec.candidates) > 1 else []:
         fit, every = candidate.fit, np.arange(len(rows))
@@ -106,13 +100,7 @@ def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidat
 def chosen_method(
     summary: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FinalCandidate]
 ) -> tuple[FinalCandidate, dict[str, Any]]:
-    """Return the candidate that wins by the rows of the page's headline, and what is expected of it.
-
-    Raises
-    ------
-    NotApplicable
-        No candidate has a value.
-    """
+    """Return the candidate that wins by the rows of the page's headline, and what to expect; NotApplicable if none."""
     rows = headline_rows(summary, spec.metric, RULE)
     entries = [candidate.entry for candidate in candidates]
     best = winner(rows, spec.metric, spec.dataset, entries)
@@ -145,12 +133,8 @@ def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, dict[str, A
     """Return an estimator, not fitted, with the parameters that inner cross-validation on all samples chooses.
 
     It is that of the split in which all samples are training samples. Kernels of the problem are on features; if it has
-    groups, the inner cross-validation holds out whole ones. The parameters are without ``kernels``.
-
-    Raises
-    ------
-    NotApplicable, SolverFailed
-        No parameters can be chosen.
+    groups, the inner cross-validation holds out whole ones. The parameters are without ``kernels``. Raise NotApplicable
+    or SolverFailed if none can be chosen.
     """
     every = np.arange(len(problem.y))
     check_classes(problem.y)

@@ -45,11 +45,8 @@ def described(
 ) -> tuple[Features, np.ndarray]:  # fmt: skip
     """Return the features of all samples, or of one part of them, with their ids.
 
-    Raises
-    ------
-    DataError
-        The samples lack the images or the table, features are not finite or too large for `dtype`, or batches of images
-        give features of different lengths or types.
+    Raise DataError if the samples lack the images or the table, features are not finite or too large for `dtype`, or
+    batches of images give features of different lengths or types.
     """
     data = SampleSet.load(samples)
     rows = slice(None) if part is None else rows_of_part(len(data), part)

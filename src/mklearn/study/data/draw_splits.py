@@ -19,27 +19,11 @@ from mklearn.study.specs.data_specs import SplitSpec
 def draw_splits(
     table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = (), reference: pd.DataFrame | None = None
 ) -> Splits:
-    """Draw the splits of a data set, or read them.
+    """Draw the splits of a data set by its :func:`mklearn.study.data.read.labels_table`, or read them from files.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns id, y, label of classes and, where samples have one, group: see
-        :func:`mklearn.study.data.read.labels_table`.
-    spec : SplitSpec
-    files : sequence of Path
-        What the protocol reads.
-    reference : DataFrame, optional
-        Labels of the data set whose splits this one has: they are drawn there, and brought here by the ids.
-
-    Raises
-    ------
-    DataError
-        The reference has other samples or labels; the message has the first that differ.
-    ConfigError
-        Unknown classes to exclude, fewer than two that remain, or no released splits.
-    NotApplicable
-        A class is too small for the protocol.
+    `reference` is the table of the data set whose splits this one has: they are drawn there, and brought here by the
+    ids; DataError names the first samples or labels that differ. Raise ConfigError for unknown classes to exclude,
+    fewer than two that remain, or no released splits, and NotApplicable for a class that is too small.
     """
     if reference is not None:
         rows, drawn = _rows_of(reference, table, spec.dataset), draw_splits(reference, spec, files)

@@ -40,18 +40,14 @@ def validation_folds(
 
     This is how Gonen and Alpaydin evaluate (Localized Multiple Kernel Machines for Image Recognition). Every step is
     done in each class by itself, of each group where samples have groups, in natural order of their names ("2" before
-    "10").
+    "10"). Raise NotApplicable if one has too few samples for a test sample and one in each fold.
 
     Parameters
     ----------
-    target : (n,) int array
-        Class codes.
     folds : int
         At least 2. What the folds do not divide goes to the last ones, with `in_order` to the first.
     repeats : int
         Number of test parts drawn. Models of one repeat have the same test part, and are numbered by ``Split.fold``.
-    seed, name, classes
-        As for :func:`mklearn.study.data.splits.random_per_class`.
     test_share : float
         Share of each class (of each group) that is the test part; rounded. It is the first of a random permutation.
     test_size : int, optional
@@ -64,12 +60,6 @@ def validation_folds(
     first_seed : int, optional
         Repeat k has NumPy's ``default_rng(first_seed + k)``, in place of the study's seeds, to repeat splits that were
         drawn elsewhere.
-    groups : (n,) array of str, optional
-
-    Raises
-    ------
-    NotApplicable
-        A group has too few samples for a test sample and one in each fold.
     """
     y = np.asarray(target)
     strata = dict(_strata(y, classes, groups))
@@ -103,22 +93,14 @@ def group_k_fold(
 ) -> Splits:  # fmt: skip
     """Draw folds that hold out whole groups, such as persons, with the classes spread evenly over them.
 
+    Raise ConfigError without groups, and NotApplicable if a class has fewer groups than there are folds.
+
     Parameters
     ----------
     folds : int
         At least 2, and at most as many as the class with the fewest groups has.
     repeats : int
         How often folds are drawn.
-    groups : (n,) array of str
-    target, seed, name, classes
-        As for :func:`mklearn.study.data.splits.k_fold`.
-
-    Raises
-    ------
-    ConfigError
-        No groups.
-    NotApplicable
-        A class has fewer groups than there are folds.
     """
     y = np.asarray(target)
     if groups is None:

@@ -32,14 +32,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     """Read the data set of a specification, which :func:`mklearn.study.datasets.dataset_spec` makes.
 
     `files` are the paths of the files of a registered data set by name, in any of its packagings; by default
-    ``spec["paths"]``, those of own data.
-
-    Raises
-    ------
-    DataError
-        Missing or damaged files, or a data set that is not the expected one (the message has expected and found).
-    ConfigError
-        An unknown reader, option or class; a class with too few samples to draw from.
+    ``spec["paths"]``, those of own data. Raise DataError for missing or damaged files, or a data set that is not the
+    expected one, and ConfigError for an unknown reader, option or class, or a class with too few samples to draw from.
     """
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
     read, options = load(spec["reader"]), dict(spec.get("options") or {})

@@ -111,12 +111,8 @@ class Entry(Strict):
 def registry() -> dict[str, Entry]:
     """Return all registered data sets by id: mklearn's own and those of installed packages.
 
-    An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``.
-
-    Raises
-    ------
-    ConfigError
-        The file of a package can't be read, or has a data set that is registered already.
+    An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``;
+    ConfigError if it can't be read, or has a data set that is registered already.
     """
     text = package_files("mklearn.study.data").joinpath("registry.yaml").read_text(encoding="utf-8")
     entries = _entries(text, {})

@@ -29,22 +29,12 @@ def chosen_rows(
     exclude_classes: Sequence[str] | None = None, first_classes: int | None = None, per_class: int | None = None,
     draw: int | None = None, dataset: str = "",
 ) -> np.ndarray:  # fmt: skip
-    """Return the positions of the selected samples, ascending.
+    """Return the positions of the selected samples, ascending; `names` are those of the classes.
 
-    Parameters
-    ----------
-    y : (n,) int array
-        Class codes; `names` are those of the classes, in the data set's order.
-    first_classes : int, optional
-        Keep only the first of the classes that remain of `classes` without `exclude_classes`.
-    per_class : int, optional
-        Samples per class. Without `draw` the first ones, and smaller classes are kept whole; with `draw`, its number
-        from 0, random ones of the data set with the id `dataset` in the registry, and every class must have enough.
-
-    Raises
-    ------
-    ConfigError
-        An unknown class, fewer classes than requested, or a class with too few samples for the draw.
+    Of the classes that remain of `classes` without `exclude_classes`, keep the first ones, and of each the first
+    samples, of smaller classes all; with `draw`, its number from 0, random ones of the data set with the id `dataset`
+    in the registry. Raise ConfigError for an unknown class, fewer classes than requested, or a class with too few
+    samples for the draw.
     """
     _check_known("classes", classes or (), names)
     _check_known("exclude_classes", exclude_classes or (), names)

@@ -159,13 +159,7 @@ class Splits:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-        """Read a file written by :meth:`save` for the data set with these ids.
-
-        Raises
-        ------
-        DataError
-            Not such a file, or made for other samples.
-        """
+        """Read a file written by :meth:`save`; DataError for another file, or one for other ids than these."""
         frame, metadata = read_table(path)
         if "n_samples" not in metadata:
             raise DataError(f"{path}: not a file of splits written by mklearn")
@@ -214,10 +208,10 @@ def random_per_class(
 ) -> Splits:  # fmt: skip
     """Draw a fixed number of training samples from each class; the rest are test samples.
 
+    Raise NotApplicable, with the names in `classes`, if a class has no more samples than that.
+
     Parameters
     ----------
-    target : (n,) int array
-        Class codes.
     train_size : int or sequence of int
         Training samples per class, or a list of sizes, which are drawn independently of each other. All sizes run in
         one job: to run a size as its own job, give it its own protocol.
@@ -225,15 +219,6 @@ def random_per_class(
         Number of random splits of each size.
     seed : int
         Non-negative.
-    name : str
-        Name of the data set.
-    classes : (c,) array of str, optional
-        Class names, for messages.
-
-    Raises
-    ------
-    NotApplicable
-        A class has too few samples for this training size and one test sample.
     """
     y = np.asarray(target)
     sizes = [int(size) for size in np.atleast_1d(train_size)]
@@ -259,21 +244,15 @@ def k_fold(
 ) -> Splits:  # fmt: skip
     """Draw folds for k-fold cross-validation, shuffled, with each class, or the range of numbers, spread evenly.
 
+    Of samples in the order of their numbers, each fold gets one of every ``folds``. Raise NotApplicable if a class has
+    fewer samples than there are folds.
+
     Parameters
     ----------
-    target : (n,) int or float array
-        Class codes, or numbers: of the samples in order of their number, each fold gets one of every ``folds``.
     folds : int
         At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
     repeats : int
         How often folds are drawn.
-    seed, name, classes
-        As for :func:`random_per_class`.
-
-    Raises
-    ------
-    NotApplicable
-        A class has fewer samples than there are folds.
     """
     y = np.asarray(target)
     numbers = target_of(y) == "numbers"
@@ -309,13 +288,6 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         Parquet, CSV or TSV file with columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index``
         (position, from 0; ignored if there are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are
         ignored.
-    ids : (n,) array of str
-        Ids of the data set.
-
-    Raises
-    ------
-    DataError
-        A column is missing, a role or id is unknown, or the splits are invalid; the message names the file.
     """
     path = Path(path)
     frame = read_frame(path, ("id", "role")).reset_index(drop=True)
@@ -342,13 +314,8 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
 def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
     """Build the splits that were released with a data set; all samples outside a test part are training samples.
 
-    Parameters
-    ----------
-    test_ids : sequence of (k,) str arrays
-        Ids of the test samples of each split, each a repeat of its own. Ids that the data set does not have, of which a
-        study may take a part, are left out.
-    ids : (n,) array of str
-        Ids of the data set.
+    Each split, by the ids of its test samples, is a repeat of its own. Ids that the data set does not have, of which a
+    study may take a part, are left out.
     """
     tests = [np.isin(ids, part) for part in test_ids]
     parts = (Split(repeat, 0, np.flatnonzero(~test), np.flatnonzero(test)) for repeat, test in enumerate(tests))

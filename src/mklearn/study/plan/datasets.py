@@ -73,13 +73,7 @@ class PlannedDataset:
 def planned_dataset(
     dataset_id: str, datasets: Mapping[str, DatasetConfig], results: str, mirror: str | None
 ) -> PlannedDataset:
-    """Expand one of the data sets; its key depends on what is read and how it is resized, not on where it lies.
-
-    Raises
-    ------
-    ConfigError
-        A file or folder of the user does not exist, or Snakemake can't take its name.
-    """
+    """Expand one of the data sets; its key depends on what is read and how it is resized, not on where it lies."""
     config = datasets[dataset_id]
     read = config.reading() | {"dataset": dataset_id}
     resize = read.pop("resize", None)

@@ -49,13 +49,9 @@ class NewSamples(NamedTuple):
 def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
     """Read new samples for a model, with the arrays beside its estimator; see :func:`mklearn.study.prediction.predict`.
 
-    Raises
-    ------
-    DataError
-        A file that can't be read, lacks more than `MOST_MISSING` of the columns of a view, or holds other features than
-        the training samples had; the message names it. Of several images one that can be read is enough.
-    ConfigError
-        Sources of another kind than the model takes.
+    Raise DataError for a file that can't be read, lacks more than `MOST_MISSING` of the columns of a view, or holds
+    other features than the training samples had, and ConfigError for sources of another kind than the model takes. Of
+    several images one that can be read is enough.
     """
     if inputs.family == "tables":
         return _from_tables(_files_by_view(sources, inputs.views), inputs, arrays)

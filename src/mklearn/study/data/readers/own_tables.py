@@ -60,12 +60,6 @@ def feature_tables(
         Whether single values may be missing; they stay NaN here, and are filled in by the training samples.
     **columns
         Fields of :class:`Columns`.
-
-    Raises
-    ------
-    DataError
-        Files that can't be read, all at once; a column that is missing, not numeric or not finite; ids that are
-        repeated or differ between tables; labels that disagree. The message names files, columns and ids.
     """
     held = Columns(**columns)
 
@@ -244,11 +238,8 @@ def _absent(
 ) -> pd.DataFrame:
     """Return which samples lack each table; samples are in the order of the first table, then of the others.
 
-    Raises
-    ------
-    DataError
-        A sample lacks a table, and `missing_views` does not say what to do; tables without a common sample; or a labels
-        file without a sample of the tables.
+    Raise DataError if a sample lacks a table and `missing_views` does not say what to do, tables have no common sample,
+    or a labels file lacks one of the tables.
     """
     _check_prefixes([*tables.values(), *([holder] if holder else [])])
     ids = pd.Index(dict.fromkeys(name for view in views.values() for name in view.index))

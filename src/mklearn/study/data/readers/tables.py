@@ -85,11 +85,6 @@ def read_table(path: Path, columns: Columns, array: str | None = None, *, header
 
     `array` names the matrix of a file of several: a variable of NPZ and MATLAB; of AnnData ``X``, ``obsm/NAME`` or
     ``layers/NAME``; of MuData the modality, or ``MODALITY/obsm/NAME``. Without a `header` a text table is a matrix.
-
-    Raises
-    ------
-    DataError
-        The file is missing, empty, damaged or of an unknown kind, or lacks the array or ids; ids are repeated.
     """
     named = (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)
     text = [name for name in named if name]
