@@ -18,6 +18,8 @@ pytestmark = pytest.mark.full
 ROOT = Path(__file__).parents[3]
 STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "papers").glob("*/studies/*.yaml"))}
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
+STALE: dict[str, str] = {}
+"""Studies that are to be run again, and why. Remove an entry with the report that closes it."""
 
 
 def differences(name: str) -> list[str]:
@@ -57,8 +59,13 @@ def is_printed(row: Any, entries: list[dict[str, Any]]) -> bool:
 
 def test_reports_of_papers_are_found() -> None:
     assert set(REPORTED) >= {"2dmmc", "fsvm", "lfw", "lmkl", "mkldr", "mkmmc", "gauss4"}
+    assert set(STALE) <= set(REPORTED)
 
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_report_is_of_the_present_study(name: str) -> None:
-    assert not differences(name), f"reports/{name} is of an earlier study: run it again"
+    found = differences(name)
+    if name in STALE:
+        assert found, f"reports/{name} is no longer stale: remove it from STALE"
+    else:
+        assert not found, f"reports/{name} is of an earlier study: run it again, or say why in STALE"
