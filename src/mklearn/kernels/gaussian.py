@@ -81,7 +81,7 @@ class GaussianKernel(Kernel):
         }
 
 
-def gaussian_kernel(d2: ArrayLike, gamma: float, *, out: Array | None = None) -> Array:
+def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
     """Compute the Gaussian kernel ``exp(-d2 / gamma)`` of squared distances, shape (n, m).
 
     Parameters
@@ -91,21 +91,15 @@ def gaussian_kernel(d2: ArrayLike, gamma: float, *, out: Array | None = None) ->
     gamma : float
         Bandwidth, > 0, in the units of `d2`: the distances are divided by it (not by ``2 gamma^2``), as in MKMMC (Gu
         and Zhou), section 2.2, and in MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8.
-    out : ndarray, shape (n, m), optional
-        Where the kernel is written to; may be `d2`. Default: a new array of the dtype of `d2`.
 
     Raises
     ------
     ConfigError
         `gamma` is not a positive finite number.
     DataError
-        `d2` is not a finite matrix of non-negative numbers, or `out` has another shape or dtype.
+        `d2` is not a finite matrix of non-negative numbers.
     """
-    gamma = check_positive(gamma, "gamma")
-    distances = as_nonnegative(as_float_matrix(d2, "d2"), "d2")
-    if out is not None and (out.shape, out.dtype) != (distances.shape, distances.dtype):
-        raise DataError(f"`out` is {out.dtype} {out.shape}; the kernel is {distances.dtype} {distances.shape}")
-    return _exponential(distances, gamma, out)
+    return _exponential(as_nonnegative(as_float_matrix(d2, "d2"), "d2"), check_positive(gamma, "gamma"))
 
 
 def _exponential(d2: Array, gamma: float, out: Array | None = None) -> Array:

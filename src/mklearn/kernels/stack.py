@@ -65,7 +65,7 @@ class KernelStack:
         return self
 
     @classmethod
-    def from_last_axis(cls, X: ArrayLike, ids: Sequence[str] | None = None) -> KernelStack:
+    def from_last_axis(cls, X: ArrayLike) -> KernelStack:
         """Make a stack from samples-first kernels, shape (n_rows, n_columns, M), or (n_rows, n_columns) for one kernel.
 
         Another number of axes raises `DataError`, as does what is not valid as a stack.
@@ -76,7 +76,7 @@ class KernelStack:
                 f"precomputed kernels have shape {array.shape}; expected (n_samples, n_train, n_kernels), "
                 "or (n_samples, n_train) for a single kernel"
             )
-        return cls(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0), ids)
+        return cls(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0))
 
     def as_last_axis(self) -> Array:
         """Return the kernels samples-first, shape (n_rows, n_columns, M): a view."""

@@ -67,7 +67,7 @@ class SimplexQP:
     kkt_residual: float
 
 
-def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None = None) -> SimplexQP:
+def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     """Maximise theta'Q theta over the simplex, theta >= 0 and sum theta = 1.
 
     Parameters
@@ -76,12 +76,9 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
         Symmetric, of any signature. Only its symmetric part is used.
     method : {"exact", "local", "auto"}
         - "exact": the global maximum, over all supports that can hold one (see the module's theorem).
-        - "local": projected gradient from each start, then an active-set ascent to a stationary point, exact to
-          rounding; the best result over the starts.
+        - "local": projected gradient from many starts (equal entries, every vertex, and the maximisers of the at most
+          4 m best concave pairs), then an active-set ascent to a stationary point, exact to rounding; the best result.
         - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
-    start : array of shape (m,), optional
-        Start of "local", scaled to sum 1; the result is never below it. By default many starts: equal entries, every
-        vertex, and the maximisers of the (at most 4 m) best concave pairs.
 
     Returns
     -------
@@ -91,7 +88,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     Raises
     ------
     DataError
-        Q is not square, finite and symmetric, or the start has the wrong length, a negative entry or sum 0.
+        Q is not square, finite and symmetric.
     ConfigError
         Unknown method, or "exact" where more than `MAX_SUPPORTS` supports are possible.
 
@@ -109,14 +106,12 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     """
     check_choice(method, "method", get_args(Method))
     given = _symmetric(Q)
-    starts = None if start is None else _checked_start(start, len(given))[None]
     # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
     centred = given - given.mean()
     scale = float(np.abs(centred).max())
     if scale <= 8 * np.finfo(float).eps * float(np.abs(given).max()):
         # Q is constant, and so is the value.
-        equal = np.full(len(given), 1.0 / len(given))
-        theta = equal if starts is None else starts[0]
+        theta = np.full(len(given), 1.0 / len(given))
         return SimplexQP(theta, float(theta @ given @ theta), "exact", "optimal", 0.0)
     centred /= scale
     if method != "local":
@@ -128,9 +123,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
                 f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(given)} entries: use "
                 "method='local' or 'auto'."
             )
-    if starts is None:
-        starts = _default_starts(centred)
-    theta = _best_local(centred, starts)
+    theta = _best_local(centred, _starts(centred))
     top = centred.diagonal().max()
     proven = not _concave_pairs(centred).any() and float(theta @ centred @ theta) >= top - _GAIN
     return _result(theta, given, centred, "local", "optimal" if proven else "local")
@@ -208,7 +201,7 @@ def _sum_zero_basis(size: int) -> Floats:
     return basis / np.sqrt(columns * (columns + 1.0))
 
 
-def _default_starts(Q: Floats) -> Floats:
+def _starts(Q: Floats) -> Floats:
     m = len(Q)
     first, second = np.nonzero(np.triu(_concave_pairs(Q), 1))
     a, b, c = Q[first, first], Q[second, second], Q[first, second]
@@ -309,12 +302,3 @@ def _symmetric(Q: ArrayLike) -> Floats:
     if np.abs(array - array.T).max() > _ASYMMETRY * np.abs(array).max():
         raise DataError("Q is not symmetric: pass (Q + Q.T) / 2, which has the same values.")
     return symmetrized(array)
-
-
-def _checked_start(start: ArrayLike, m: int) -> Floats:
-    theta = np.asarray(start, dtype=np.float64)
-    if theta.shape != (m,):
-        raise DataError(f"start has shape {theta.shape}: expected ({m},).")
-    if not np.isfinite(theta).all() or (theta < 0).any() or not theta.any():
-        raise DataError("start is invalid: expected finite, nonnegative entries that are not all zero.")
-    return theta / theta.sum()
