@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.methods import METHODS
+from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.final import PlannedFinal
@@ -28,6 +29,8 @@ ENUMERATED_KERNELS = 14
 """Largest number of kernels for which exact kernel weights need no convex solver."""
 UNKNOWN_SAMPLES = 2000
 """Assumed until a user's own data are read; jobs are submitted after that."""
+COMPOSED_SAMPLES = 6000
+"""Assumed where a protocol composes samples of several: the pairs of LFW's View 2."""
 UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
 THREADS = 8
@@ -76,7 +79,8 @@ class Requests:
             reads_features = inputs.get("sources") or inputs.get("blocks")  # these block by block
             n_blocks = dataset.n_blocks if inputs.get("blocks") else 1
             features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
-            return fit_mb(spec, n, max(self._training_sizes(wildcards))) + features
+            sizes = self._training_sizes(wildcards)
+            return fit_mb(spec, max(sizes) if self._composes(wildcards) else n, max(sizes)) + features
         if rule == "moments":  # triangles of moments of each split and fold; what landmarks are chosen from; one block
             moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
             n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
@@ -123,8 +127,13 @@ class Requests:
         counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.original)))
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
+    def _composes(self, wildcards: Any) -> bool:
+        return PROTOCOLS[self.plan.protocols[wildcards.protocol].kind].composes
+
     def _training_sizes(self, wildcards: Any) -> list[int]:
         """Return the training samples of a split at each training size; all samples where that is unknown."""
+        if self._composes(wildcards):
+            return [COMPOSED_SAMPLES]
         dataset = self.jobs.dataset(wildcards)
         n, n_classes = self._n_samples(dataset), dataset.read.get("expected", {}).get("n_classes")
         folds = self.plan.protocols[wildcards.protocol].parameters.get("folds")
