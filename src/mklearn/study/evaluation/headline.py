@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.verdicts import BETTER, verdicts
 from mklearn.study.specs.final_spec import FinalEntry
 
@@ -65,8 +66,7 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
         ]  # fmt: skip
         if entry.train_size is not None:
             own = own[own["train_size"].eq(entry.train_size).fillna(False)]
-        rows_of_entry: list[dict[str, Any]] = own.to_dict("records")  # type: ignore[assignment]
-        found += [(position, row) for row in rows_of_entry]
+        found += [(position, row) for row in plain_records(own)]
     if not found:
         return None
     certain = [one for one in found if one[1]["verdict"] == BETTER]

@@ -105,7 +105,8 @@ def evaluate_split(
     check_classes(problem.y[train])
     problem = with_chosen_scalings(problem, train, test)
     choice = choice or choose_on_split(problem, train, test, evaluation=evaluation, seed=seed)
-    samples, fits, rules = samples_of(problem, train, test), dict[int, Fitted](), {}
+    samples = (problem.samples_of or SplitSamples)(problem, train, test)
+    fits, rules = dict[int, Fitted](), {}
     for rule, (number, position) in choice.by_rule.items():
         candidate = choice.candidates[number]
         if number not in fits:
@@ -113,12 +114,6 @@ def evaluate_split(
         predictions = fits[number].predictions(rule, problem.y[test], position)
         rules[rule] = RuleResult(candidate, fits[number], predictions)
     return SplitResult(rules, choice.message, problem.scalings)
-
-
-def samples_of(problem: MethodOnViews, train: Indices, test: Indices) -> SplitSamples:
-    """Return the samples of a split or fold, as the problem has them."""
-    samples: SplitSamples = (problem.samples_of or SplitSamples)(problem, train, test)
-    return samples
 
 
 class SplitSamples:
@@ -275,7 +270,8 @@ def _scores_on_parts(
     """Compute by each rule the scores of all candidates, part after part, or why a candidate has none."""
     scores: dict[str, list[Scores]] = {rule: [[] for _ in grid] for rule in rules}
     for train, validation in parts:
-        samples = samples_of(with_chosen_scalings(problem, train, validation), train, validation)
+        scaled = with_chosen_scalings(problem, train, validation)
+        samples = (problem.samples_of or SplitSamples)(scaled, train, validation)
         for number, candidate in enumerate(grid):
             if any(isinstance(of_rule[number], str) for of_rule in scores.values()):
                 continue

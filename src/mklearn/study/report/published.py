@@ -66,26 +66,23 @@ def published_section(
         ]
         parts.append(ReportPart(tables=[Table("Remarks", text_columns("Methods", "Remark"), lines)]))
     if study.claims:
-        parts.append(ReportPart(tables=[_claims(study)]))
+        kinds = {"holds": "good", "does not hold": "off"}
+        claims = [
+            [
+                Cell(claim.text, below=claim.source, kind="prose"),
+                Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}"),
+                Cell(claim.evidence, kind="prose"),
+            ]
+            for claim in study.claims
+        ]
+        heads = text_columns("Claim", "Verdict", "What this study shows")
+        parts.append(ReportPart(tables=[Table("Claims of the papers", heads, claims)]))
     parts += [ReportPart(figures)] if (figures := _figures(cells, tolerance.noise)) else []
     parts += [ReportPart(tables=pairs)] if pairs else []
     parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
     title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"
     alerts = [check.sentence for check in found.checks if check.status == "missed"]
     return Section("published", title, parts, lead=first.partition(". ")[0], printed=True), alerts
-
-
-def _claims(study: ReportSpec) -> Table:
-    kinds = {"holds": "good", "does not hold": "off"}
-    rows = [
-        (
-            Cell(claim.text, below=claim.source, kind="prose"),
-            Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}"),
-            Cell(claim.evidence, kind="prose"),
-        )
-        for claim in study.claims
-    ]
-    return Table("Claims of the papers", text_columns("Claim", "Verdict", "What this study shows"), rows)
 
 
 def statement(cells: pd.DataFrame, tolerance: Tolerance) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.selection import choose, hardest_first, mean_curves, race, select
+from mklearn.study.evaluation.selection import choose, mean_curves, race, select
 
 
 def test_choose_takes_the_best_then_the_fewest_dimensions_then_the_first():
@@ -98,16 +98,6 @@ def test_a_race_chooses_what_trying_everything_does(seed):
     best, dimension = choose(curves)
     assert (candidate, range(3)[position]) == (best, dimension - 1)
     assert tried[int(np.argmax(spread))] < 24 or np.max(curves) < 0.6
-
-
-def test_hard_samples_come_first():
-    """Nearer to another class than to their own; a sample that is alone in its class before all, equal ones last."""
-    y = np.array([0, 0, 0, 1, 1, 2, 3, 3])
-    X = np.array([[0.0], [1.0], [4.0], [5.0], [8.0], [30.0], [60.0], [60.0]])
-    order = hardest_first(X @ X.T, y).tolist()
-    assert sorted(order) == list(range(8))
-    assert order[:3] == [5, 2, 3]  # alone; 1 against 3 from others and own; 1 against 3, the tie by position
-    assert order[-2:] == [6, 7]
 
 
 def test_a_race_without_a_candidate_left():

@@ -64,12 +64,9 @@ def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recorder, "seen", [])
     monkeypatch.setattr(Recorder, "fails_at", set())
     monkeypatch.setattr(Recorder, "fails_below", 0)
+    load = module.load
     for loading in (module, candidates_module):
-        monkeypatch.setattr(loading, "load", _with_recorder(loading.load))
-
-
-def _with_recorder(load: Any) -> Any:
-    return lambda implementation: Recorder if implementation == "recorder" else load(implementation)
+        monkeypatch.setattr(loading, "load", lambda name: Recorder if name == "recorder" else load(name))
 
 
 @pytest.fixture(scope="module")

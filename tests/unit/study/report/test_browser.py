@@ -293,6 +293,8 @@ def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file, tm
     page.emulate_media(media="print")
     assert page.locator("#results table:visible").count() == 2, "every setting"
     assert page.locator("#results figure svg:visible").count() >= 1
+    share = "grid => grid.firstElementChild.offsetWidth / grid.offsetWidth"
+    assert page.locator("#results .grid.single").first.evaluate(share) > 0.6, "half a page would cut long titles"
     assert page.locator("#published table:visible").count() > 0
     assert page.locator("#failures table:visible").count() == 1
     assert page.locator("figure:visible:not(:has(svg))").count() == 0, "no empty box"
