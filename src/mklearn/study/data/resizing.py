@@ -70,23 +70,12 @@ def resize_images(
     images: np.ndarray | Sequence[np.ndarray], shape: Sequence[int] | None = None, pixels: int | None = None,
     interpolation: str = "area", rounding: str = "nearest",
 ) -> np.ndarray | list[np.ndarray]:  # fmt: skip
-    """Resize grey or colour images, which are not modified; an array if the new shapes agree, else a list of arrays.
+    """Resize images (n, rows, cols[, 3]), which are not modified; an array if the new shapes agree, else a list.
 
-    Parameters
-    ----------
-    images : (n, rows, cols[, 3]) array or sequence of (rows, cols[, 3]) arrays
-        Those that already have the new shape are returned unchanged.
-    shape : (rows, cols), optional
-        The new size of every image; the aspect ratio may change.
-    pixels : int, optional
-        Instead of `shape`: approximate number of pixels per image, at equal aspect ratio; larger images are shrunk and
-        smaller ones enlarged (MKL-DR's Caltech images: 60000).
-    interpolation : {"area", "bilinear", "bicubic", "lanczos"}
-        See :func:`resize_matrix`. "area" is meant for shrinking: enlarged pixels become blocks with sharp edges.
-    rounding : {"nearest", "none"}
-        Of integer images: "nearest" rounds half to even, clips to the range of the type and keeps the type; "none"
-        gives the unrounded values as float64. Floating-point images keep their type and are neither rounded nor clipped
-        ("bicubic" and "lanczos" may overshoot).
+    The new size is that of `shape`, or at equal aspect ratio about a number of `pixels` per image; see
+    :func:`resize_matrix` for `interpolation`. With `rounding` "nearest" integers are rounded half to even, clipped to
+    the range of their type and keep it; with "none" they become unrounded float64. Floating-point images keep their
+    type and are neither rounded nor clipped ("bicubic" and "lanczos" may overshoot).
     """
 
     def resized(image: np.ndarray, sides: Sequence[int]) -> np.ndarray:

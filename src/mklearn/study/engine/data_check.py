@@ -81,21 +81,16 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
 
 
 def target_counts(table: pd.DataFrame) -> str:
-    """Return the number of samples, and of each class or the range of the numbers, by a table of targets."""
-    if "label" in table:
-        return _class_counts(table["label"])
-    y = table["y"]
-    groups = f" in {table['group'].nunique()} groups" if "group" in table else ""
-    return (
-        f"{len(y)} samples{groups} with numbers to predict, from {y.min():g} to {y.max():g}, mean {y.mean():.4g}, "
-        f"standard deviation {y.std():.3g}"
-    )
-
-
-def _class_counts(labels: pd.Series) -> str:
-    """Return the number of samples and of each class, or of the smallest ones of many."""
-    ordered = sorted(Counter(map(str, labels)).items(), key=lambda item: (-item[1], natural_key(item[0])))
-    start = f"{len(labels)} samples of {len(ordered)} classes"
+    """Return the number of samples, and of each class (the smallest of many) or the range of the numbers."""
+    if "label" not in table:
+        y = table["y"]
+        groups = f" in {table['group'].nunique()} groups" if "group" in table else ""
+        return (
+            f"{len(y)} samples{groups} with numbers to predict, from {y.min():g} to {y.max():g}, mean {y.mean():.4g}, "
+            f"standard deviation {y.std():.3g}"
+        )
+    ordered = sorted(Counter(map(str, table["label"])).items(), key=lambda item: (-item[1], natural_key(item[0])))
+    start = f"{len(table)} samples of {len(ordered)} classes"
     if len(ordered) <= CLASSES_SHOWN:
         return f"{start}: " + ", ".join(f"{name} {n}" for name, n in ordered)
     (_, most), (_, least) = ordered[0], ordered[-1]

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,10 +71,6 @@ class _Table(NamedTuple):
     columns: pd.DataFrame
     array: str = ""
 
-    @property
-    def has_features_as_columns(self) -> bool:
-        return self.path.suffix not in (*ARRAYS, *ANNOTATED)
-
 
 def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", folder: str | Path = ".") -> NewStudy:
     """Write a study of the data with the defaults of mklearn, and check it.
@@ -126,11 +123,9 @@ def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
     files = find_images(folder)[0]
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
-        try:
+        with suppress(UserError):  # named when the study is validated
             pixels = decode_image(file_content(file), str(file), "rgb")
-        except UserError:  # named when the study is validated
-            continue
-        coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
+            coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
     colour = "rgb" if 2 * sum(coloured) >= len(coloured) > 0 else "grey"
     shape = list(ImageFolder.model_fields["resize"].default.shape)
     entry = {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
@@ -180,7 +175,11 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     entry |= {"group_column": group} if group else {}
     if choices.measure:
         return entry, read_dataset(dataset_spec(entry)), [*sentences, *notes]
-    if left_out := _text_columns(views, (ids, predicted, group)):
+    wide = {
+        str(name): table.columns[name] for table in views.values() if table.path.suffix not in (*ARRAYS, *ANNOTATED)
+        for name in table.columns if name not in (ids, predicted, group)
+    }  # fmt: skip
+    if left_out := [name for name, values in wide.items() if values.dtype.kind not in "uifb" and values.notna().any()]:
         entry["leave_out"] = left_out
         sentences.append(f"Columns of text are no features: {some(left_out)} (leave_out).")
     return *_with_gaps(entry), [*sentences, *notes]
@@ -230,7 +229,7 @@ def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predic
     names = bare if len(bare) == 1 else holding
     if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
         return None
-    return views[names[0]] if views[names[0]].has_features_as_columns else None
+    return None if views[names[0]].path.suffix in (*ARRAYS, *ANNOTATED) else views[names[0]]
 
 
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
@@ -240,12 +239,6 @@ def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
             if usual and FEWEST_GROUPS <= values.nunique() < len(values):
                 return str(name)
     return ""
-
-
-def _text_columns(views: Mapping[str, _Table], used: Sequence[str]) -> list[str]:
-    wide = [table.columns for table in views.values() if table.has_features_as_columns]
-    columns = {str(name): table[name] for table in wide for name in table if name not in used}
-    return [name for name, values in columns.items() if values.dtype.kind not in "uifb" and values.notna().any()]
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:

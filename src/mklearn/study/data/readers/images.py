@@ -134,21 +134,11 @@ def archive(
     paths: Mapping[str, Path], *, member: str = CLASS_FOLDERS, inner: str | None = None, colour: str = "grey",
     content_sha256: str | None = None, choose: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read the chosen images of a zip archive, in natural order of their ids; nothing is unpacked to disk.
+    """Read the images of a zip archive, or of the tar archive `inner` in it, in natural order of their ids.
 
-    Parameters
-    ----------
-    member : str
-        Regular expression for the whole name of an image, with groups ``id`` and ``class``; by default images lie in
-        folders of classes at the top.
-    inner : str, optional
-        File name of a tar archive in the zip archive, in any folder, that has the images.
-    content_sha256 : str, optional
-        Of the pixels (n, rows, cols) of all images, in their order. Without it, ``notes`` has the files that are no
-        images.
-    choose : callable, optional
-        Given the labels ``(y, classes)`` of all images, returns the positions of those to read, ascending; all by
-        default.
+    Nothing is unpacked to disk. `member` is the regular expression for the whole name of an image, with groups ``id``
+    and ``class``. ``content_sha256`` is that of the pixels (n, rows, cols) of all images; without it, ``notes`` has the
+    files that are no images. `choose` returns the positions of the images to read by the ``(y, classes)`` of all.
     """
     path = only_path(paths)
     named = re.compile(member)

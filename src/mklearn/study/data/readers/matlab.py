@@ -75,19 +75,10 @@ def uci(
 ) -> SampleSet:  # fmt: skip
     """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
 
-    Parameters
-    ----------
-    tables : dict of str to (start, stop) or (start, stop, step), optional
-        Features of each table, counted from 0 as in Python; by default one table, "features", of all.
-    class_codes : sequence of int, optional
-        Of text: the values of the column of the class, the first or the last one: copies differ in that.
-    content_sha256 : str, optional
-        Of the features, shape (n, d), with the codes of the classes as last column, as float64.
-
-    Returns
-    -------
-    SampleSet
-        ids "code/k", k counting from 1 within the class; unscaled float64 tables.
+    Features of each of the `tables` are a slice of all; by default one table, "features", has all. In text the column
+    with the `class_codes` is the first or the last one: copies differ in that. ``content_sha256`` is that of the
+    features, shape (n, d), with the codes as last column, as float64. Ids are "code/k", k counting from 1 within the
+    class.
     """
     path = only_path(paths)
     if path.suffix == ".mat":
@@ -128,18 +119,10 @@ def views(
     paths: Mapping[str, Path], *, tables: Sequence[str], classes: Sequence[str] | None = None, sample: str = "",
     parts: Mapping[str, int] | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read a cell ``X`` of one matrix (n, d) for each view, unscaled, and the codes ``y``, from 1.
+    """Read a cell ``X`` of one matrix (n, d) for each of the `tables`, unscaled, and the codes ``y``, from 1.
 
-    Parameters
-    ----------
-    tables : sequence of str
-        Names of the views, in the order of ``X``.
-    classes : sequence of str, optional
-        Names of the codes 1, 2, ...
-    sample : str
-        Beginning of ids, before the row from 0.
-    parts : dict of str to int, optional
-        Number of samples of each part of the published split, in their order; ids begin with it: ``train/s1``.
+    Ids are `sample` before the row from 0. They begin with the part of the published split, ``train/s1``, if `parts`
+    has the number of samples of each.
     """
     path = only_path(paths)
     cells, codes = load_mat(path, ("X", "y"))

@@ -46,20 +46,11 @@ def feature_tables(
     in one file or beside a labels file, have its order; without one their ids are the row numbers, from 1. Samples
     without a label are left out.
 
-    Parameters
-    ----------
-    labels : str, optional
-        Key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have labels;
-        those of several files must agree.
-    arrays : dict of str to str, optional
-        Descriptor name -> array in its file, where the file has several.
-    missing_views : {"error", "drop", "mean"}
-        What is done with samples that lack a table, or whose row there has no value: refused, left out, or kept with a
-        row of NaN (see :mod:`mklearn.kernels.completion`).
-    impute : {"none", "mean", "median"}
-        Whether single values may be missing; they stay NaN here, and are filled in by the training samples.
-    **columns
-        Fields of :class:`Columns`.
+    `labels` is the key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have
+    labels; those of several files must agree. `arrays` names the array of a descriptor whose file has several. Samples
+    that lack a table, or whose row there has no value, are by `missing_views` refused, left out, or kept with a row of
+    NaN (see :mod:`mklearn.kernels.completion`). With `impute` single values may be missing; they stay NaN here.
+    `columns` are fields of :class:`Columns`.
     """
     held = Columns(**columns)
 

@@ -51,18 +51,11 @@ def text(
 ) -> SampleSet:  # fmt: skip
     """Read text tables ``NAME.csv`` (or ``NAME.csv.gz``) for each view, with a column ``id``, and ``samples.csv``.
 
-    Parameters
-    ----------
-    tables : sequence of str, or mapping of str to str
-        Names of the views, and of their files.
-    label, target, group_column, part_column : str
-        Columns of classes, or in its place of numbers to predict, of groups, and of parts of the published split,
-        with which the ids begin: ``train/s1``.
-    filled_column : str, optional
-        Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views.
-    kernels : sequence of str
-        Views whose table is a kernel among all samples. They become a root of it, so that a linear kernel of the view
-        is the kernel.
+    `tables` are names of the views, and of their files. There are columns of classes, `label`, or in its place of
+    numbers to predict, `target`; of groups, and of parts of the published split, with which the ids begin:
+    ``train/s1``. `filled_column` has the files, joined by "+", whose row was filled in upstream: the sample lacks these
+    views. The tables of `kernels` are kernels among all samples, and become a root of it, so that a linear kernel of
+    the view is the kernel.
     """
     by_stem = {table_stem(path): path for path in map(Path, paths.values())}
     stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
