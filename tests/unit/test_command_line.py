@@ -139,13 +139,6 @@ def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pyt
     assert sentence in failure(arguments, capsys)
 
 
-def test_without_snakemake_the_extra_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "snakemake", None)
-    assert 'pip install "mklearn[workflow]"' in failure(["run"], capsys)
-
-
 @pytest.mark.parametrize(
     ("arguments", "passed"),
     [

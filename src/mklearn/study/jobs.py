@@ -20,6 +20,7 @@ from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.plan.tables import evaluate_spec, report_spec, tables_spec
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
+from mklearn.study.run_record import TITLES
 from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
 
 OUTPUTS: dict[str, dict[str, str]] = {
@@ -42,10 +43,6 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "page": {"page": "{study}/report/index.html"},
 }
 """Outputs of each rule below the folder of results, in the order of the work; as the rules have them."""
-NOT_BY_CODE = ("download",)
-"""Rules whose jobs an edit of the code behind them does not run again."""
-BEFORE_TABLES = [rule for rule in OUTPUTS if rule not in ("download", "evaluate", "tables", "model", "page")]
-"""Rules whose cost the page shows."""
 Files = str | Sequence[str]
 
 
@@ -83,10 +80,10 @@ class Jobs:
     def params(self, rule: str) -> dict[str, Callable[[Any], Any]]:
         """Return the specification of a rule's jobs, and the fingerprint of the code behind them.
 
-        Forty input files for each job would slow large plans.
+        Forty input files for each job would slow large plans. An edit of code downloads nothing again.
         """
         params: dict[str, Callable[[Any], Any]] = {"spec": functools.partial(self.specification, rule)}
-        return params if rule in NOT_BY_CODE else params | {"code": self.code(rule)}
+        return params if rule == "download" else params | {"code": self.code(rule)}
 
     def code(self, rule: str) -> Callable[[Any], str]:
         """Return the fingerprint of the code of a rule's jobs; of a rule that is not mklearn's, of its script."""
@@ -128,15 +125,10 @@ class Jobs:
     def wildcard_constraints(self) -> dict[str, str]:
         """Return a regular expression by wildcard that matches this study's values of it and nothing else."""
         values: dict[str, set[str]] = {
-            name: set()
-            for outputs in OUTPUTS.values()
-            for pattern in outputs.values()
-            for name in wildcards_in(pattern)
+            name: set() for outputs in OUTPUTS.values() for path in outputs.values() for name in wildcards_in(path)
         }
-        for rule in OUTPUTS:
-            for key in self.keys(rule):
-                for name, value in key.items():
-                    values[name].add(value)
+        for name, value in (pair for rule in OUTPUTS for key in self.keys(rule) for pair in key.items()):
+            values[name].add(value)
         return {name: "|".join(map(re.escape, sorted(every))) or "none" for name, every in values.items()}
 
     # --- files and keys
@@ -294,7 +286,7 @@ class Jobs:
 
     def _tables_spec(self) -> dict[str, Any]:
         return tables_spec(self.plan, self.source) | {
-            "jobs": {rule: ["/".join(key) for key in self._jobs[rule]] for rule in BEFORE_TABLES}
+            "jobs": {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
         }
 
 

@@ -306,18 +306,10 @@ def test_what_the_files_of_own_tables_depend_on_is_in_their_names(tables: dict[s
     assert len(others - {two}) == 3
 
 
-@pytest.mark.parametrize("source", ["own", "registered"])
-def test_images_of_several_sizes_for_descriptors_that_need_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
-) -> None:
+def test_images_of_several_sizes_for_descriptors_that_need_one() -> None:
     """Resized by pixels: a mistake before a fit is made, beside the others of the study."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("a", "b"):
-        (tmp_path / "photos" / name).mkdir(parents=True)
-        (tmp_path / "photos" / name / "one.png").write_bytes(b"")
     resize: dict[str, Any] = {"pixels": 4212}
-    given = {"kind": "image_folder", "path": "photos"} if source == "own" else {"name": "caltech101"}
-    study: dict[str, Any] = {"study": "s", "datasets": {"mine": given | {"resize": resize}}}
+    study: dict[str, Any] = {"study": "s", "datasets": {"mine": {"name": "caltech101", "resize": resize}}}
     study["protocols"] = {"released": {"kind": "released"}}
     with pytest.raises(ConfigError) as caught:
         planned(study)
