@@ -49,10 +49,7 @@ RowType = TypeVar("RowType", bound=Row)
 def row_of(kind: str, table: Mapping[str, RowType], inferred: Callable[[Any], RowType]) -> RowType:
     """Return the row of a kind: a name in a table, or ``"module:name"`` of a package outside, which is imported.
 
-    Raises
-    ------
-    ConfigError
-        There is no such kind, or the module can't be imported.
+    ConfigError is raised where there is no such kind, or the module can't be imported.
     """
     if kind in table:
         return table[kind]

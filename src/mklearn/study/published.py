@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -63,13 +63,10 @@ class Published(Strict):
 
     def cells(self, repeats: int | None = None) -> Iterator[PublishedValue]:
         """Return the value of every cell, as fractions; ``repeats`` is the study's default."""
-        number = len(as_list(self.value))
-        by_size: dict[str, list[Any]] = {}
-        for name in _BY_SIZE:
-            value = getattr(self, name)
-            by_size[name] = value if isinstance(value, list) else [value] * number
+        values, number = [getattr(self, name) for name in _BY_SIZE], len(as_list(self.value))
+        by_size = [value if isinstance(value, list) else [value] * number for value in values]
         for method in as_list(self.method):
-            for size, value, std, dimension in zip(*by_size.values(), strict=True):
+            for size, value, std, dimension in zip(*by_size, strict=True):
                 protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
                 yield PublishedValue(
                     dataset=self.dataset, train_size=size, method=method, protocol=protocol, neighbour=self.neighbour,

@@ -77,14 +77,9 @@ def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
 
 
 class _Names:
-    """What the names in a study can refer to, in all data sets.
+    """What the names in a study, or the valid part of one, can refer to, in all data sets.
 
-    Parameters
-    ----------
-    study : Study
-        A study, or the valid part of one.
-    left_out : list of tuple of str
-        Paths of what is left out of it. Names that may belong to that are no mistakes.
+    Names that may belong to what is left out are no mistakes.
     """
 
     def __init__(self, study: Study, left_out: list[Path]) -> None:

@@ -73,13 +73,8 @@ def call(function: Function, *, threads: int = 1, code: str | None = None, **val
     """Call the function of a script with paths and a specification as plain values; ``code`` is its fingerprint.
 
     A specification ``spec`` is spelled out for a function that takes its values one by one.
-
-    Raises
-    ------
-    ConfigError
-        A value is missing, unknown or invalid, or there are several files where the function takes one.
-    DataError
-        Among others: an input is missing or damaged.
+    ConfigError is raised where a value is missing, unknown or invalid, or there are several files where the function
+    takes one; DataError where, among others, an input is missing or damaged.
     """
     _limit_threads(threads)
     name, parameters = function.__name__, inspect.signature(function).parameters

@@ -39,17 +39,8 @@ def supervised(items: Iterable[Item], minutes: float | None) -> Iterator[Item]:
     On macOS and Windows, and without the package pebble, there is no worker: a crash ends the job, and the time is
     checked between two items only.
 
-    Parameters
-    ----------
-    items : iterable
-        Lazy, such as a generator; its items can be pickled, and none is None. What one raises is raised here.
-    minutes : float or None
-        Wall time for all items; None: no limit.
-
-    Raises
-    ------
-    SplitAborted
-        The time was over, memory ran out, or the worker died.
+    ``items`` are lazy, such as those of a generator, and can be pickled; none is None. What one raises is raised here,
+    and SplitAborted if the ``minutes`` for all items were over, memory ran out, or the worker died.
     """
     end = None if minutes is None else time.monotonic() + 60.0 * minutes
     try:

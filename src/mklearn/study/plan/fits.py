@@ -87,9 +87,8 @@ def planned_fits(
     found = []
     if method.protocols is not None:
         protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
-    dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
-    of_dictionary = descriptors if dictionary else {}
-    for variant in _variants(method_id, method, kernels, dataset, of_dictionary):
+    has_dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
+    for variant in _variants(method_id, method, kernels, dataset, descriptors if has_dictionary else {}):
         views = {
             name: entry.model_copy(update={"descriptors": [key for key in entry.descriptors if key != variant.without]})
             for name, entry in inputs.items()
@@ -108,12 +107,8 @@ def planned_fits(
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
-            method_key, passed = key(variant.id, shared), moments_spec(fit, dataset)
-            found.append(
-                PlannedFit(
-                    dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit, passed
-                )
-            )
+            ids = (protocol.key, protocol.id, key(variant.id, shared), variant.id, method_id, variant.label)
+            found.append(PlannedFit(dataset, *ids, fit, moments_spec(fit, dataset)))
     return found
 
 
