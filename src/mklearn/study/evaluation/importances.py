@@ -58,9 +58,7 @@ def importances(
     permuted = [right.copy() for _ in shuffled]
     for row, split in enumerate(splits):
         train, test = split.train, split.test
-        beside = {}
-        if groups is not None and has_fit_parameter(estimator, "groups"):
-            beside = {"groups": groups[train]}
+        beside = {"groups": groups[train]} if groups is not None and has_fit_parameter(estimator, "groups") else {}
         try:
             fitted, tested = clone(estimator).fit(X[train], y[train], **beside), X[test]
         except (NotApplicable, SolverFailed, np.linalg.LinAlgError) as reason:

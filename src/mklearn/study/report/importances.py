@@ -42,7 +42,16 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
         PartFigure(f"Importance of features: {view}", alt, partial(importance_bars, rows, title=str(view)))
         for view, rows in frame[~whole].groupby("view", sort=False)
     ]
-    return ReportPart(figures, [_views_table(frame[whole], _note(frame))])
+    columns = [*text_columns("View"), Column("Loss", "mean over test samples"), Column("95 % interval")]
+    in_points = bool(frame["measure"].eq("accuracy").all())
+    rows = [
+        [
+            Cell(row["view"]), number_cell(value(row["loss"], in_points), row["loss"]),
+            number_cell(interval(row["low"], row["high"], in_points), row["low"]),
+        ]
+        for row in plain_records(frame[whole])
+    ]  # fmt: skip
+    return ReportPart(figures, [Table("Importance of views", columns, rows, sorted_by=1, note=_note(frame))])
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
@@ -75,17 +84,3 @@ def _note(frame: pd.DataFrame) -> str:
         f"for their number. The parameters were chosen on all samples.{few} Features that tell the same replace "
         "each other: each loses about 0, and their view does not. All numbers are in importances.csv, beside the model."
     )
-
-
-def _views_table(frame: pd.DataFrame, note: str) -> Table:
-    columns = [*text_columns("View"), Column("Loss", "mean over test samples"), Column("95 % interval")]
-    in_points = bool(frame["measure"].eq("accuracy").all())
-    rows = [
-        [
-            Cell(row["view"]),
-            number_cell(value(row["loss"], in_points), row["loss"]),
-            number_cell(interval(row["low"], row["high"], in_points), row["low"]),
-        ]
-        for row in plain_records(frame)
-    ]
-    return Table("Importance of views", columns, rows, sorted_by=1, note=note)

@@ -43,27 +43,15 @@ class Hungry(PCA):
 
 
 class Slow(PCA):
-    """Does not end in its second split."""
+    """Does not end in its second split, or on too many samples."""
 
     calls: ClassVar[int] = 0
+    most: ClassVar[int] = 30
     time_over: ClassVar[Path]
 
     def fit(self, X: Any, y: Any = None) -> Slow:
         type(self).calls += 1
-        while type(self).calls > CALLS_OF_A_SPLIT:
-            self.time_over.touch()
-            time.sleep(0.05)
-        super().fit(X, y)
-        return self
-
-
-class SlowOnMany(PCA):
-    """Does not end on more than a dozen samples."""
-
-    time_over: ClassVar[Path]
-
-    def fit(self, X: Any, y: Any = None) -> SlowOnMany:
-        while len(X) > 12:
+        while type(self).calls > CALLS_OF_A_SPLIT or len(X) > self.most:
             self.time_over.touch()
             time.sleep(0.05)
         super().fit(X, y)
@@ -132,15 +120,18 @@ def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any], t
 
 
 @pytest.mark.full
-def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str, Any], time_over: Path) -> None:
+def test_each_training_size_has_a_limit_and_a_model_of_its_own(
+    inputs: dict[str, Any], time_over: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What one size uses up is not taken from the next."""
     held = Splits.load(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))
     few = [replace(split, train=split.train[::2], train_size=3) for split in held]
     many = [replace(split, train_size=6) for split in held]
     Splits((*few, *many), 30).save(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))
     settings = [{"protocol": f"p-p{size}", "train_size": size} for size in (6, 3)]
-    SlowOnMany.time_over = time_over
-    frame = rows(inputs, "SlowOnMany", settings, time_limit=2 / 60)
+    for name, value in {"calls": -10_000, "most": 12, "time_over": time_over}.items():
+        monkeypatch.setattr(Slow, name, value, raising=False)
+    frame = rows(inputs, "Slow", settings, time_limit=2 / 60)
     assert frame["protocol"].drop_duplicates().tolist() == ["p-p6", "p-p3"]
     assert frame.groupby("train_size")["status"].agg(set).to_dict() == {3: {"ok"}, 6: {"time_limit"}}
     assert set(frame["n_train"].groupby(frame["train_size"]).first()) == {10, 20}

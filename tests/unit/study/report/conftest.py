@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.study.evaluation.test_summary import row
 
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.page import build_report
@@ -118,15 +119,11 @@ def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
         table = pd.DataFrame({"repeat": np.repeat(range(repeats), 140), "sample": np.arange(len(true)).astype(str)})
         table = table.assign(true=true, predicted=true + (10 + 5 * place) * rng.normal(size=len(true)))
         fits.append(FitRecord("diabetes", "random", None, method, title, [], predicted=table))
-        base = {
-            "study": "clinic", "dataset": "diabetes", "protocol": "random", "fold": 0, "method": method,
-            "kernel_set": "", "neighbour": "", "selection": "inner_cv", "message": "", "status": "ok",
-            "parameters": "{}", "seed": 0, "n_train": 300, "n_test": 140, "fit_seconds": 0.1,
-        }  # fmt: skip
+        fixed = {"study": "clinic", "dataset": "diabetes", "kernel_set": "", "neighbour": "", "selection": "inner_cv"}
         for repeat, metric in itertools.product(range(repeats), ("r2", "rmse")):
             value = 0.8 - 0.2 * place + 0.01 * repeat if metric == "r2" else 10 + 5 * place + repeat
-            rows.append(base | {"repeat": repeat, "metric": metric, "value": value})
-    scores = pd.DataFrame(rows).assign(dimension=None, train_size=None)
+            rows.append(row(method, repeat, value, metric=metric, train_size=None, n_train=300, n_test=140, **fixed))
+    scores = pd.DataFrame(rows)
     scores = scores.astype({"dimension": "Int64", "train_size": "Int64"})
     titles = {"datasets": {"diabetes": "Diabetes"}, "methods": METHOD_OF_NUMBERS}
     catalogue = [CatalogueEntry(id=key, title=title, reference="") for key, title in METHOD_OF_NUMBERS.items()]
