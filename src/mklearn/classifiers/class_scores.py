@@ -1,4 +1,4 @@
-"""Labels and decision values of classifiers that compute one score per class."""
+"""Labels by decision values, and decision values of classifiers that compute one score per class."""
 
 from __future__ import annotations
 
@@ -12,33 +12,16 @@ from mklearn.base.validation import aligned
 from mklearn.errors import DataError
 
 
-class ClassScores(ClassifierMixin):
-    """Mixin of classifiers with ``class_scores``: the label is the class of the largest score."""
+class DecisionLabels(ClassifierMixin):
+    """Mixin of classifiers with ``decision_function``: its values decide the label."""
 
     classes_: NDArray[Any]
     score = aligned(ClassifierMixin.score)
+    decision_function: Any
 
-    def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Compute the score of each class, shape (m, n_classes)."""
-        raise NotImplementedError
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Compute decision values in scikit-learn's form.
-
-        Returns
-        -------
-        array of shape (m, n_classes), or (m,) for two classes
-            `class_scores`; for two classes the score of the second less that of the first.
-        """
-        return self.decision_of(self.class_scores(X))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,); of several classes with the largest score the first in ``classes_``."""
         return self.labels_of(self.decision_function(X))
-
-    def decision_of(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the decision values that go with scores, so that these are computed once for all outputs."""
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def labels_of(self, decision: NDArray[np.floating]) -> NDArray[Any]:
         """Return the labels that go with decision values, so that they are computed once for both.
@@ -56,3 +39,25 @@ class ClassScores(ClassifierMixin):
             )
         best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]
+
+
+class ClassScores(DecisionLabels):
+    """Mixin of classifiers with ``class_scores``: the label is the class of the largest score."""
+
+    def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Compute the score of each class, shape (m, n_classes)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Compute decision values in scikit-learn's form.
+
+        Returns
+        -------
+        array of shape (m, n_classes), or (m,) for two classes
+            `class_scores`; for two classes the score of the second less that of the first.
+        """
+        return self.decision_of(self.class_scores(X))
+
+    def decision_of(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return the decision values that go with scores, so that these are computed once for all outputs."""
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import POSITIVE, one_of
+from mklearn.classifiers.class_scores import DecisionLabels
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_one import class_pairs, scores_by_votes
-from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
+from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm import solve_svm
 
@@ -18,7 +19,7 @@ CScale = Literal["variance", "none"]
 Decide = Literal["one_vs_rest", "one_vs_one"]
 
 
-class CombinedSVC(KernelClassifier):
+class CombinedSVC(DecisionLabels, KernelClassifier):
     """Base of support vector classifiers on one combination of the kernels.
 
     A subclass has the parameters ``C``, ``C_scale`` and ``decide`` and implements `_weights`, which knows no sample
@@ -86,7 +87,3 @@ class CombinedSVC(KernelClassifier):
         if self.pairs_ is None:
             return decision_values(outputs.T)
         return scores_by_votes(outputs, self.pairs_, len(self.classes_))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels, shape (m,)."""
-        return predicted_classes(self.decision_function(X), self.classes_)

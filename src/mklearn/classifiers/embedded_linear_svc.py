@@ -11,12 +11,13 @@ from sklearn.svm import LinearSVC
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, POSITIVE
+from mklearn.classifiers.class_scores import DecisionLabels
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.kfd import KernelFDA
 
 
-class EmbeddedLinearSVC(KernelClassifier):
+class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
     Embedded samples, less the mean of the training embedding, are scaled to unit length: with a ridge, new samples are
@@ -97,17 +98,9 @@ class EmbeddedLinearSVC(KernelClassifier):
         ----------
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
-        Z = self._embed(X)
-        return self.svc_.decision_function(Z)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels, shape (m,)."""
-        Z = self._embed(X)
-        return self.classes_[self.svc_.predict(Z)]
-
-    def _embed(self, X: Any) -> NDArray[np.floating]:
         stack, _ = self._new_stack(X)
-        return self._centre_and_normalise(self.embedder_.transform(stack.combine(self.kernel_weights_)))
+        Z = self.embedder_.transform(stack.combine(self.kernel_weights_))
+        return self.svc_.decision_function(self._centre_and_normalise(Z))
 
     def _centre_and_normalise(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
         return (Z - self.mean_) / self.length_ if Z.shape[1] == 1 else normalize(Z - self.mean_)

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
 from mklearn.checks import check_keys, checked_sample_weight
+from mklearn.classifiers.class_scores import DecisionLabels
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
-from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
+from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.feature_scaling import constant_features
 from mklearn.kernels.pairwise_view import Pairwise
@@ -43,7 +44,7 @@ class GatedMachines(NamedTuple):
     objective: Array
 
 
-class LMKLSVC(KernelClassifier):
+class LMKLSVC(DecisionLabels, KernelClassifier):
     """Localized multiple kernel learning: a gate weights the kernels of each sample.
 
     A support vector machine on k(x, z) = sum_m eta_m(x) k_m(x, z) eta_m(z), where the gates eta_m are softmax or
@@ -256,10 +257,6 @@ class LMKLSVC(KernelClassifier):
             kernel = gated_cross_kernel(stack.matrices, self._gates(features, V), eta)
             values.append(kernel @ dual + intercept)
         return decision_values(np.array(values))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels, shape (m,); X is as for `decision_function`."""
-        return predicted_classes(self.decision_function(X), self.classes_)
 
     def localized_weights(self, X: Any) -> NDArray[np.floating]:
         """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) of several machines.

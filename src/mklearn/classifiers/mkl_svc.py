@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, at_least
+from mklearn.classifiers.class_scores import DecisionLabels
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
-from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
+from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm_weights import svm_weights
 
 
-class MKLSVC(WeightedKernelClassifier):
+class MKLSVC(DecisionLabels, WeightedKernelClassifier):
     """Multiple kernel learning with a support vector machine: kernel weights and machine from one convex problem.
 
     Minimises the objective of the machine on sum_m theta_m K_m over theta >= 0 with ||theta||_p <= M^(1/p - 1); see
@@ -169,7 +170,3 @@ class MKLSVC(WeightedKernelClassifier):
                 ]
             )
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels, shape (m,)."""
-        return predicted_classes(self.decision_function(X), self.classes_)

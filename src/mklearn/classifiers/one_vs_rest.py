@@ -33,10 +33,3 @@ def decision_values(by_machine: Array) -> Array:
     by_machine : array of shape (n_machines, m)
     """
     return by_machine[0] if len(by_machine) == 1 else np.ascontiguousarray(by_machine.T)
-
-
-def predicted_classes(values: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the class of each sample: the second of two classes for a positive value, or that of the largest value."""
-    positions = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-    found: NDArray[Any] = classes[positions]
-    return found

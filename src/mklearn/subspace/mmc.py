@@ -10,9 +10,9 @@ from scipy.linalg import get_lapack_funcs
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.base.validation import checked_components
-from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.margin import checked_trace_ratio
 from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
@@ -111,11 +111,7 @@ def trace_ratio(coordinates: Array, y: ArrayLike) -> float:
         float(np.vdot(coordinates, operator(y).apply(coordinates)))
         for operator in (between_laplacian, within_laplacian)
     )
-    if not within > 1e-14 * between:
-        raise NotApplicable(
-            "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"
-        )
-    return between / within
+    return checked_trace_ratio(between, within)
 
 
 def orthogonal_complement(basis: Array, count: int) -> Array:

@@ -134,7 +134,7 @@ def possible_sizes(refit: RefitSpec, views: Views, y: Labels) -> list[int]:
 
 def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_seconds: float) -> Fitted:
     started = time.process_time()
-    scores = [model.class_scores(test) if hasattr(model, "labels_of") else None for model in models]
+    scores = [model.class_scores(test) if hasattr(model, "class_scores") else None for model in models]
     labels = [
         np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
         for model, own in zip(models, scores, strict=True)
