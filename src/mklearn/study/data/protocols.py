@@ -16,27 +16,18 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class ProtocolRow(Row):
-    """What a study needs to know of a protocol.
-
-    Attributes
-    ----------
-    targets : sequence of {"classes", "numbers"}
-        The kinds of target that it can draw splits of.
-    holds_groups : bool
-        Whether no group has both training and test samples.
-    composes : bool
-        Whether its samples are composed of those of the data set, and methods take features that their fits learn.
-    required : sequence of str
-        Parameters that a study has to give.
-    exclusive : sequence of (str, str, str)
-        Two parameters of which a study gives one at most, and the sentence that tells so.
-    """
+    """What a study needs to know of a protocol."""
 
     targets: Sequence[str] = ("classes",)
+    """The kinds of target that it can draw splits of: "classes", "numbers"."""
     holds_groups: bool = False
+    """Whether no group has both training and test samples."""
     composes: bool = False
+    """Whether its samples are composed of those of the data set, and methods take features that their fits learn."""
     required: Sequence[str] = ()
+    """Parameters that a study has to give."""
     exclusive: Sequence[tuple[str, str, str]] = ()
+    """Two parameters of which a study gives one at most, and the sentence that tells so."""
 
 
 PROTOCOLS: dict[str, ProtocolRow] = {

@@ -71,27 +71,17 @@ class Split:
 class Splits:
     """The splits of one protocol on one data set of `n_samples`: positions lie in 0..n_samples-1.
 
-    Parameters
-    ----------
-    splits : tuple of Split
-    n_samples : int
-    choosing : pair of arrays, optional
-        Training and validation samples by which the parameters of all splits are chosen.
-    samples : dataclass, optional
-        Samples that are composed of those of the data set, such as pairs of them: `mklearn.papers.fsvm.pairs.Pairs`
-        shows what they need. The positions are then theirs.
-
-    Raises
-    ------
-    DataError
-        No splits; an empty part; a position out of range, repeated, or in two parts; two splits of the same training
-        size, repeat and fold; a validation part in some splits and not in all.
+    DataError: no splits; an empty part; a position out of range, repeated, or in two parts; two splits of the same
+    training size, repeat and fold; a validation part in some splits and not in all.
     """
 
     splits: tuple[Split, ...]
     n_samples: int
     choosing: tuple[np.ndarray, np.ndarray] | None = None
+    """Training and validation samples by which the parameters of all splits are chosen."""
     samples: Any = None
+    """Samples that are composed of those of the data set, such as pairs of them: `mklearn.papers.fsvm.pairs.Pairs`
+    shows what they need. The positions are then theirs."""
 
     def __post_init__(self) -> None:
         if not self.splits:

@@ -43,16 +43,11 @@ def planned_final(
 ) -> PlannedFinal:
     """Plan the model of a study with the section ``final``, on its data set; descriptors are by key.
 
-    Raises
-    ------
-    ConfigError
-        The method takes kernels that can't be computed from the features of a new sample, or no method can be chosen.
-    MissingExtra
-        skops is not installed: known now, not after the fits.
+    Raise ConfigError for kernels that can't be computed from the features of a new sample, or no method to choose.
     """
     final = study.final
     assert final is not None
-    require("skops")
+    require("skops")  # known now, not after the fits
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}

@@ -51,27 +51,19 @@ class Columns:
 
 @dataclass(frozen=True)
 class Table:
-    """The samples of a file.
-
-    Attributes
-    ----------
-    ids : (n,) array of str
-        Unique; row numbers from 1 of arrays without ids.
-    labels, groups : (n,) arrays of str, or None
-        "" where a sample has none; None where the file has no such column.
-    features : DataFrame
-        By id. Columns of arrays have no names.
-    columns : list of str
-        Those that hold no features.
-    """
+    """The samples of a file."""
 
     path: Path
     ids: np.ndarray
+    """Unique; row numbers from 1 of arrays without ids."""
     has_ids: bool
     labels: np.ndarray | None
+    """'' where a sample has none; None where the file has no such column."""
     groups: np.ndarray | None
     features: pd.DataFrame
+    """By id. Columns of arrays have no names."""
     columns: Sequence[str]
+    """Those that hold no features."""
 
     @property
     def names(self) -> np.ndarray | None:
