@@ -39,8 +39,6 @@ Floats = NDArray[np.floating]
 UNLABELLED = -1
 """Label of a sample without a class, as in `sklearn.semi_supervised`."""
 
-# Edges whose lengths are computed at a time.
-
 
 @dataclass(frozen=True, eq=False)
 class ClassStructure:
@@ -493,11 +491,7 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     n = d.shape[0]
     near = _nearest(d, ~np.eye(n, dtype=bool), k)
     rows, columns = np.nonzero(near | near.T)
-    return _lpp_pair(rows, columns, d[rows, columns], n)
-
-
-def _lpp_pair(rows: NDArray[np.intp], columns: NDArray[np.intp], lengths: Floats, n: int) -> GraphPair:
-    """Return the pair for edges of these squared lengths."""
+    lengths = d[rows, columns]
     t = float(lengths.mean())
     weights = np.exp(-lengths / t) if t > 0 else np.ones(len(lengths))
     W = sparse.csr_array((weights, (rows, columns)), shape=(n, n))
