@@ -15,18 +15,12 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class Refit:
-    """Fits for each of several numbers of components, where these do not follow from one fit.
-
-    Attributes
-    ----------
-    path : str or None
-        ``module:function`` that fits all of them and does their common work once; None: they are fitted one by one.
-    at_most : str
-        What limits the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`.
-    """
+    """Fits for each of several numbers of components, where these do not follow from one fit."""
 
     path: str | None = None
+    """``module:function`` that fits all of them and does their common work once; None: they are fitted one by one."""
     at_most: str = ""
+    """What limits the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
 
 
 @dataclass(frozen=True)
@@ -39,59 +33,40 @@ class Part:
 
 @dataclass(frozen=True)
 class MethodRow(Row):
-    """What a study needs to know of a method.
-
-    Attributes
-    ----------
-    takes : {"kernels", "dictionary", "descriptor", "descriptors", "images"}
-        What it learns from: kernels of the study; unless a study names kernels for it, a dictionary of kernels of every
-        descriptor (`mklearn.kernels.dictionary`); features of one descriptor, or of several side by side; or images.
-    views : mapping of str to str
-        Parameters that name a descriptor which it takes beside that, with the default; "" if a study has to name one.
-    embeds : bool
-        Whether it is an embedding, whose components are swept; else it predicts labels or numbers itself.
-    combines : bool
-        Whether it takes one kernel or a fixed combination, which the study's ``kernel_weights`` chooses.
-    landmarks : bool
-        Whether it can learn from landmarks.
-    scales_features : bool
-        Whether its own parameter ``feature_scaling`` scales its features.
-    tuned : sequence of str
-        Parameters of which a study can give a list: inner cross-validation chooses from it. Candidates are tried in the
-        order of the first parameter's values, then of the next one's; of equally good ones the first is chosen.
-    parts : mapping of str to Part
-    fixed : sequence of str
-        Parameters that a study can't set, beside those of every method.
-    targets : sequence of {"classes", "numbers"}
-        The kinds of target that it predicts.
-    learns_weights : bool
-        Whether it learns kernel weights: a report then says whether they paid.
-    refit : Refit or None
-        How it is fitted for several numbers of components, if these do not follow from one fit.
-    order_decides : bool
-        Whether the order of its kernels, or of the descriptors whose features are side by side, changes more than
-        rounding: as the first of equals, or by what is drawn for each. A study then keeps the order that it gives.
-    in_model_files : bool
-        Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices.
-    convex_solver : bool
-        Whether its parameter ``solver`` names a convex solver, which may need a licence.
-    """
+    """What a study needs to know of a method."""
 
     takes: Literal["kernels", "dictionary", "descriptor", "descriptors", "images"] = "kernels"
+    """What it learns from: kernels of the study; unless a study names kernels for it, a dictionary of kernels of every
+    descriptor (`mklearn.kernels.dictionary`); features of one descriptor, or of several side by side; or images."""
     views: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that name a descriptor which it takes beside that, with the default; "" if a study has to name one."""
     embeds: bool = False
+    """Whether it is an embedding, whose components are swept; else it predicts labels or numbers itself."""
     combines: bool = False
+    """Whether it takes one kernel or a fixed combination, which the study's ``kernel_weights`` chooses."""
     landmarks: bool = False
+    """Whether it can learn from landmarks."""
     scales_features: bool = False
+    """Whether its own parameter ``feature_scaling`` scales its features."""
     tuned: Sequence[str] = ()
+    """Parameters of which a study can give a list: inner cross-validation chooses from it. Candidates are tried in the
+    order of the first parameter's values, then of the next one's; of equally good ones the first is chosen."""
     parts: Mapping[str, Part] = field(default_factory=dict)
     fixed: Sequence[str] = ()
+    """Parameters that a study can't set, beside those of every method."""
     targets: Sequence[str] = ("classes",)
+    """The kinds of target that it predicts: "classes", "numbers"."""
     learns_weights: bool = False
+    """Whether it learns kernel weights: a report then says whether they paid."""
     refit: Refit | None = None
+    """How it is fitted for several numbers of components, if these do not follow from one fit."""
     order_decides: bool = False
+    """Whether the order of its kernels, or of the descriptors whose features are side by side, changes more than
+    rounding: as the first of equals, or by what is drawn for each. A study then keeps the order that it gives."""
     in_model_files: bool = True
+    """Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices."""
     convex_solver: bool = False
+    """Whether its parameter ``solver`` names a convex solver, which may need a licence."""
 
 
 METHODS: dict[str, MethodRow] = {

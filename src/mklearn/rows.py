@@ -20,27 +20,18 @@ ROW = "study_row"
 
 @dataclass(frozen=True)
 class Row:
-    """What every row has.
-
-    Attributes
-    ----------
-    implementation : str
-        ``"module:name"`` of a class or function.
-    title : str
-    reference : str
-        Its paper.
-    advice : str
-        When to use it.
-    defaults : mapping of str to value
-        Parameters in a study that does not give them, where the signature has another default or none, or where the
-        plan needs the value.
-    """
+    """What every row has."""
 
     implementation: str = ""
+    """``"module:name"`` of a class or function."""
     title: str = ""
     reference: str = ""
+    """Its paper."""
     advice: str = ""
+    """When to use it."""
     defaults: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """Parameters in a study that does not give them, where the signature has another default or none, or where the
+    plan needs the value."""
 
 
 RowType = TypeVar("RowType", bound=Row)

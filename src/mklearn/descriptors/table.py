@@ -12,27 +12,18 @@ TABLE = "table"
 
 @dataclass(frozen=True)
 class DescriptorRow(Row):
-    """What a study needs to know of a descriptor: a function of images, and of ``learned`` arrays if it learns.
-
-    Attributes
-    ----------
-    measure : str
-        Distance of Gaussian kernels that name none; of sets of points "point_set".
-    learns : str
-        ``module:function`` that learns visual words, patches or principal components from the images first.
-    images_per_job : int
-        Images per job, for expensive descriptors; 0: all images in one job.
-    one_size : bool
-        Whether a feature belongs to a place in the image, so that all images need one size.
-    grid : bool
-        Whether it is of patches of a grid, of which a study may take one, or each as a descriptor.
-    """
+    """What a study needs to know of a descriptor: a function of images, and of ``learned`` arrays if it learns."""
 
     measure: str = "squared_euclidean"
+    """Distance of Gaussian kernels that name none; of sets of points "point_set"."""
     learns: str = ""
+    """``module:function`` that learns visual words, patches or principal components from the images first."""
     images_per_job: int = 0
+    """Images per job, for expensive descriptors; 0: all images in one job."""
     one_size: bool = False
+    """Whether a feature belongs to a place in the image, so that all images need one size."""
     grid: bool = False
+    """Whether it is of patches of a grid, of which a study may take one, or each as a descriptor."""
 
     @property
     def point_sets(self) -> bool:

@@ -11,15 +11,10 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class KernelRow(Row):
-    """What a study needs to know of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`.
-
-    Attributes
-    ----------
-    measures : sequence of str
-        Measures of the matrices that it can be computed from, as in the class; the first one by default.
-    """
+    """What a study needs to know of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`."""
 
     measures: Sequence[str] = ()
+    """Measures of the matrices that it can be computed from, as in the class; the first one by default."""
 
     @property
     def of(self) -> Literal["descriptor", "matrix", "kernels"]:

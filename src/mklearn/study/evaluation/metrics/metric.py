@@ -25,31 +25,22 @@ class Metric(Row):
 
     Its parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`. A method that does not give
     one gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
-
-    Attributes
-    ----------
-    kind : str
-        Its name in studies and tables.
-    larger_is_better : bool
-    bounds : (float, float)
-        Smallest and largest possible value.
-    mean_of_samples : bool
-        Whether it is the mean over test samples of zeros and ones, as the accuracy is: it then has a value for a single
-        sample. Its interval needs `by_sample` too.
-    targets : sequence of {"classes", "numbers"}
-        The kinds of target that it takes.
-    by_sample : str
-        ``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
-        of the mean; with such parameters too. Intervals of the metric are computed from them: without it
-        from the values of the splits alone, which is wider (see :mod:`mklearn.base.statistics`).
     """
 
     kind: str = ""
+    """Its name in studies and tables."""
     larger_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
+    """Smallest and largest possible value."""
     mean_of_samples: bool = False
+    """Whether it is the mean over test samples of zeros and ones, as the accuracy is: it then has a value for a single
+    sample. Its interval needs `by_sample` too."""
     targets: Sequence[str] = ("classes",)
+    """The kinds of target that it takes: "classes", "numbers"."""
     by_sample: str = ""
+    """``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
+    of the mean; with such parameters too. Intervals of the metric are computed from them: without it
+    from the values of the splits alone, which is wider (see :mod:`mklearn.base.statistics`)."""
 
     @property
     def can_choose(self) -> bool:
