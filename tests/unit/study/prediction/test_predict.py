@@ -81,20 +81,18 @@ def test_probabilities_where_the_model_has_them() -> None:
     X, y = load_digits(return_X_y=True)
     names = np.array(["even", "odd"])[y % 2]
     model = MultiViewClassifier().fit({"pixels": X[:60]}, names[:60])
-    new = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.array([f"s{k}" for k in range(10)]))
-    frame = prediction_frame(model, new)
+    frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
     assert list(frame) == ["id", "label", "probability_even", "probability_odd"]
-    np.testing.assert_array_equal(frame[["probability_even", "probability_odd"]], model.predict_proba(new.X))
+    np.testing.assert_array_equal(frame.iloc[:, 2:], model.predict_proba({"pixels": X[60:70]}))
 
 
 @pytest.mark.parametrize(("landmarks", "ends"), [(None, ["low_90", "high_90"]), (9, [])])
 def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None, ends: list[str]) -> None:
     X, y = load_digits(return_X_y=True)
     model = KernelRidge(kernels={"pixels": "gaussian"}, landmarks=landmarks).fit({"pixels": X[:60]}, y[:60])
-    new = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.array([f"s{k}" for k in range(10)]))
-    frame = prediction_frame(model, new)
+    frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
     assert list(frame) == ["id", "predicted", *ends]
-    np.testing.assert_array_equal(frame["predicted"], model.predict(new.X))
+    np.testing.assert_array_equal(frame["predicted"], model.predict({"pixels": X[60:70]}))
 
 
 @pytest.mark.full
@@ -163,6 +161,11 @@ def test_images_and_models_that_can_not_be_used(
 # --- tables
 
 
+def views_of(tables: Path, part: str) -> dict[str, np.ndarray]:
+    names = ("upper", "lower")
+    return {name: pd.read_csv(tables / part / f"{name}.csv").filter(like=name[1:]).to_numpy() for name in names}
+
+
 def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = [f"{name}={tables / 'new' / f'{name}.csv'}" for name in ("upper", "lower")]
     frame = predicted(tables, "cells", *pairs)
@@ -171,13 +174,10 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     right = (frame["label"].to_numpy() == truth["label"].to_numpy()).sum()
     assert f"({right} of 20 samples with a label)" in said
     assert right >= 15
-    views = {name: pd.read_csv(tables / "train" / f"{name}.csv").filter(like=name[1:]) for name in ("upper", "lower")}
-    new = {name: pd.read_csv(tables / "new" / f"{name}.csv").filter(like=name[1:]) for name in ("upper", "lower")}
     kernels = {name: {"feature_scaling": "standard"} for name in ("upper", "lower")}
     labels = pd.read_csv(tables / "train" / "upper.csv")["label"]
-    estimator = KernelSVC(kernels=kernels).fit({name: table.to_numpy() for name, table in views.items()}, labels)
-    expected = estimator.predict({name: table.to_numpy() for name, table in new.items()})
-    assert frame["label"].tolist() == expected.tolist()
+    estimator = KernelSVC(kernels=kernels).fit(views_of(tables, "train"), labels)
+    assert frame["label"].tolist() == estimator.predict(views_of(tables, "new")).tolist()
     folder = predicted(tables, "cells", str(tables / "new"))
     pd.testing.assert_frame_equal(folder, frame)
     assert capsys.readouterr().err == ""
@@ -225,9 +225,7 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
         assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in said
     assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
     (tmp_path / "empty").mkdir()
-    assert "has no file of the study, by its name: 'lower.csv', 'upper.csv'" in refusal(
-        capsys, model, tmp_path / "empty"
-    )
+    assert "has no file of the study, by its name: 'lower.csv'" in refusal(capsys, model, tmp_path / "empty")
 
 
 @pytest.mark.full
@@ -279,13 +277,12 @@ def test_a_missing_view_is_completed_as_by_the_library(
     """Of all samples, or of some: a row without numbers."""
     path = tables / "results/cells/model.mklearn"
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
-    numbers = {"upper": upper.drop(columns=["id", "label"]).to_numpy(), "lower": lower.drop(columns="id").to_numpy()}
+    numbers = views_of(tables, "new")
     kernels = {
         f"gauss-{name}": {"view": name, "feature_scaling": "standard", "missing_views": "mean"} for name in numbers
     }
-    train = {name: pd.read_csv(tables / "train" / f"{name}.csv") for name in numbers}
-    known = {name: table.drop(columns=["id", "label"], errors="ignore").to_numpy() for name, table in train.items()}
-    fitted = KernelSVC(kernels=kernels).fit(known, train["upper"]["label"].to_numpy())
+    labels = pd.read_csv(tables / "train" / "upper.csv")["label"]
+    fitted = KernelSVC(kernels=kernels).fit(views_of(tables, "train"), labels)
     for lacking in (np.ones(20, dtype=bool), np.arange(20) < 7):
         numbers["lower"] = np.where(lacking[:, None], np.nan, lower.drop(columns="id").to_numpy())
         there = lower[~lacking]
