@@ -32,43 +32,30 @@ def target_of(y: np.ndarray) -> TargetKind:
 class SampleSet:
     """Labelled samples with images, feature vectors or pairwise matrices.
 
-    Parameters
-    ----------
-    ids : (n,) array of str
-        Unique name of each sample.
-    y : (n,) int64 or float64 array
-        Class codes 0..c-1, and every class has a sample; or the number to predict of each sample.
-    classes : (c,) array of str
-        Name of each class, unique; none of numbers.
-    images : (n, rows, cols[, 3]) array, list of (rows, cols[, 3]) arrays of various shapes, or None
-        Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
-    tables : dict of str to (n, d) arrays
-        Features, one table per descriptor. NaN are values to be filled in, or the row of a sample that lacks the table.
-    matrices, measures : dict of str to (n, n) arrays, dict of str to str
-        Precomputed pairwise matrices, and their content: "kernel", "distance", "squared_euclidean" or "chi2".
-    notes : tuple of str
-        Remarks for the user, such as files that were left out.
-    groups : (n,) array of str or None
-        Group of each sample, such as the person whom it shows; None where samples have no groups.
-    columns : dict of str to (d,) arrays of str
-        Names of the features of tables, as far as they have names.
-
-    Raises
-    ------
-    DataError
-        A condition above is violated; the message names the table or matrix and the samples.
+    DataError for what contradicts the descriptions of the fields names the table or matrix and the samples.
     """
 
     ids: np.ndarray
+    """Unique name of each sample, (n,) str."""
     y: np.ndarray
+    """Class codes 0..c-1, and every class has a sample, (n,) int64; or the number to predict, (n,) float64."""
     classes: np.ndarray
+    """Name of each class, unique, (c,) str; none of numbers."""
     images: Images = None
+    """(n, rows, cols[, 3]), or a list of images of various shapes. Row-major, first row at the top, in the range of the
+    source (0..255 for 8-bit files)."""
     tables: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Features (n, d) by descriptor. NaN are values to be filled in, or the row of a sample that lacks the table."""
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Precomputed pairwise matrices (n, n)."""
     measures: Mapping[str, str] = field(default_factory=dict)
+    """Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2"."""
     notes: tuple[str, ...] = ()
+    """Remarks for the user, such as files that were left out."""
     groups: np.ndarray | None = None
+    """Group of each sample, such as the person whom it shows, (n,) str; None where samples have no groups."""
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Names of the features of tables, (d,) str, as far as they have names."""
 
     def __post_init__(self) -> None:
         y = np.asarray(self.y)
