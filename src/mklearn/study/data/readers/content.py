@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import existing_file
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, UserError
 
 
 def only_path(paths: Mapping[str, Path]) -> Path:
@@ -19,6 +20,21 @@ def only_path(paths: Mapping[str, Path]) -> Path:
     if len(paths) != 1:
         raise DataError(f"the reader takes one file, got {len(paths)}: {', '.join(map(str, paths.values()))}")
     return existing_file(next(iter(paths.values())))
+
+
+def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None = None) -> dict[Any, Any]:
+    """Read each file, and raise what is wrong with all of them at once, of more than `most` with their number."""
+    contents, mistakes = {}, list[str]()
+    for name in names:
+        try:
+            contents[name] = read(name)
+        except UserError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        distinct = list(dict.fromkeys(mistakes))
+        more = f"; ... ({len(distinct)} in all)" if len(distinct) > (most or len(distinct)) else ""
+        raise DataError("; ".join(distinct[:most]) + more)
+    return contents
 
 
 def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:

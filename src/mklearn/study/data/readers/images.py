@@ -15,7 +15,7 @@ import numpy as np
 from mklearn.atomic import file_content
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-from mklearn.study.data.readers.content import check_content, only_path
+from mklearn.study.data.readers.content import check_content, only_path, read_each
 from mklearn.study.data.samples import SampleSet, check_text, encode_labels, natural_key, some, stack_if_regular
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
@@ -79,22 +79,14 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     """
     root = Path(paths["root"])
     files, strays = find_images(root)
-    images, broken = [], []
-    for file in files:
-        try:
-            images.append(decode_image(file_content(file), str(file), colour))
-        except UserError as error:
-            broken.append(str(error))
-    if broken:
-        more = f"; ... ({len(broken)} in all)" if len(broken) > _NAMED else ""
-        raise DataError("; ".join(broken[:_NAMED]) + more)
-    by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
+    images = read_each(lambda file: decode_image(file_content(file), str(file), colour), files, _NAMED)
+    by_dtype = {image.dtype: file for file, image in images.items()}
     if len(by_dtype) > 1:
         examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
         raise DataError(f"{root}: images of different depth can't be compared: {examples}")
     ids = [file.relative_to(root).as_posix() for file in files]
     notes = _note_strays([path.relative_to(root).as_posix() for path in strays], root)
-    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
+    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=list(images.values()), notes=notes)
 
 
 def find_images(root: Path) -> tuple[list[Path], list[Path]]:

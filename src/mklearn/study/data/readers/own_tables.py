@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from mklearn.errors import DataError, UserError, nearest
+from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
+from mklearn.study.data.readers.content import read_each
 from mklearn.study.data.readers.tables import (
     MUDATA,
     Columns,
@@ -59,7 +60,7 @@ def feature_tables(
         array = None if name == labels else array_of_view(path, name, (arrays or {}).get(name))
         return read_table(path, held, array)
 
-    tables = _each(opened, sorted(paths, key=lambda name: name != labels))
+    tables = read_each(opened, sorted(paths, key=lambda name: name != labels))
     _check_columns(list(tables.values()), held, has_holder=labels is not None)
     holder = tables.pop(labels) if labels else None
     numbered = [table for table in tables.values() if not table.has_ids]
@@ -73,7 +74,7 @@ def feature_tables(
     names = {name: table.names for name, table in tables.items() if table.names is not None}
     source = ", ".join(str(table.path) for table in tables.values())
     sources = [*([] if holder is None else [holder]), *tables.values()]
-    views = _each(lambda name: _numbers(tables[name], impute), list(tables))
+    views = read_each(lambda name: _numbers(tables[name], impute), list(tables))
     absent = _absent(views, tables, holder, missing_views)
     kept = absent.index[~absent.any(axis=1) if missing_views == "drop" else ~absent.all(axis=1)].to_numpy(dtype=str)
     label_text = agreed(sources, kept, "labels")
@@ -121,24 +122,11 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
     def matrix(name: str) -> np.ndarray:
         return _matrix(Path(paths[name]), held.id_column, holder, measure)[np.ix_(labelled, labelled)]
 
-    matrices = _each(matrix, [name for name in paths if name != labels])
+    matrices = read_each(matrix, [name for name in paths if name != labels])
     return _sample_set(
         holder.ids[labelled], text[labelled], held.task, str(path), matrices=matrices, notes=note,
         measures=dict.fromkeys(matrices, measure), groups=None if holder.groups is None else holder.groups[labelled],
     )  # fmt: skip
-
-
-def _each(read: Callable[[str], Any], names: Sequence[str]) -> dict[str, Any]:
-    """Read each file, and raise what is wrong with all of them at once."""
-    done, mistakes = {}, list[str]()
-    for name in names:
-        try:
-            done[name] = read(name)
-        except UserError as error:
-            mistakes.append(str(error))
-    if mistakes:
-        raise DataError("; ".join(dict.fromkeys(mistakes)))
-    return done
 
 
 def _labelled(text: np.ndarray, path: Path, columns: Columns) -> tuple[np.ndarray, tuple[str, ...]]:
