@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.loading import is_there
+from mklearn.methods import METHODS
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
@@ -49,8 +50,6 @@ NUMBER_METHODS: dict[str, Any] = {
     "mean": {"kind": "mean_regressor", "label": "Mean of the training samples"},
 }
 """Methods of a study of numbers that names none."""
-ON_FEATURES = ("logistic", "lda", "majority", "ridge", "elastic-net", "forest", "boosting", "mean")
-"""Those of them that need a vector of each sample."""
 DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
 """Protocols of a study that names none."""
 
@@ -187,7 +186,7 @@ class Study(Strict):
         numbers = study_target(normalise_datasets(data.get("datasets"))) == "numbers"
         usual = NUMBER_METHODS if numbers else DEFAULT_METHODS
         if "methods" not in data and not _has_vectors(data):
-            kept = {name: method for name, method in usual.items() if name not in ON_FEATURES}
+            kept = {name: each for name, each in usual.items() if METHODS[each["kind"]].takes != "descriptors"}
             data = {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
         if not numbers:
             return data

@@ -10,7 +10,7 @@ from tests.unit.planned_jobs import planned_jobs
 from tests.unit.study.small_study import STUDY, write_pairs
 
 from mklearn.errors import ConfigError
-from mklearn.study.jobs import OUTPUTS, Jobs, log_of, parts
+from mklearn.study.jobs import OUTPUTS, Jobs, log_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.provenance import SCRIPTS
 from mklearn.study.reading import check_study
@@ -51,10 +51,6 @@ def test_rules_make_the_files_of_the_plan(
             assert job.log == jobs.log(rule, **job.wildcards)
             assert {log_of(Path(path)) for path in job.outputs.values()} == {Path(job.log)}
             assert (SCRIPTS / f"{job.script}.py").is_file()
-
-
-def test_a_job_of_several_parts_has_them_all() -> None:
-    assert (parts(1), parts(3)) == ([], ["1of3", "2of3", "3of3"])
 
 
 def test_a_study_without_a_model_says_how_to_get_one() -> None:
