@@ -128,7 +128,7 @@ class Requests:
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
     def _composes(self, wildcards: Any) -> bool:
-        return PROTOCOLS[self.plan.protocols[wildcards.protocol].kind].composes
+        return bool(getattr(PROTOCOLS.get(self.plan.protocols[wildcards.protocol].kind), "composes", False))
 
     def _training_sizes(self, wildcards: Any) -> list[int]:
         """Return the training samples of a split at each training size; all samples where that is unknown."""
