@@ -90,6 +90,35 @@ def test_class_identities(y, seed):
     np.testing.assert_allclose(pair.L_prime.toarray(), pair.L.toarray() + G @ G.T - 1 / n, atol=1e-13)
 
 
+def test_lda_classes_are_those_of_the_lda_pair_only():
+    pair = lda_graph(LABELS)
+    assert pair.lda_classes is not None
+    assert pair.n == N
+    assert pair.sense == "minimise"
+    assert mmc_graph(LABELS).sense == "maximise"
+    others = [mmc_graph(LABELS), pca_graph(N), lpp_graph(cdist(np.eye(N), np.eye(N)) ** 2, 2)]
+    assert [o.lda_classes for o in others] == [None, None, None]
+    assert GraphPair(within_laplacian(LABELS), between_laplacian(LABELS)).lda_classes is None
+    assert lde_graph([cdist(np.eye(N), np.eye(N))], LABELS).lda_classes is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (np.zeros(5), NotApplicable, "two classes"),
+        (np.zeros((5, 2)), DataError, "vector"),
+        (np.array([0.0, 1.0, np.nan]), DataError, "missing"),
+        (np.array([0.0, 1, np.nan], dtype=object), DataError, "missing"),
+        (np.ma.array([0, 1, 2], mask=[0, 1, 0]), DataError, "missing"),
+        (np.array(["a", None, "b"], dtype=object), DataError, "missing"),
+    ],
+)
+def test_bad_labels(labels, error, message):
+    for make in (lda_graph, mmc_graph, lambda y: lde_graph([np.zeros((len(y), len(y)))], y)):
+        with pytest.raises(error, match=message):
+            make(labels)
+
+
 def lde_by_loops(distances, y, k, k_prime):
     """Equations (31)-(32) literally: neighbour sets, 'or', average over descriptors; then mean degree 1."""
     n = len(y)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn import nearest_neighbour as module
@@ -116,6 +118,31 @@ def test_euclidean_is_exact_brute_force_and_scale_free(Z_train, Z_test, scale):
             np.testing.assert_array_equal(indices, expected)
 
 
+@settings(max_examples=60)
+@given(
+    hnp.arrays(float, (8, 3), elements=FLOATS),
+    hnp.arrays(float, (5, 3), elements=FLOATS),
+    hnp.arrays(float, (3,), elements=FLOATS),
+    st.floats(0.1, 30.0),
+)
+def test_cosine_ignores_a_shift_of_all_and_the_length_of_a_test_vector(Z_train, Z_test, shift, stretch):
+    centre = Z_train.mean(axis=0)
+    first = nearest_neighbour_indices(Z_train, Z_test, "cosine")
+    chosen = _similarity(Z_train[first] - centre, Z_test - centre)
+    best = np.max(
+        [_similarity(np.broadcast_to(row, Z_test.shape), Z_test - centre) for row in Z_train - centre], axis=0
+    )
+    np.testing.assert_allclose(chosen, best, atol=1e-9)
+    moved = nearest_neighbour_indices(Z_train + shift, centre + stretch * (Z_test - centre) + shift, "cosine")
+    np.testing.assert_allclose(_similarity(Z_train[moved] - centre, Z_test - centre), best, atol=1e-6)
+
+
+def _similarity(a, b):
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    noise = 1e-10
+    return np.where(lengths > noise, (a * b).sum(axis=1) / np.where(lengths > noise, lengths, 1.0), 0.0)
+
+
 def test_messages_name_the_error(problem):
     Z_train, y_train, Z_test, y_test = problem
     wrong = {
@@ -135,6 +162,23 @@ def neighbours(Z_train, Z_test, rule):
     names = np.arange(len(Z_train))
     swept = nearest_neighbour_predictions_by_dimension(Z_train, names, Z_test, rule)
     return np.vstack([swept, nearest_neighbour_indices(Z_train, Z_test, rule)])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("whole", [False, True], ids=["discriminants", "pixels"])
+def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):
+    """Pixels are small integers, and some are 0 in all images: there are many ties, and duplicates in few columns."""
+    X, y = load_digits(return_X_y=True)
+    Z = X[:, :20] if whole else LinearDiscriminantAnalysis().fit(X[:1000], y[:1000]).transform(X)
+    expected = neighbours(Z[:1000], Z[1000:], rule)
+    monkeypatch.setattr(module, "TREE_PAIRS", 0)
+    searched = []
+    resolved = module._resolved
+    monkeypatch.setattr(module, "_resolved", lambda *given: searched.append(given[1].mean()) or resolved(*given))
+    np.testing.assert_array_equal(neighbours(Z[:1000], Z[1000:], rule), expected)
+    assert len(searched) >= 9
+    assert whole or max(searched) < 0.02, "ties decide few test samples of an embedding"
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -106,15 +106,32 @@ def test_smallest_images(name: str, parameters: dict, least: int) -> None:
         descriptor(name)(images, **parameters)
 
 
+@every_case
+def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> None:
+    rng = np.random.default_rng(0)
+    images = [rng.random((16, 16)), rng.random((32, 24))]
+    if not DESCRIPTORS[name].one_size or parameters.get("patch"):
+        assert descriptor(name)(images, **parameters).shape == (2, length)
+    else:
+        with pytest.raises(
+            DataError, match=r"needs images of one size, and image 1 has 32 x 24 pixels .* image 0 has 16"
+        ):
+            descriptor(name)(images, **parameters)
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
         ("pixels", {"norm": "l1"}, "Invalid value 'l1' for `norm`: expected a str among"),
         ("multiresolution", {"resolutions": [2.5]}, "[2.5] for `resolutions`"),
+        ("multiresolution", {"resolutions": []}, "[] for `resolutions`"),
         ("patches", {"size": 4, "patch": (1,)}, "(1,) for `patch`"),
+        ("hog", {"cell": True}, "True for `cell`"),
         ("phog", {"bins": 10**30}, "for `bins`"),
+        ("phog", {"sigma": 0}, "0 for `sigma`"),
         ("sift_grid", {"size": np.inf}, "inf for `size`"),
         ("colour_histogram", {"bins": (8, 4)}, "(8, 4) for `bins`: expected a list of 3 times an int"),
+        ("colour_histogram", {"bins": 8}, "8 for `bins`"),
     ],
 )
 def test_invalid_parameters(name: str, parameters: dict, message: str, images: np.ndarray) -> None:

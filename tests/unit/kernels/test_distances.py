@@ -132,3 +132,19 @@ def test_squared_euclidean_far_from_the_origin() -> None:
 def test_refuses(name: str, X: object, Y: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
         MEASURES[name](X, Y)
+
+
+def test_chi2_refuses_negative_features() -> None:
+    with pytest.raises(DataError, match=r"Y has a negative feature \(-0\.5 at sample 1, feature 0\).*histograms"):
+        chi2_distance([[1.0, 2.0]], [[1.0, 2.0], [-0.5, 1.0]])
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided", "single column"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_matrices_among_one_set_are_exactly_symmetric(layout: str, dtype: type) -> None:
+    X = np.random.default_rng(0).normal(size=(150, 14)).astype(dtype)
+    X = {"rows": X, "columns": np.asfortranarray(X), "strided": X[::2, ::3], "single column": X[:, :1]}[layout]
+    for measure in (squared_euclidean, inner_product):
+        P = measure(X)
+        np.testing.assert_array_equal(P, P.T)
+        assert P.dtype == (np.float64 if measure is inner_product else dtype)

@@ -14,8 +14,10 @@ from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.gaussian import GaussianKernel
-from mklearn.kernels.landmark_map import landmark_map
+from mklearn.kernels.landmark_map import landmark_map, linear_map, self_similarities
 from mklearn.kernels.landmark_measure import LandmarkMeasure
+from mklearn.kernels.linear import LinearKernel
+from mklearn.kernels.polynomial import PolynomialKernel
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 
@@ -62,6 +64,21 @@ def test_indefinite_kernels_are_clipped_or_refused() -> None:
     for policy in ("none", "flip", "shift"):
         with pytest.raises(DataError, match=rf"negative eigenvalues among the landmarks, and psd='{policy}' needs all"):
             features(Cosine(psd=policy), "squared_euclidean", X)
+
+
+def test_self_similarities_are_the_diagonal() -> None:
+    cubic = PolynomialKernel(degree=3, scale=0.5)
+    cubic.fit_parameters([np.eye(2)])
+    np.testing.assert_allclose(self_similarities(cubic, X), np.diagonal((0.5 * X @ X.T + 1) ** 3))
+    np.testing.assert_array_equal(self_similarities(gaussian(2.0), X), np.ones(30))
+
+
+def test_a_linear_kernel_needs_no_landmarks() -> None:
+    made = linear_map(LinearKernel(normalise="unit_diagonal"), 4, "float32")
+    out = np.empty((30, 4), dtype=np.float32)
+    made.transform(X, [], out)
+    np.testing.assert_allclose(out, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-6)
+    assert made.landmarks is None
 
 
 # --- measures

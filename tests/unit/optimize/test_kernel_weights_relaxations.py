@@ -144,6 +144,16 @@ def test_doubly_nonnegative_is_exact_up_to_four_kernels(m):
         assert found.status == "optimal"
 
 
+@pytest.mark.parametrize("m", [5, 7, 10])
+def test_doubly_nonnegative_bound_lies_between_eigenvalue_and_optimum(m):
+    for seed in range(4):
+        S, T = psd_pair(m, seed, positive=bool(seed % 2))
+        exact, found = kernel_weights(S, T), kernel_weights(S, T, method="dnn")
+        assert eigh(S, T, eigvals_only=True)[0] * (1 - 1e-9) <= found.bound <= exact.value * (1 + 1e-9)
+        assert found.value >= exact.value * (1 - 1e-9)
+        np.testing.assert_allclose(found.weights, exact.weights, atol=1e-6)
+
+
 def test_a_relaxation_that_is_not_tight_gives_a_gap():
     """The Horn matrix is copositive and not a sum of PSD and nonnegative: minimum 0, relaxation below it."""
     H = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, 1, 1, -1, 1]])

@@ -55,6 +55,22 @@ def test_large_problems_are_solved_in_subspaces(no_other_solver: None) -> None:
     assert (found.status, found.components.shape) == ("converged", (400, 2))
 
 
+@pytest.mark.parametrize(("n", "p", "change"), [(150, 2, None), (200, 4, None), (200, 2, "narrow")])
+def test_other_problems_are_solved_with_all_rows(n: int, p: int, change: str | None, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    S, F = problem(n, 3, 1)
+    if change == "narrow":
+        monkeypatch.setattr(module, "_WIDEST", 0.05)
+    expected = trace_ratio(S, S + F @ F.T, p)
+    found = low_rank_trace_ratio(S, F, p)
+    assert found.value == expected.value
+    np.testing.assert_array_equal(found.components, expected.components)
+
+
+def test_subspaces_need_a_positive_definite_matrix() -> None:
+    S, F = problem(200, 3, 1)
+    assert module._in_subspaces(S - 0.02 * np.eye(200), F, 2, 1e-12) is None
+
+
 def test_an_eigenvector_outside_the_subspaces_is_not_missed() -> None:
     """F has rank one, and does not reach the direction in which S is smallest, which is the second best column."""
     n = 150

@@ -45,6 +45,21 @@ def test_equal_weights_are_the_method_on_the_average_kernel(denominator, p):
 
 
 @pytest.mark.parametrize("denominator", ["total", "within"])
+@pytest.mark.parametrize("scaling", ["total", "within"])
+def test_embedding_has_the_scatters_that_the_scaling_says(denominator, scaling):
+    K = gaussian_kernels(1)
+    model = ConvexMKLDR(denominator=denominator, scaling=scaling).fit(K, LABELS)
+    A, Z = model.coefficients_, model.embedding_
+    penalty = 2 * model.ridge_amount_ * A.T @ (K @ model.kernel_weights_) @ A
+    between, within = scatters(Z, LABELS)
+    total, within = 2 * (between + within) + penalty, 2 * within + penalty
+    unit, other, scale = (total, within, 1.0) if scaling == "total" else (within, total, -1.0)
+    np.testing.assert_allclose(unit, np.eye(2), atol=1e-8)
+    np.testing.assert_allclose(other, np.diag(model.eigenvalues_**scale), rtol=1e-6, atol=1e-8 * np.abs(other).max())
+    assert (np.diff(model.eigenvalues_) >= 0).all()
+
+
+@pytest.mark.parametrize("denominator", ["total", "within"])
 @pytest.mark.parametrize("p", [1.0, 2.0])
 def test_result_is_certified(denominator, p):
     model = ConvexMKLDR(p=p, denominator=denominator, tol=1e-9).fit(gaussian_kernels(2), LABELS)

@@ -15,7 +15,7 @@ from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels
 
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph, mfa_graph, mmc_graph
 from mklearn.kernels import Views
 from mklearn.kernels.stack import KernelStack
@@ -44,6 +44,15 @@ def test_equal_weights_are_the_discriminant_on_the_average(init, monkeypatch):
     np.testing.assert_array_equal(model.embedding_, plain.embedding_)
     assert (model.status_, model.n_iter_, model.best_iter_) == ("uniform", 0, 0)
     assert model.certificate_ == {"value": model.objective_}
+
+
+@pytest.mark.parametrize("other", [{"a_step": "trace_ratio"}, {"graph": "lde"}, {}])
+def test_equal_weights_are_the_start_of_the_alternation(other):
+    K = gaussian_kernels(0)
+    equal = MKLDR(**other, kernel_weights="uniform").fit(K, LABELS)
+    start, learned = MKLDR(**other, max_iter=0).fit(K, LABELS), MKLDR(**other).fit(K, LABELS)
+    np.testing.assert_array_equal(equal.embedding_, start.embedding_)
+    assert equal.objective_ == start.objective_ == learned.objective_history_[0] >= learned.objective_
 
 
 @pytest.mark.parametrize(("graph", "single"), [("lda", KernelFDA), ("lde", KernelLDE)])
@@ -133,6 +142,17 @@ def test_trace_ratio_with_exact_weights_is_monotone(seed, p, graph, ridge):
     np.testing.assert_allclose(A.T @ A, np.eye(p), atol=1e-9)
 
 
+def test_trace_ratio_features_can_be_rescaled():
+    kernels = gaussian_kernels(4)
+    plain = MKLDR(a_step="trace_ratio", scaling="orthonormal").fit(kernels, LABELS)
+    scaled = MKLDR(a_step="trace_ratio").fit(kernels, LABELS)
+    np.testing.assert_allclose(plain.coefficients_.T @ plain.coefficients_, np.eye(2), atol=1e-9)
+    assert subspace_angles(plain.coefficients_, scaled.coefficients_).max() < 1e-6
+    _, S_prime, _ = scatter_matrices(kernels @ scaled.kernel_weights_, scaled.graph_, scaled.ridge)
+    np.testing.assert_allclose(scaled.coefficients_.T @ S_prime @ scaled.coefficients_, np.eye(2), atol=1e-8)
+    assert scaled.eigenvalues_[0] <= scaled.eigenvalues_[1]
+
+
 @pytest.mark.parametrize("graph", ["lda", "lde", "pca", "lpp"])
 def test_common_scale_of_the_kernels_does_not_matter(graph):
     X = gaussian_kernels(5)
@@ -170,6 +190,20 @@ def test_orthonormal_start_is_the_beta_step_for_an_orthogonal_A():
     assert value == pytest.approx(model.history_[0]["objective"], rel=1e-9)
     for other in np.random.default_rng(0).dirichlet(np.ones(3), size=200):
         assert other @ S @ other / (other @ S_prime @ other) >= value * (1 - 1e-10)
+
+
+@pytest.mark.parametrize("beta_step", ["exact", "dnn", "sdp", "central_path"])
+def test_every_beta_step_runs_and_is_certified(beta_step):
+    X = gaussian_kernels(11)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixedSignWarning)
+        model = MKLDR(beta_step=beta_step, solver="CLARABEL").fit(X, LABELS)
+    certificate = model.certificate_
+    assert certificate["bound"] <= certificate["value"] * (1 + 1e-6)
+    assert certificate["gap"] == pytest.approx(1 - certificate["bound"] / certificate["value"], abs=1e-9)
+    assert certificate["value"] == pytest.approx(model.objective_history_[::2].min())
+    # Wherever it ends, it is no worse than equal weights.
+    assert model.objective_ <= model.objective_history_[0]
 
 
 def test_mixed_signs_raise_a_warning():
@@ -266,6 +300,7 @@ def test_custom_graph_equals_the_named_one():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
+        ({"X": np.ones((36, 36, 2))}, NotApplicable, "constant|no kernel"),
         ({"graph": lda_graph(np.arange(10) % 2)}, DataError, "10 samples"),
         ({"graph": mmc_graph(LABELS)}, ConfigError, "maximised"),
         ({"graph": "pca", "ridge": 0.0}, ConfigError, "ridge > 0"),

@@ -10,7 +10,7 @@ from tests.unit.subspace.problems import scatters
 
 from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import accuracy_by_dimension
-from mklearn.subspace.mmc import MMC
+from mklearn.subspace.mmc import MMC, orthogonal_complement
 
 
 def blobs(n: int, d: int, c: int = 4, seed: int = 0, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +65,21 @@ def test_whole_space_equals_principal_components_span() -> None:
     inside, whole = MMC().fit(Z, y), MMC().fit(X, y)
     np.testing.assert_allclose(inside.eigenvalues_, whole.eigenvalues_)
     np.testing.assert_allclose(np.abs(inside.embedding_), np.abs(whole.embedding_), atol=1e-9)
+
+
+def test_no_orthonormal_projection_is_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    S_b, S_w = scatters(*wine)
+    best = MMC(2).fit(*wine).eigenvalues_.sum()
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        Q = np.linalg.qr(rng.normal(size=(13, 2)))[0]
+        assert np.trace(Q.T @ (S_b - S_w) @ Q) < best
+
+
+def test_orthogonal_complement() -> None:
+    B = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 6)))[0]
+    N = orthogonal_complement(B, 34)
+    np.testing.assert_allclose(np.hstack([B, N]).T @ np.hstack([B, N]), np.eye(40), atol=1e-13)
 
 
 @pytest.mark.parametrize(

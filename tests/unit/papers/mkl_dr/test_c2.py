@@ -288,6 +288,23 @@ def test_serre_s_patches_are_drawn_from_the_whole_of_c1() -> None:
         assert set(column) == set(range(columns - size + 1))
 
 
+def test_mutch_and_lowe_s_patches_are_the_dominant_orientations_of_their_places() -> None:
+    learned = MUTCH_LOWE.learned
+    prepared = prepare_images([image / 255 for image in MUTCH_LOWE.images], "c2")
+    pyramids = [pyramid_c1(image, 0.5) for image in prepared]
+    for patch, size in enumerate(patch_sizes(40)):
+        scale = learned["scales"][patch]
+        sides = [round(side / 2 ** (scale / 4)) for side in prepared[0].shape]
+        # the centre of the places i to i + size - 1 is (5 i + 5 + 5 (i + size - 1) + 15) / 2
+        row, column = np.rint((learned["positions"][patch] * sides - 10) / 5 - (size - 1) / 2).astype(int)
+        windows = [c1[scale][:, row : row + size, column : column + size].reshape(12, -1) for c1 in pyramids]
+        values, orientations = learned["values"][patch], learned["orientations"][patch]
+        (window,) = (each for each in windows if np.array_equal(each.max(axis=0), values[: size**2]))
+        np.testing.assert_array_equal(window[orientations[: size**2], np.arange(size**2)], values[: size**2])
+        np.testing.assert_array_equal(values[size**2 :], 0)
+    assert len(set(learned["scales"])) > 3
+
+
 @both
 def test_an_image_responds_to_its_own_patches_with_one(model: Model) -> None:
     np.testing.assert_allclose(model.features.max(axis=0), 1, atol=1e-5)
