@@ -8,10 +8,11 @@ from typing import Any
 
 
 def rooms() -> list[Any]:
-    """Return the packages of public estimators: of the library, and of the papers."""
+    """Return the packages of public estimators: of the library, and of the papers that are there."""
+    from mklearn.loading import is_there
     from mklearn.methods import METHODS
 
-    names = sorted({row.implementation.rpartition(".")[0] for row in METHODS.values()})
+    names = sorted({row.implementation.rpartition(".")[0] for row in METHODS.values() if is_there(row.implementation)})
     return [importlib.import_module(name) for name in names]
 
 
