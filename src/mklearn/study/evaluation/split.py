@@ -37,7 +37,7 @@ from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import RulePredictions
 from mklearn.study.evaluation.selection import UPPER_BOUND, Scores, choose, hardest_first, mean_curves, race, select
-from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
+from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, headline_rule, specs_by_name
 
 Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are scored on."""
@@ -289,11 +289,11 @@ def _scores_on_parts(
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
     """Return the method with the squared accuracies of each kernel alone as weights, whose sum is 1.
 
-    They are by the first nearest-neighbour rule, at the dimension that the kernel alone would be given. Gehler, Nowozin
-    (2009) find such weights hard to beat; a kernel that fails alone gets none.
+    The accuracies are by the rule of the headline, at the dimension chosen for the kernel alone. Gehler, Nowozin (2009)
+    find such weights hard to beat; a kernel that fails alone gets none.
     """
     method, metric = problem.method, metric_named("accuracy")
-    rule = method.rules(evaluation.neighbours)[0]
+    rule = headline_rule(evaluation.neighbours) if method.embeds else ""
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
     alone = [Candidate(first, kernel) for kernel in range(len(problem.kernels))]
     curves = mean_curves(_scores_on_parts(problem, alone, parts, metric, [rule])[rule])

@@ -402,8 +402,9 @@ def test_a_mistake_in_the_data_is_no_result(digits: Any) -> None:
     assert not issubclass(DataError, module.EXPECTED)
 
 
-def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any) -> None:
-    """Computed anew, kernel by kernel; the noise among the kernels gets the least."""
+@pytest.mark.parametrize("neighbours", [["euclidean"], ["cosine", "euclidean"]])
+def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any, neighbours: list[str]) -> None:
+    """Compute them anew, kernel by kernel, by the rule of the headline; the noise among the kernels gets the least."""
     _, y, train, _ = digits
     best = []
     for kernel in KERNELS:
@@ -412,7 +413,7 @@ def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any) -> No
             one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel], inner=None)
             curves.append(scores(one.rules["euclidean"]))
         best.append(np.mean(curves, axis=0).max())
-    found = run(digits, kernel_choice="cv_accuracy").rules["euclidean"]
+    found = run(digits, neighbours=neighbours, kernel_choice="cv_accuracy").rules["euclidean"]
     np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
     assert np.argmin(found.fitted.weights) == 2
 
