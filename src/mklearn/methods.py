@@ -228,7 +228,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C", "power", "step_size"),
     ),
     "gaussian_svc": MethodRow(
-        "mklearn.classifiers.gaussian_svc:gaussian_svc",
+        "mklearn.classifiers.baselines:gaussian_svc",
         "SVC with a Gaussian kernel",
         reference="Cortes, Vapnik 1995",
         advice="Shows what a kernel of each view is worth beside one kernel of all features.",
@@ -236,7 +236,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C", "bandwidth"),
     ),
     "gradient_boosting": MethodRow(
-        "mklearn.classifiers.gradient_boosting:gradient_boosting",
+        "mklearn.classifiers.baselines:gradient_boosting",
         "Gradient boosting",
         reference="Friedman 2001",
         advice=(
@@ -289,7 +289,7 @@ METHODS: dict[str, MethodRow] = {
         takes="descriptor",
     ),
     "linear_svc": MethodRow(
-        "mklearn.classifiers.linear_svc:linear_svc",
+        "mklearn.classifiers.baselines:linear_svc",
         "Linear SVC, one against the rest",
         reference="Fan, Chang, Hsieh, Wang, Lin 2008",
         advice="A strong baseline on the features of one descriptor.",
@@ -315,7 +315,7 @@ METHODS: dict[str, MethodRow] = {
         order_decides=True,
     ),
     "logistic_regression": MethodRow(
-        "mklearn.classifiers.logistic_regression:logistic_regression",
+        "mklearn.classifiers.baselines:logistic_regression",
         "Logistic regression",
         reference="Cox 1958",
         advice=(
@@ -326,7 +326,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C",),
     ),
     "majority": MethodRow(
-        "mklearn.classifiers.majority:MajorityClassifier",
+        "mklearn.classifiers.baselines:MajorityClassifier",
         "Majority class",
         reference="Witten, Frank, Hall 2011 (ZeroR)",
         advice="Classes that differ in size: the rate that others have to beat.",
@@ -356,7 +356,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("n_kernels",),
     ),
     "nearest_neighbour": MethodRow(
-        "mklearn.classifiers.nearest_neighbours:NearestNeighbours",
+        "mklearn.classifiers.baselines:NearestNeighbours",
         "1-nearest neighbour",
         reference="Cover, Hart 1967",
         advice="The baseline of every embedding: what the features say without any learning.",
@@ -365,7 +365,7 @@ METHODS: dict[str, MethodRow] = {
         defaults={"n_neighbors": 1},
     ),
     "random_forest": MethodRow(
-        "mklearn.classifiers.random_forest:random_forest",
+        "mklearn.classifiers.baselines:random_forest",
         "Random forest",
         reference="Breiman 2001",
         advice="Needs no scaling of the features; a strong baseline where few of many features matter.",
@@ -375,7 +375,7 @@ METHODS: dict[str, MethodRow] = {
         in_model_files=False,
     ),
     "shrinkage_lda": MethodRow(
-        "mklearn.classifiers.shrinkage_lda:ShrinkageLDA",
+        "mklearn.classifiers.baselines:ShrinkageLDA",
         "LDA with shrinkage (scikit-learn)",
         reference="Ledoit, Wolf 2004",
         advice=(
@@ -386,7 +386,7 @@ METHODS: dict[str, MethodRow] = {
         defaults={"solver": "lsqr", "shrinkage": "auto"},
     ),
     "standardised_shrinkage_lda": MethodRow(
-        "mklearn.classifiers.standardised_shrinkage_lda:standardised_shrinkage_lda",
+        "mklearn.classifiers.baselines:standardised_shrinkage_lda",
         "LDA with shrinkage, standardised features",
         reference="Ledoit, Wolf 2004",
         advice=(
@@ -397,7 +397,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("shrinkage",),
     ),
     "elastic_net": MethodRow(
-        "mklearn.regressors.elastic_net:elastic_net",
+        "mklearn.regressors.baselines:elastic_net",
         "Elastic net",
         reference="Zou, Hastie 2005",
         advice="Many features of which few matter.",
@@ -407,7 +407,7 @@ METHODS: dict[str, MethodRow] = {
         order_decides=True,
     ),
     "gradient_boosting_regressor": MethodRow(
-        "mklearn.regressors.gradient_boosting:gradient_boosting_regressor",
+        "mklearn.regressors.baselines:gradient_boosting_regressor",
         "Gradient boosting",
         reference="Friedman 2001; Ke et al. 2017",
         advice="Many samples of few features; slow where features are thousands.",
@@ -427,7 +427,7 @@ METHODS: dict[str, MethodRow] = {
         targets=("numbers",),
     ),
     "mean_regressor": MethodRow(
-        "mklearn.regressors.mean:mean_regressor",
+        "mklearn.regressors.baselines:mean_regressor",
         "Mean of the training samples",
         reference="Witten, Frank, Hall 2011 (ZeroR)",
         advice="The error that others have to beat: its R² is 0 or a little below.",
@@ -448,7 +448,7 @@ METHODS: dict[str, MethodRow] = {
         targets=("numbers",),
     ),
     "random_forest_regressor": MethodRow(
-        "mklearn.regressors.random_forest:random_forest_regressor",
+        "mklearn.regressors.baselines:random_forest_regressor",
         "Random forest",
         reference="Breiman 2001",
         advice="A baseline that needs no scaling and finds interactions.",
@@ -458,7 +458,7 @@ METHODS: dict[str, MethodRow] = {
         in_model_files=False,
     ),
     "ridge": MethodRow(
-        "mklearn.regressors.ridge:ridge",
+        "mklearn.regressors.baselines:ridge",
         "Ridge regression",
         reference="Hoerl, Kennard 1970; Golub, Heath, Wahba 1979",
         advice="Shows what kernels are worth beside all features side by side.",

@@ -38,7 +38,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.view_completion": ("CompletedProducts", "LeftOutPatterns"),
     "mklearn.base.kernel_mixtures": ("Mixture",),
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
-    "mklearn.classifiers.linear_svc": ("UnitSpread",),
+    "mklearn.classifiers.baselines": ("UnitSpread",),
     "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
     "mklearn.graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
     "mklearn.kernels.completion": ("MeanCompletion",),

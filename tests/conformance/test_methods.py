@@ -45,27 +45,7 @@ REFITTED = {kind for kind in METHODS if method(kind).refit()}
 """Methods that are fitted for each number of components."""
 UNSUPERVISED = {"kernel_pca", "pca", "glram"}
 """They ignore labels: what is wrong with those is no mistake."""
-FOREIGN = {
-    kind
-    for kind, row in METHODS.items()
-    if row.implementation.startswith(
-        (
-            "mklearn.classifiers.nearest_neighbours:",
-            "mklearn.classifiers.linear_svc:",
-            "mklearn.classifiers.random_forest:",
-            "mklearn.classifiers.gradient_boosting:",
-            "mklearn.classifiers.shrinkage_lda:",
-            "mklearn.classifiers.logistic_regression:",
-            "mklearn.classifiers.gaussian_svc:",
-            "mklearn.classifiers.standardised_shrinkage_lda:",
-            "mklearn.regressors.ridge:",
-            "mklearn.regressors.elastic_net:",
-            "mklearn.regressors.mean:",
-            "mklearn.regressors.random_forest:",
-            "mklearn.regressors.gradient_boosting:",
-        )
-    )
-}
+FOREIGN = {kind for kind, row in METHODS.items() if ".baselines:" in row.implementation} - {"majority"}
 """scikit-learn's own estimators, which raise its own ValueError: the one exception from mklearn's typed errors."""
 NOT_TRIED = {"weights", "algorithm", "metric", "missing_views", "impute", "kernel_weights", "init", "step"}
 """Parameters with tests of their own, or scikit-learn's own; MOSEK needs a licence."""

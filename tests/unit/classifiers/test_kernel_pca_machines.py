@@ -108,7 +108,7 @@ def test_a_study_names_a_machine_and_its_candidates():
     ("machine", "sentence"),
     [
         (KernelSVC(), "expected a linear classifier of one class against one"),
-        ({"implementation": "mklearn.classifiers.linear_svc:linear_svc"}, "expected a linear classifier"),
+        ({"implementation": "mklearn.classifiers.baselines:linear_svc"}, "expected a linear classifier"),
         ({"implementation": "mklearn.classifiers.fsvc:FSVC", "B": 2}, "FSVC can't be made from {'B': 2}: "),
         ({"C": 2}, "invalid implementation ''"),
     ],

@@ -179,16 +179,16 @@ def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-12])
-@pytest.mark.parametrize("kind", ["ridge", "elastic_net", "mean", "random_forest", "gradient_boosting"])
+@pytest.mark.parametrize(
+    "kind", ["ridge", "elastic_net", "mean_regressor", "random_forest_regressor", "gradient_boosting_regressor"]
+)
 def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
     """One sample per group, left out in turn: R² is that of scale 1, and errors follow the scale."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     y = scale * (X @ [1.0, 2.0, 0.0, 0.0] + 0.1 * rng.normal(size=60) + 5.0)
-    name = {"random_forest": "random_forest_regressor", "gradient_boosting": "gradient_boosting_regressor"}
-    name["mean"] = "mean_regressor"
     method = MethodSpec(
-        id="m", implementation=f"mklearn.regressors.{kind}:{name.get(kind, kind)}",
+        id="m", implementation=f"mklearn.regressors.baselines:{kind}",
         inputs={"features": InputSpec(kind="features", descriptors=["one"])},
         grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
     )  # fmt: skip
@@ -199,7 +199,7 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
     r2, rmse = (chosen_score(result, name) for name in ("r2", "rmse"))
     assert r2 is not None
     assert rmse is not None
-    if kind == "mean":
+    if kind == "mean_regressor":
         assert r2 < 0
     else:
         assert r2 > 0.3
@@ -208,7 +208,7 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
 
 def test_a_constant_target_in_training_is_a_sentence() -> None:
     method = MethodSpec(
-        id="m", implementation="mklearn.regressors.mean:mean_regressor",
+        id="m", implementation="mklearn.regressors.baselines:mean_regressor",
         inputs={"features": InputSpec(kind="features", descriptors=["one"])},
     )  # fmt: skip
     y = np.r_[np.full(8, 3.0), 4.0, 5.0]

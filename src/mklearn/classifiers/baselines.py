@@ -1,0 +1,329 @@
+"""Baselines on features: scikit-learn's classifiers, scaled and with errors as in this package."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.base.parameters import CLASS_WEIGHT, NONNEGATIVE, POSITIVE, SHARE, StrOptions, at_least, constrained
+from mklearn.base.validation import aligned, checked_array, checked_labels
+from mklearn.checks import checked_sample_weight
+from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.errors import NotApplicable
+from mklearn.graphs import class_structure
+from mklearn.kernels.feature_scaling import constant_features
+from mklearn.kernels.standard_scaler import StandardScaler
+
+UNSHRUNK = (
+    "scikit-learn shrinks the covariance of each class, and with two samples per class the Ledoit-Wolf estimate of the "
+    "shrinkage is 0: the pooled covariance stays singular; give more samples per class or shrinkage as a number, or "
+    "use ledoit_wolf_lda, which pools before shrinking"
+)
+MOST_FEATURES = 4096
+
+
+@constrained(C=[POSITIVE])
+def linear_svc(C: float = 10.0) -> Pipeline:
+    """Build a one-vs-rest linear SVM on features of unit spread.
+
+    Parameters
+    ----------
+    C : float
+        As in :class:`sklearn.svm.LinearSVC` (squared hinge loss), for a root mean squared distance between two training
+        samples of 1: the same C is then valid for pixels of 0..255 and of 0..1.
+    """
+    return make_pipeline(UnitSpread(), LinearSVC(C=C, random_state=0, max_iter=10_000))
+
+
+@constrained(C=[POSITIVE], bandwidth=[POSITIVE])
+def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
+    """Build support vector machines on the Gaussian kernel of features of mean 0 and variance 1.
+
+    Every feature counts the same: of several descriptors side by side, one with more features counts more.
+
+    Parameters
+    ----------
+    C : float
+        Penalty as in `mklearn.classifiers.KernelSVC`, for a kernel of unit variance.
+    bandwidth : float
+        Multiple of the mean squared distance of the training samples.
+    """
+    return make_pipeline(StandardScaler(), KernelSVC(kernels=[{"kind": "gaussian", "bandwidth": bandwidth}], C=C))
+
+
+@constrained(C=[POSITIVE], class_weight=CLASS_WEIGHT)
+def logistic_regression(C: float = 1.0, class_weight: Any = None) -> Pipeline:
+    """Build multinomial logistic regression on features of mean 0 and variance 1.
+
+    Every feature counts the same: of several descriptors side by side, one with more features counts more.
+
+    Parameters
+    ----------
+    C : float
+        Inverse of the ridge penalty, as in :class:`sklearn.linear_model.LogisticRegression`.
+    class_weight : None, "balanced" or dict
+        Weights of the classes, by label; "balanced" gives all classes the same sum.
+    """
+    return make_pipeline(StandardScaler(), LogisticRegression(C=C, class_weight=class_weight, max_iter=10_000))
+
+
+@constrained(solver=[StrOptions({"lsqr", "eigen"})], shrinkage=[StrOptions({"auto"}), SHARE])
+def standardised_shrinkage_lda(
+    solver: Literal["lsqr", "eigen"] = "lsqr", shrinkage: Literal["auto"] | float = "auto"
+) -> Pipeline:
+    """Build linear discriminant analysis with shrinkage on features of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    solver, shrinkage
+        As in :class:`sklearn.discriminant_analysis.LinearDiscriminantAnalysis`. With "auto" scikit-learn also scales
+        the features within each class, so that the outer scaling changes little; a number shrinks towards a multiple of
+        the identity, which has a meaning for features of one scale only.
+    """
+    return make_pipeline(StandardScaler(), ShrinkageLDA(solver=solver, shrinkage=shrinkage))
+
+
+@constrained(
+    n_estimators=[at_least(1)], max_features=[StrOptions({"sqrt", "log2"}), SHARE], min_samples_leaf=[at_least(1)]
+)
+def random_forest(
+    n_estimators: int = 300, max_features: str | float = "sqrt", min_samples_leaf: int = 1, random_state: int = 0
+) -> RandomForestClassifier:
+    """Build a random forest, as in :class:`sklearn.ensemble.RandomForestClassifier`.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees.
+    max_features : {"sqrt", "log2"} or float
+        Features that a split of a tree looks at: the root or the logarithm of their number, or a share of them.
+    min_samples_leaf : int
+        Smallest number of training samples in a leaf.
+    random_state : int
+        Seed of the draws.
+    """
+    return RandomForestClassifier(
+        n_estimators, max_features=max_features, min_samples_leaf=min_samples_leaf, random_state=random_state, n_jobs=1
+    )
+
+
+@constrained(
+    max_iter=[at_least(1)], learning_rate=[POSITIVE], max_leaf_nodes=[at_least(2)], min_samples_leaf=[at_least(1)],
+    l2_regularization=[NONNEGATIVE], max_features=[SHARE],
+)  # fmt: skip
+def gradient_boosting(
+    max_iter: int = 100,
+    learning_rate: float = 0.1,
+    max_leaf_nodes: int = 31,
+    min_samples_leaf: int = 5,
+    l2_regularization: float = 0.0,
+    max_features: float = 1.0,
+    random_state: int = 0,
+) -> HistGradientBoostingClassifier:
+    """Build gradient boosting, as in :class:`sklearn.ensemble.HistGradientBoostingClassifier`, without early stopping.
+
+    Parameters
+    ----------
+    max_iter : int
+        Number of iterations, each with one tree, or one for each of more than two classes.
+    learning_rate : float
+        Share of a tree's correction that is taken.
+    max_leaf_nodes : int
+        Largest number of leaves of a tree.
+    min_samples_leaf : int
+        Smallest number of training samples in a leaf. scikit-learn's default, 20, leaves no tree where a class has
+        five samples.
+    l2_regularization : float
+        Penalty of the leaves' values.
+    max_features : float
+        Share of the features that a split of a tree looks at.
+    random_state : int
+        Seed of the draws.
+    """
+    return HistGradientBoostingClassifier(
+        max_iter=max_iter, learning_rate=learning_rate, max_leaf_nodes=max_leaf_nodes,
+        min_samples_leaf=min_samples_leaf, l2_regularization=l2_regularization, max_features=max_features,
+        early_stopping=False, random_state=random_state,
+    )  # fmt: skip
+
+
+class NearestNeighbours(KNeighborsClassifier):
+    """Nearest neighbours in the features themselves: a baseline for every embedding.
+
+    `sklearn.neighbors.KNeighborsClassifier`, with a clear error for more neighbours than training samples, and without
+    a tree for "auto", which a model file can't hold. Other parameters and attributes are scikit-learn's.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number of neighbours that vote.
+
+    Raises
+    ------
+    NotApplicable
+        In ``fit``: more neighbours than samples.
+    """
+
+    score = aligned(KNeighborsClassifier.score)
+
+    @aligned
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Fit to X of shape (n, d) and class labels y."""
+        super().fit(X, y)
+        n_samples = self.n_samples_fit_
+        if self.n_neighbors > n_samples:
+            raise NotApplicable(f"n_neighbors={self.n_neighbors}: there are too few training samples, {n_samples=}")
+        if self.algorithm == "auto":
+            self._fit_method, self._tree = "brute", None
+        return self
+
+
+class ShrinkageLDA(LinearDiscriminantAnalysis):
+    """scikit-learn's discriminant analysis with shrinkage of each class's own covariance.
+
+    scikit-learn shrinks the covariance of each class. With two samples v and -v about their mean, the Ledoit-Wolf
+    estimate of the shrinkage is exactly 0, and scikit-learn uses a singular covariance without a warning. Here the
+    status says so. Other parameters and attributes are scikit-learn's.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}
+        Least squares, or an eigenvalue decomposition; "svd" has no shrinkage.
+    shrinkage : "auto", float or None
+        By the Ledoit-Wolf estimate, or from 0 to 1.
+
+    Attributes
+    ----------
+    status_ : {"ok", "inaccurate"}
+    message_ : str
+        Why the fit is inaccurate; empty if it is not.
+    """
+
+    score = aligned(LinearDiscriminantAnalysis.score)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False  # scikit-learn's own has it with solver="svd" only
+        return tags
+
+    @aligned
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Fit to X of shape (n, d) and class labels y.
+
+        Raises
+        ------
+        NotApplicable
+            More than 4,096 features: their covariance, d x d for each class, is larger than the samples by far.
+        """
+        table = np.asarray(X)
+        n_features = table.shape[1] if table.ndim == 2 else 0
+        if n_features > MOST_FEATURES:
+            raise NotApplicable(
+                f"LDA with shrinkage needs the covariance of all {n_features:,} features; above {MOST_FEATURES:,} take "
+                "logistic regression, a method on kernels, or fewer features"
+            )
+        _, counts = np.unique(np.asarray(y), return_counts=True)
+        unshrunk = self.shrinkage == "auto" and counts.max() <= 2
+        self.status_ = "inaccurate" if unshrunk else "ok"
+        self.message_ = UNSHRUNK if unshrunk else ""
+        if table.ndim == 2 and table.size and table.dtype.kind == "f" and np.isfinite(table).all():
+            # it divides by deviations within classes, those of rounding errors too
+            X = np.where(constant_features(table), table[0], table)
+        return super().fit(X, y)
+
+
+class MajorityClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier that predicts the largest class of the training samples: the rate that others have to beat.
+
+    Of several largest classes it predicts the one whose first training sample comes first.
+
+    Attributes
+    ----------
+    majority_ : label
+        The predicted class.
+    classes_, n_features_in_
+        As in scikit-learn.
+
+    Raises
+    ------
+    DataError, NotApplicable
+        Samples or labels that a classifier can't be fitted to; one class.
+
+    References
+    ----------
+    ZeroR in Witten, Frank, Hall, "Data mining", 3rd edition, 2011, section 11.4.
+
+    Examples
+    --------
+    >>> MajorityClassifier().fit([[1.0], [2.0], [3.0]], ["b", "a", "b"]).predict([[4.0]])
+    array(['b'], dtype='<U1')
+    """
+
+    score = aligned(ClassifierMixin.score)
+
+    @aligned
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Checked, and not used.
+        y : array of shape (n,)
+            Class labels.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two, a sample of weight 0 as none.
+        """
+        n = len(checked_array(self, X, reset=True))
+        classes = class_structure(checked_labels(self, y, n))
+        self.classes_ = classes.labels
+        weights = checked_sample_weight(sample_weight, classes.codes, classes.labels)
+        sizes = np.bincount(classes.codes, weights)
+        largest = sizes[classes.codes] == sizes.max()
+        if weights is not None:
+            largest &= weights > 0
+        self.majority_ = self.classes_[classes.codes[np.argmax(largest)]]
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
+        """Return the majority class for each sample, shape (m,)."""
+        check_is_fitted(self)
+        return np.full(len(checked_array(self, X, reset=False)), self.majority_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class UnitSpread(TransformerMixin, BaseEstimator):
+    """Centring, rotation into the span of the training samples, and one scale for all features.
+
+    The rotation does not change a linear classifier with a quadratic penalty, and leaves it n instead of d features.
+    The scale makes the mean squared distance between two training samples 1; with raw pixels (0..255) the solver of a
+    linear SVM stops before convergence.
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None) -> UnitSpread:
+        """Learn the centre, rotation and scale from X of shape (n, d)."""
+        self.span_ = PCA(svd_solver="full").fit(X)
+        spread = np.sqrt(2.0 * self.span_.explained_variance_.sum())  # E|x - x'|^2 = 2 tr(covariance)
+        self.scale_ = float(spread) if spread > 0 else 1.0
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Transform X to these coordinates, shape (m, min(n, d))."""
+        check_is_fitted(self)
+        return np.asarray(self.span_.transform(X) / self.scale_)

@@ -1,0 +1,79 @@
+"""Baselines on features: scikit-learn's regressors on standardised features and targets."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn import preprocessing
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import ElasticNet, RidgeCV
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
+from mklearn.kernels.standard_scaler import StandardScaler
+
+ALPHAS = np.logspace(-3, 6, 19)
+"""Ridges to choose from: for standardised features, from hardly any to one above their number."""
+
+
+def mean_regressor() -> DummyRegressor:
+    """Build a regressor that predicts the mean of the training samples."""
+    return DummyRegressor()
+
+
+def ridge() -> Pipeline:
+    """Build ridge regression on features of mean 0 and variance 1."""
+    return make_pipeline(StandardScaler(), RidgeCV(alphas=ALPHAS))
+
+
+@constrained(alpha=[POSITIVE], l1_ratio=[SHARE])
+def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
+    """Build the elastic net on features, for a target, of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the penalty for a target of variance 1, as in :class:`sklearn.linear_model.ElasticNet`.
+    l1_ratio : float in (0, 1]
+        Share of the absolute values in the penalty, beside the squares.
+    """
+    net = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, max_iter=5000)
+    return make_pipeline(StandardScaler(), TransformedTargetRegressor(net, transformer=preprocessing.StandardScaler()))
+
+
+@constrained(n_estimators=[at_least(1)], max_features=[SHARE])
+def random_forest_regressor(
+    n_estimators: int = 300, max_features: float = 1 / 3, random_state: int = 0
+) -> TransformedTargetRegressor:
+    """Build a random forest for a target of mean 0 and variance 1: trees of scikit-learn do not split below 1e-16.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees, whose predictions are averaged.
+    max_features : float in (0, 1]
+        Share of the features that a node of a tree is split by the best of; a third as Breiman proposes.
+    random_state : int
+        Seed of the draws.
+    """
+    forest = RandomForestRegressor(n_estimators, max_features=max_features, random_state=random_state)
+    return TransformedTargetRegressor(forest, transformer=preprocessing.StandardScaler())
+
+
+@constrained(learning_rate=[POSITIVE], max_iter=[at_least(1)])
+def gradient_boosting_regressor(
+    learning_rate: float = 0.1, max_iter: int = 100, random_state: int = 0
+) -> HistGradientBoostingRegressor:
+    """Build gradient boosting.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Factor of what each tree adds.
+    max_iter : int
+        Number of trees, each fitted to the residuals of those before it.
+    random_state : int
+        Seed of the draws.
+    """
+    return HistGradientBoostingRegressor(learning_rate=learning_rate, max_iter=max_iter, random_state=random_state)
