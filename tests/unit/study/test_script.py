@@ -23,6 +23,7 @@ DIGITS = {
     "options": {},
     "per_class": 3,
 }
+SPLIT = {"kind": "k_fold", "implementation": "m:f", "parameters": {}, "seed": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +60,10 @@ def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Pat
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({}, "split: missing labels; missing spec; missing splits. It takes labels, files, reference, splits, spec"),
-        ({"labels": "l", "splits": "s", "spec": {}, "seed": 1}, "split: not known: seed. It takes"),
-        ({"labels": ["l", "m"], "splits": "s", "spec": {}}, "split: labels is one file; 2 were given"),
-        ({"labels": "l", "splits": "s", "spec": {"kind": "k_fold"}}, "split: invalid value {'kind': 'k_fold'}: spec."),
+        ({}, "split: labels: Field required; splits: Field required; spec: Field required. It takes labels, files, "),
+        ({"labels": "l", "splits": "s", "spec": SPLIT, "more": 1}, "split: more: Extra inputs are not permitted. It "),
+        ({"labels": ["l", "m"], "splits": "s", "spec": SPLIT}, "split: labels: Input is not a valid path"),
+        ({"labels": "l", "splits": "s", "spec": SPLIT | {"seed": "x"}}, "split: spec.seed: Input should be a valid in"),
     ],
 )
 def test_wrong_values_are_named(values: dict[str, object], sentence: str) -> None:
