@@ -37,7 +37,7 @@ def study(repository: Path) -> tuple[Plan, Views, np.ndarray]:
     dataset = next(iter(plan.datasets.values()))
     data = read_dataset(dataset.read, {})
     features = {
-        name: DESCRIPTORS[planned.spec.kind](data.images, **planned.spec.parameters)
+        name: DESCRIPTORS[planned.config.kind](data.images, **planned.spec["parameters"])
         for (_, name), planned in plan.descriptors.items()
     }
     views = {f"{name}/{measure}": Pairwise(MEASURES[measure](features[name])) for _, name, measure in plan.pairwise}

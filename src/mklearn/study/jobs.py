@@ -52,8 +52,8 @@ class Job:
 
     inputs: Mapping[str, Files]
     """Files by the names that the rule has for them."""
-    spec: Callable[[], dict[str, Any]]
-    """Makes the arguments of its script's function beside paths, in builtin types."""
+    spec: dict[str, Any] | Callable[[], dict[str, Any]]
+    """Arguments of its script's function beside paths, in builtin types; or what computes them when they are needed."""
 
 
 Planned = Iterator[tuple[str, tuple[str, ...], Job]]
@@ -96,7 +96,8 @@ class Jobs:
 
     def specification(self, rule: str, wildcards: Any = None) -> dict[str, Any]:
         """Return the specification of a job."""
-        return self.job(rule, wildcards).spec()
+        spec = self.job(rule, wildcards).spec
+        return spec() if callable(spec) else spec
 
     def job(self, rule: str, wildcards: Any = None) -> Job:
         """Return a job by its rule and wildcards, an attribute each; raise ConfigError where the study has none."""
@@ -173,12 +174,12 @@ class Jobs:
             yield "read", (dataset.original,), Job({"files": dataset.files}, functools.partial(_read_spec, dataset))
             if dataset.resize is not None:
                 as_read = self.path("read", dataset=dataset.original)
-                yield "resize", (dataset.key,), Job({"samples": as_read}, functools.partial(dict, dataset.resize))
+                yield "resize", (dataset.key,), Job({"samples": as_read}, dataset.resize)
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
             reference = [self._labels(each) for each in plan.datasets.values() if each.id == dataset.splits_from]
             inputs = {"labels": self._labels(dataset), "files": split_files(dataset, protocol), "reference": reference}
-            yield "split", (key, name), Job(inputs, functools.partial(_split, dataset, protocol))
+            yield "split", (key, name), Job(inputs, split_spec(dataset, protocol).as_dict())
 
     # --- descriptors and distances
 
@@ -193,22 +194,21 @@ class Jobs:
         for key, planned in plan.descriptors.items():
             wildcards = dict(zip(("dataset", "descriptor"), key, strict=True))
             samples = self.samples(plan.datasets[key[0]])
-            learned = [self.path("learn", **wildcards)] if planned.spec.learns else []
+            learned = [self.path("learn", **wildcards)] if planned.learning else []
             if learned:
-                yield "learn", key, Job({"samples": samples}, planned.spec.learning)
+                yield "learn", key, Job({"samples": samples}, planned.learning)
             every = parts(planned.n_parts)
             for part in every:
                 inputs = {"samples": samples, "learned": learned}
-                spec = planned.spec.model_copy(update={"part": part})
-                yield "describe_part", (*key, part), Job(inputs, spec.describing)
+                yield "describe_part", (*key, part), Job(inputs, planned.spec | {"part": part})
             made = [self.path("describe_part", **wildcards, part=part) for part in every]
             if key in whole:
                 inputs = {"samples": [] if every else samples, "learned": learned, "parts": made}
-                yield "describe", key, Job(inputs, planned.spec.describing)
+                yield "describe", key, Job(inputs, planned.spec)
         for (dataset, name, measure), matrix in plan.pairwise.items():
             features = self.path("describe", dataset=dataset, descriptor=name)
-            source = self.samples(plan.datasets[dataset]) if matrix.array else features
-            yield "distances", (dataset, name, measure), Job({"source": source}, matrix.as_dict)
+            source = self.samples(plan.datasets[dataset]) if "array" in matrix else features
+            yield "distances", (dataset, name, measure), Job({"source": source}, matrix)
 
     def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
@@ -265,7 +265,7 @@ class Jobs:
     def _of_results(self) -> Planned:
         plan, final = self.plan, self.plan.final
         yield "evaluate", (), Job({"fits": self.all_of("fit", "predictions")}, functools.partial(evaluate_spec, plan))
-        yield "tables", (), Job({}, self._tables_spec)
+        yield "tables", (), Job({}, lambda: tables_spec(plan, self.source) | {"jobs": self._names_of_jobs()})
         if final is not None:
             dataset, views = final.dataset, zip(final.descriptors, final.spec.inputs.views, strict=True)
             learned = [name for name, view in views if view.learns]
@@ -284,10 +284,8 @@ class Jobs:
         }
         yield "page", (), Job(inputs, lambda: report_spec(plan).as_dict())
 
-    def _tables_spec(self) -> dict[str, Any]:
-        return tables_spec(self.plan, self.source) | {
-            "jobs": {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
-        }
+    def _names_of_jobs(self) -> dict[str, list[str]]:
+        return {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
 
 
 def wildcards_in(pattern: str) -> list[str]:
@@ -310,10 +308,6 @@ def split_spec(dataset: PlannedDataset, protocol: SplitSpec) -> SplitSpec:
     if path := protocol.parameters.get("path"):
         update["file_sha256"] = content_digest(path)
     return protocol.model_copy(update=update)
-
-
-def _split(dataset: PlannedDataset, protocol: SplitSpec) -> dict[str, Any]:
-    return split_spec(dataset, protocol).as_dict()
 
 
 def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:

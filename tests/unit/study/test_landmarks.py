@@ -12,7 +12,7 @@ import pytest
 from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.datasets import number_of_blocks
-from mklearn.study.plan.landmarks import unsuited_kernels
+from mklearn.study.plan.kernels import unsuited_kernels
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 

@@ -103,7 +103,7 @@ def test_what_sets_of_points_are_compared_by_is_in_the_names_of_matrices() -> No
 def test_default_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})
-        found = [d.spec.parameters for d in plan.descriptors.values() if d.spec.kind == "multiresolution"]
+        found = [d.spec["parameters"] for d in plan.descriptors.values() if d.config.kind == "multiresolution"]
         return found[0]["resolutions"]
 
     assert resolutions() == [2, 4]

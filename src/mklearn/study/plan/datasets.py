@@ -1,4 +1,4 @@
-"""A data set of the plan: how it is read and resized, and which files it comes from."""
+"""Data sets and protocols of the plan: how samples are read, resized and split, and from which files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any, Literal
 from mklearn.errors import ConfigError, absence
 from mklearn.study.data.registry import MIRROR_VARIABLE, entry
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
+from mklearn.study.entries import Protocol
 from mklearn.study.provenance import digest, key
-from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, TargetKind
-from mklearn.study.specs.fit_spec import Impute
+from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, SplitSpec, TargetKind
+from mklearn.study.specs.fit_spec import Impute, Setting
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
 """Samples of a block by default: a sixteenth of all, within these bounds."""
@@ -174,3 +175,34 @@ def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:
     """Return the number of blocks of a data set: the study's, or by the size of a registered one."""
     n_samples = dataset.n_samples or 1
     return blocks or math.ceil(n_samples / min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS))))
+
+
+# --- protocols
+
+
+@dataclass(frozen=True)
+class PlannedProtocol:
+    """One way of splitting, for all data sets or some."""
+
+    id: str
+    key: str
+    entry: Protocol
+    settings: list[Setting]
+    """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+    spec: SplitSpec
+
+
+def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
+    """Plan a protocol of the study; raise ConfigError where its file with splits does not exist."""
+    path = protocol.path
+    if path is not None and not Path(path).is_file():
+        raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")
+    spec = SplitSpec(
+        kind=protocol.kind, implementation=protocol.implementation, parameters=protocol.parameters(), seed=seed
+    )
+    name = f"{protocol_id}-optimistic" if protocol.choose == "test_set" else protocol_id
+    settings = [
+        Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
+        for size in protocol.train_sizes()
+    ]
+    return PlannedProtocol(protocol_id, key(protocol_id, spec.as_dict()), protocol, settings, spec)

@@ -10,10 +10,9 @@ from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.datasets import FeatureTables, TableFile
 from mklearn.study.final import final_protocol, unsuited
-from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.descriptors import PlannedDescriptor, PlannedProtocol
+from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.plan.fits import PlannedFit
-from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
+from mklearn.study.plan.kernels import PlannedDescriptor, kernels_on_features, unsuited_kernels
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 from mklearn.study.study import Study
@@ -110,9 +109,10 @@ def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bo
 
 
 def _view(descriptor: PlannedDescriptor, tables: Mapping[str, str | TableFile]) -> ModelView:
-    spec, table = descriptor.spec, tables.get(str(descriptor.spec.parameters.get("table")))
+    spec = {name: value for name, value in descriptor.spec.items() if name != "implementation"}
+    table = tables.get(str(spec["parameters"].get("table")))
     path = table.path if isinstance(table, TableFile) else table
     return ModelView(
-        name=descriptor.id, kind=spec.kind, parameters=spec.parameters, dtype=spec.dtype, learns=bool(spec.learns),
+        name=descriptor.id, **spec, learns=bool(descriptor.learning),
         file=path and Path(path).name, array=table.array if isinstance(table, TableFile) else None,
     )  # fmt: skip

@@ -14,16 +14,13 @@ from mklearn.study.entries import Descriptor
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.method import Method
 from mklearn.study.naming import matching, variants
-from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.descriptors import PlannedProtocol
-from mklearn.study.plan.kernels import by_name, pairwise_of
-from mklearn.study.plan.landmarks import moments_spec, on_landmarks
+from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
+from mklearn.study.plan.kernels import Spec, by_name, moments_spec, on_landmarks, pairwise_of
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, MomentsSpec
 from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation
 
-Spec = dict[str, Any]
 Descriptors = Mapping[str, tuple[str, Descriptor]]
 """Key and model of each descriptor of a data set, by id."""
 

@@ -1,27 +1,78 @@
-"""Kernels of the plan, and the matrices among all samples that they are made from."""
+"""What methods learn from: descriptors, kernels and the matrices behind them, and landmarks in place of matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mklearn.errors import ConfigError
+from mklearn.extras import require
 from mklearn.kernels.table import KERNELS
 from mklearn.study.datasets import DatasetConfig, Precomputed
-from mklearn.study.entries import Kernel
-from mklearn.study.naming import NamedKernel, kernels_of
-from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.descriptors import PlannedDescriptor
+from mklearn.study.entries import Descriptor, Kernel
+from mklearn.study.method import Method
+from mklearn.study.naming import NamedKernel, descriptors_of, kernels_of
+from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.provenance import key
-from mklearn.study.specs.data_specs import PairwiseSpec
-from mklearn.study.specs.fit_spec import is_pairwise, kernel_parts
+from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kernel_parts
 
-KernelSpec = dict[str, Any]
-"""A kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
+LEARNS_FROM = 512
+"""Largest number of random images that words, patches and principal axes are learned from."""
+Spec = dict[str, Any]
+"""Of a kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
 POINT_SET = "point_set"
 POINT_SET_DISTANCE = "mklearn.kernels.point_set_distance:point_set_distances"
 OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
-"""What a product takes over from the Gaussian kernels that are its factors."""
+"""Keys that a product takes over from the Gaussian kernels that are its factors."""
+
+
+@dataclass(frozen=True)
+class PlannedDescriptor:
+    """A descriptor of one data set."""
+
+    id: str
+    key: str
+    config: Descriptor
+    spec: Spec
+    """Arguments of the rule ``describe``."""
+    learning: Spec
+    """Arguments of the rule ``learn``; empty for a descriptor that learns nothing from images."""
+    n_parts: int
+    """Jobs that the images are spread over."""
+
+
+def planned_descriptors(
+    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
+) -> dict[str, PlannedDescriptor]:
+    """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
+    shape = (dataset.resize or {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
+    chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
+    mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
+    wrong = [f"descriptors.{name}: {mistake}" for name, mistake in mistakes.items() if mistake]
+    placed = [name for name, model in chosen.items() if model.row.one_size and model.patch is None]
+    if placed and dataset.keeps_ratios:
+        wrong.append(
+            f"datasets.{dataset.id}.resize: with `pixels` images keep their aspect ratios, and {', '.join(placed)} "
+            "need images of one size. Set `resize: {shape: [rows, columns]}`, or name other descriptors, such as phog "
+            "and lbp."
+        )
+    if wrong:
+        raise ConfigError(" ".join(wrong))
+    return {name: _planned_descriptor(dataset, name, model, seed) for name, model in chosen.items()}
+
+
+def _planned_descriptor(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) -> PlannedDescriptor:
+    row, spec, n = config.row, config.specification(), dataset.n_samples
+    learning = {"learns": row.learns, "learns_from": LEARNS_FROM, "seed": seed, "parameters": spec["parameters"]}
+    learning = learning if row.learns else {}
+    n_parts = -(-n // row.images_per_job) if n and row.images_per_job else 1
+    # Matrices are named by their descriptor: its key has what sets of points are compared by, too.
+    made_by = key(name, spec | learning | config.distance())
+    return PlannedDescriptor(name, made_by, config, spec, learning, n_parts)
+
+
+# --- kernels
 
 
 def planned_kernels(
@@ -29,7 +80,7 @@ def planned_kernels(
     config: DatasetConfig,
     named: Mapping[str, Kernel] | None,
     descriptors: Mapping[str, PlannedDescriptor],
-) -> list[KernelSpec]:
+) -> list[Spec]:
     """Return the kernels that apply to a data set: those that the study names, else the default ones.
 
     A view is the features of a descriptor by its key, which the fit scales or completes, or a matrix among all samples,
@@ -43,7 +94,7 @@ def planned_kernels(
             continue
         if isinstance(config, Precomputed):
             measure: str = config.measure
-            source: KernelSpec = {"view": f"{_matrix(kernel_id, one)}/{measure}"}
+            source: Spec = {"view": f"{_matrix(kernel_id, one)}/{measure}"}
         elif one.feature_scaling != "none" or dataset.is_incomplete:
             source, measure = _features(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
         else:
@@ -56,28 +107,26 @@ def planned_kernels(
 
 def pairwise_spec(
     source: str, measure: str, config: DatasetConfig, descriptors: Mapping[str, PlannedDescriptor]
-) -> PairwiseSpec:
-    """Return how a matrix among all samples is made: of the user's own, or of a descriptor, which are by key."""
+) -> Spec:
+    """Return the arguments of ``distances`` for a matrix of the user's own, or of a descriptor; these are by key."""
     if isinstance(config, Precomputed):
-        array = next(name for name in config.matrices if matrix_key(name) == source)
-        return PairwiseSpec(array=array, measure=measure)
+        return {"array": next(name for name in config.matrices if _matrix_key(name) == source), "measure": measure}
     if measure != POINT_SET:
-        return PairwiseSpec(measure=measure)
+        return {"measure": measure}
     parameters = descriptors[source].config.distance()
-    return PairwiseSpec(measure=measure, implementation=POINT_SET_DISTANCE, parameters=parameters)
+    return {"measure": measure, "implementation": POINT_SET_DISTANCE, "parameters": parameters}
 
 
-def matrix_key(name: str) -> str:
-    """Return the key of a matrix of the user's."""
+def _matrix_key(name: str) -> str:
     return key(name, {"matrix": name})
 
 
-def by_name(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
-    """Return kernels in an order that the study's does not change: that of their names."""
+def by_name(kernels: Sequence[Spec]) -> list[Spec]:
+    """Return kernels in the order of their names, whatever the study's order is."""
     return sorted(kernels, key=lambda kernel: str(kernel["id"]))
 
 
-def pairwise_of(kernel: KernelSpec) -> list[str]:
+def pairwise_of(kernel: Spec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
     return [part["view"] for part in kernel_parts([kernel]) if is_pairwise(part["view"])]
 
@@ -88,12 +137,12 @@ def _matrix(kernel_id: str, named: NamedKernel) -> str:
             f"kernels.{kernel_id}.feature_scaling: {named.descriptor!r} is a matrix and has no features to scale; omit "
             "it."
         )
-    return matrix_key(named.descriptor)
+    return _matrix_key(named.descriptor)
 
 
 def _features(
     dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
-) -> tuple[KernelSpec, str]:
+) -> tuple[Spec, str]:
     """Return features, which the fit scales or completes by the training samples, and the measure between them."""
     path, scaling = f"kernels.{kernel_id}.feature_scaling", named.feature_scaling
     if descriptor.config.point_sets:
@@ -111,7 +160,7 @@ def _features(
     return {"view": descriptor.key, "feature_scaling": scaling, **filling, **_completion(dataset)}, measure
 
 
-def _completion(dataset: PlannedDataset) -> KernelSpec:
+def _completion(dataset: PlannedDataset) -> Spec:
     return {"missing_views": "mean"} if dataset.missing_views == "mean" else {}
 
 
@@ -127,7 +176,7 @@ def _measure(kernel_id: str, kernel: Kernel, descriptor: PlannedDescriptor) -> s
     )
 
 
-def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[KernelSpec]) -> list[KernelSpec]:
+def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[Spec]) -> list[Spec]:
     """Return the study's products of the data set's Gaussian kernels; none of ``all`` if there are no such kernels."""
     gaussians = {kernel["id"]: kernel for kernel in kernels if kernel["kind"] == "gaussian"}
     products = []
@@ -154,3 +203,95 @@ def _code(kernel: Kernel) -> dict[str, str]:
     """Return what names the kernel's class; the implementation of another package's."""
     own = kernel.kind in KERNELS
     return {"kind": kernel.kind} if own else {"kind": kernel.kind, "implementation": kernel.implementation}
+
+
+# --- landmarks
+
+
+def kernels_on_features(kernels: Sequence[Spec]) -> list[Spec]:
+    """Return kernels that are computed from features in place of matrices among all samples."""
+    on_features = []
+    for kernel in kernel_parts(kernels):
+        matrix = is_pairwise(kernel["view"])
+        made = kernel | {"view": kernel["view"].split("/")[0], "feature_scaling": "none"} if matrix else kernel
+        on_features.append(made)
+    return on_features
+
+
+def unsuited_kernels(kernels: Sequence[Spec]) -> str:
+    """Return why kernels can't be computed from views by the library; empty if they can."""
+    for kernel in kernels:
+        name = kernel["id"]
+        if "factors" in kernel:
+            return f"takes kernel {name!r}, a product of kernels of several descriptors, and each has to read one view"
+        if kernel.get("measure") == POINT_SET:
+            return f"takes kernel {name!r}, which compares sets of points"
+        if "implementation" in kernel:
+            return f"takes kernel {name!r} of another package"
+    return ""
+
+
+def on_landmarks(
+    fit: FitSpec, method_id: str, method: Method, dataset: PlannedDataset, protocol: PlannedProtocol
+) -> FitSpec:
+    """Return a fit with the landmarks of its method, if it has any.
+
+    ConfigError is raised where its kernels, its other fields, the protocol or the evaluation need kernels among all
+    samples, or on samples in blocks more than one pass over them.
+    """
+    landmarks = method.landmark_candidates(fit.seed)
+    if not landmarks:
+        return fit
+    graph = method.given.get("graph", "lda")
+    reasons = {
+        unsuited_kernels(fit.kernels): "name other `kernels`",
+        "takes features, and this data set has matrices among its samples" * (dataset.family == "matrices"):
+            "name other `datasets` for the method",
+        f"has graph: {graph}, which joins samples" * (graph not in ("lda", "pca")): "omit it",
+        "leaves out single samples" * (fit.evaluation.inner_folds == "leave_one_out"): "give a number of inner_folds",
+    }  # fmt: skip
+    if dataset.n_blocks > 1:
+        reasons |= dict.fromkeys(_more_than_a_pass(fit, method, dataset, protocol), "set `blocks: 1`")
+        require("skops")  # known now, not in a job
+    sentences = [f"{reason}; {advice}" for reason, advice in reasons.items() if reason]
+    if sentences:
+        raise ConfigError(
+            f"methods.{method_id}.landmarks (datasets.{dataset.id}): the method {'. It also '.join(sentences)}, or "
+            "omit `landmarks`."
+        )
+    chosen = {"grid": fit.method.grid | {"landmarks": landmarks}}
+    if len(landmarks) == 1:
+        chosen = {"parameters": fit.method.parameters | {"landmarks": landmarks[0]}}
+    update = {
+        "kernels": by_name(kernels_on_features(fit.kernels)),  # whichever method, it shares their landmarks
+        "method": fit.method.model_copy(update=chosen),
+    }
+    if dataset.n_blocks > 1:
+        update["evaluation"] = fit.evaluation.model_copy(update={"components": "all"})
+    return fit.model_copy(update=update)
+
+
+def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, protocol: PlannedProtocol) -> list[str]:
+    """Return what of a fit the moments of blocks don't have."""
+    auto = [kernel["id"] for kernel in kernel_parts(fit.kernels) if kernel.get("feature_scaling") == "auto"]
+    of_protocol = f" (protocol {protocol.id!r}), and its samples are in blocks"
+    reasons = {
+        f"chooses the feature_scaling of kernel {auto[0]!r}" if auto else "": bool(auto),
+        "completes missing rows or values": dataset.is_incomplete,
+        "has kernel_weights: cv_accuracy": method.kernel_choice() == "cv_accuracy",
+        f"has components: {method.components}": method.components not in (None, "all"),
+        "chooses among several n": len(method.landmark_candidates(0)) > 1,
+        "takes samples that are composed of several": protocol.entry.row.composes,
+        "chooses on test samples": protocol.entry.choose == "test_set",
+        "takes validation folds": protocol.spec.kind == "validation_folds",
+    }
+    return [f"{reason}{of_protocol}" for reason, holds in reasons.items() if holds]
+
+
+def moments_spec(fit: FitSpec, dataset: PlannedDataset) -> MomentsSpec | None:
+    """Return what a fit shares with others on the same kernels and landmarks, of samples in blocks."""
+    if dataset.n_blocks == 1 or not fit.method.landmarks:
+        return None
+    (landmarks,), folds = fit.method.landmarks, fit.evaluation.inner_folds
+    assert isinstance(folds, int)
+    return MomentsSpec(kernels=fit.kernels, landmarks=landmarks, seed=fit.seed, inner_folds=folds)

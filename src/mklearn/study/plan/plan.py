@@ -13,12 +13,24 @@ from mklearn.study.datasets import DatasetConfig
 from mklearn.study.entries import Entry
 from mklearn.study.final import final_dataset
 from mklearn.study.mistakes import listed
-from mklearn.study.plan.datasets import PlannedDataset, number_of_blocks, planned_dataset
-from mklearn.study.plan.descriptors import PlannedDescriptor, PlannedProtocol, planned_descriptors, planned_protocol
+from mklearn.study.plan.datasets import (
+    PlannedDataset,
+    PlannedProtocol,
+    number_of_blocks,
+    planned_dataset,
+    planned_protocol,
+)
 from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
-from mklearn.study.plan.kernels import pairwise_of, pairwise_spec, planned_kernels
-from mklearn.study.specs.data_specs import PairwiseSpec, SplitSpec
+from mklearn.study.plan.kernels import (
+    PlannedDescriptor,
+    Spec,
+    pairwise_of,
+    pairwise_spec,
+    planned_descriptors,
+    planned_kernels,
+)
+from mklearn.study.specs.data_specs import SplitSpec
 from mklearn.study.specs.fit_spec import MomentsSpec
 from mklearn.study.study import Study
 
@@ -37,7 +49,7 @@ class Plan:
     """By data set and descriptor."""
     kernels: list[str] = field(default_factory=list)
     """Names of the kernels in the order of the study, which tables and figures have."""
-    pairwise: dict[tuple[str, str, str], PairwiseSpec] = field(default_factory=dict)
+    pairwise: dict[tuple[str, str, str], Spec] = field(default_factory=dict)
     """By data set, descriptor (or the user's matrix) and measure."""
     moments: dict[tuple[str, str, str], MomentsSpec] = field(default_factory=dict)
     """By data set, protocol and landmark set."""

@@ -69,42 +69,4 @@ class SplitSpec(Spec):
     """Of the user's file with splits. In no key: a changed file rewrites the same splits."""
 
 
-# --- descriptors and kernels
-
 FeatureType = Literal["float32", "float64"]
-
-
-class DescriptorSpec(Spec):
-    """Step ``describe``: one descriptor of every image."""
-
-    kind: str
-    implementation: str
-    parameters: dict[str, Any]
-    learns: str | None = None
-    """``"module:function"`` that learns from images of the data set first."""
-    learns_from: int | None = None
-    """Number of images that it learns from."""
-    seed: int | None = None
-    part: str | None = None
-    """``"2of8"``: the second eighth of the samples, consecutive ones."""
-    dtype: FeatureType | None = None
-    """Type of the features; None: as the descriptor gives them, which is float64."""
-
-    def learning(self) -> dict[str, Any]:
-        """Return the arguments of the rule ``learn``."""
-        return self.model_dump(include={"learns", "learns_from", "seed", "parameters"})
-
-    def describing(self) -> dict[str, Any]:
-        """Return the arguments of the rules ``describe`` and ``describe_part``."""
-        return self.model_dump(exclude={"learns", "learns_from", "seed"}, exclude_unset=True)
-
-
-class PairwiseSpec(Spec):
-    """Rule ``distances``: a matrix among all samples."""
-
-    measure: str
-    array: str | None = None
-    """Name of a matrix that the data set brings."""
-    implementation: str | None = None
-    """``"module:function"`` of a distance between sets of points, with ``n_jobs`` threads."""
-    parameters: dict[str, Any] | None = None
