@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from mklearn.rows import Row
@@ -69,141 +70,114 @@ class MethodRow(Row):
     """Whether its parameter ``solver`` names a convex solver, which may need a licence."""
 
 
+_features = partial(MethodRow, takes="descriptor")
+_margin_machine = partial(_features, scales_features=True)
+_embedding = partial(MethodRow, embeds=True)
+_feature_embedding = partial(_embedding, takes="descriptor")
+_kernel_embedding = partial(_embedding, combines=True)
+_mkl_embedding = partial(_embedding, learns_weights=True)
+_image_embedding = partial(
+    _embedding, takes="images", refit=Refit(at_most="image_side"), fixed=("n_components", "shape", "init")
+)
+_baseline = partial(MethodRow, takes="descriptors")
+_trees = partial(_baseline, order_decides=True, in_model_files=False)
+_regression_baseline = partial(_baseline, targets=("numbers",))
+_regression_trees = partial(_trees, targets=("numbers",))
+
 METHODS: dict[str, MethodRow] = {
-    "convex_mkl_dr": MethodRow(
+    "convex_mkl_dr": _mkl_embedding(
         "mklearn.subspace.convex_mkldr:ConvexMKLDR",
         "Convex MKL-DR",
         reference="Ye, Ji, Chen 2008; Yan, Kittler, Mikolajczyk, Tahir 2012; Vemulapalli, Boda, Chellappa 2014",
-        advice=(
-            "Where learned weights are wanted: the problem has one optimum. On Caltech-101 it was above the "
-            "uniform average in all 16 split-roles, by +1.0 [0.7, 1.2] points in ten of them."
-        ),
-        embeds=True,
+        advice="Where learned weights are wanted: the problem has one optimum. On Caltech-101 it was above the "
+        "uniform average in all 16 split-roles, by +1.0 [0.7, 1.2] points in ten of them.",
         landmarks=True,
         tuned=("p", "ridge", "max_iter"),
-        learns_weights=True,
     ),
-    "fisherface": MethodRow(
+    "fisherface": _feature_embedding(
         "mklearn.subspace.fisherface:Fisherface",
         "LDA (Fisherface)",
         reference="Belhumeur, Hespanha, Kriegman 1997",
-        advice=(
-            "The LDA column of the papers on faces; its accuracy depends on the scale of the projection's columns. "
-            "With few samples per class take ledoit_wolf_lda."
-        ),
-        takes="descriptor",
-        embeds=True,
+        advice="The LDA column of the papers on faces; its accuracy depends on the scale of the projection's columns. "
+        "With few samples per class take ledoit_wolf_lda.",
         tuned=("ridge",),
     ),
-    "kernel_lde": MethodRow(
+    "kernel_lde": _kernel_embedding(
         "mklearn.subspace.kernel_lde:KernelLDE",
         "Kernel local discriminant embedding",
         reference="Chen, Chang, Liu 2005",
-        advice=(
-            "For classes that are several clusters: neighbours decide, not class means. Take the cosine rule; by "
-            "the Euclidean one it can fall far behind."
-        ),
-        embeds=True,
-        combines=True,
+        advice="For classes of several clusters: neighbours decide, not class means. Prefer the cosine rule.",
         tuned=("ridge",),
     ),
-    "kernel_mmc": MethodRow(
+    "kernel_mmc": _kernel_embedding(
         "mklearn.subspace.kernel_mmc:KernelMMC",
         "Kernel maximum margin criterion",
         reference='Li, Jiang, Zhang 2006; Gu, Zhou 2009, "Multiple kernel maximum margin criterion", equation (13)',
         advice="To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters.",
-        embeds=True,
-        combines=True,
         tuned=("trade_off",),
     ),
-    "kernel_pca": MethodRow(
+    "kernel_pca": _kernel_embedding(
         "mklearn.subspace.kernel_pca:KernelPCA",
         "Kernel PCA",
         reference="Schoelkopf, Smola, Mueller 1998",
-        advice=(
-            "Without labels, and as a calibration of data and protocol. It discriminates nothing. With all "
-            "components every bandwidth of a Gaussian kernel has the same nearest neighbours: choose one with "
-            "components: one_standard_error."
-        ),
-        embeds=True,
-        combines=True,
+        advice="Without labels, and as a calibration of data and protocol. It discriminates nothing. With all "
+        "components every bandwidth of a Gaussian kernel has the same nearest neighbours: choose one with "
+        "components: one_standard_error.",
         landmarks=True,
     ),
-    "kernel_fda": MethodRow(
+    "kernel_fda": _kernel_embedding(
         "mklearn.subspace.kfd:KernelFDA",
         "Kernel Fisher discriminant",
         reference="Mika, Raetsch, Weston, Schoelkopf, Mueller 1999",
-        advice=(
-            "The reference of most studies: on the uniform average of the kernels it is hard to beat. For two "
-            "classes that overlap, kernel_svc is the better classifier: nearest neighbours follow every training "
-            "sample."
-        ),
-        embeds=True,
-        combines=True,
+        advice="The reference of most studies: on the uniform average of the kernels it is hard to beat. For two "
+        "classes that overlap, kernel_svc is the better classifier: nearest neighbours follow every training "
+        "sample.",
         landmarks=True,
         tuned=("ridge",),
     ),
-    "loo_mkl": MethodRow(
+    "loo_mkl": _mkl_embedding(
         "mklearn.subspace.loo_mkl:LeaveOneOutMKL",
         "Leave-one-out MKL",
         reference="Allen 1974; Ye 2007; the criterion is this library's own",
-        advice=(
-            "Weights from a fast regression. It won four of 20 published settings for certain, and was 2.5 points "
-            "below the average at worst."
-        ),
-        embeds=True,
+        advice="Weights from a fast regression: above the average in four of 20 settings, 2.5 points below at worst.",
         tuned=("regularisation", "shrinkage", "ridge", "max_iter"),
-        learns_weights=True,
     ),
-    "mkl_dr": MethodRow(
+    "mkl_dr": _mkl_embedding(
         "mklearn.subspace.mkldr:MKLDR",
         "MKL-DR",
         reference="Lin, Liu, Fuh 2008",
-        advice=(
-            "To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare "
-            "with kernel_weights: uniform: the gain over equal weights is seldom larger than its interval. With "
-            "graph: lpp the objective hardly depends on the weights, and mostly the equal weights of the start are "
-            "returned."
-        ),
-        embeds=True,
+        advice="To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare "
+        "with kernel_weights: uniform: the gain over equal weights is seldom larger than its interval. With "
+        "graph: lpp the objective hardly depends on the weights, and mostly the equal weights of the start are "
+        "returned.",
         landmarks=True,
         tuned=("ridge", "max_iter"),
-        learns_weights=True,
         convex_solver=True,
     ),
-    "mmc": MethodRow(
+    "mmc": _feature_embedding(
         "mklearn.subspace.mmc:MMC",
         "Maximum margin criterion",
         reference="Li, Jiang, Zhang 2003",
         advice="More features than samples, without an inverse or a ridge.",
-        takes="descriptor",
-        embeds=True,
         tuned=("trade_off",),
     ),
-    "null_space_lda": MethodRow(
+    "null_space_lda": _feature_embedding(
         "mklearn.subspace.null_space_lda:NullSpaceLDA",
         "Null-space LDA",
         reference="Chen, Liao, Ko, Lin, Yu 2000",
         advice="More features than samples: it needs a null space, and maps every training class to a point.",
-        takes="descriptor",
-        embeds=True,
     ),
-    "pca": MethodRow(
+    "pca": _feature_embedding(
         "mklearn.subspace.pca:PCA",
         "PCA",
         reference="Turk, Pentland 1991",
         advice="A baseline. With all its components it is the nearest neighbour in the features.",
-        takes="descriptor",
-        embeds=True,
     ),
     "easy_mkl": MethodRow(
         "mklearn.classifiers.easy_mkl:EasyMKL",
         "EasyMKL",
         reference="Aiolli, Donini 2015",
-        advice=(
-            "Many kernels: one quadratic program gives all weights. In the tables of the LMKL paper no interval to "
-            "the uniform average excludes 0."
-        ),
+        advice="Many kernels: one program. On the LMKL paper's data no gain over the average is significant.",
         tuned=("C", "trade_off"),
         learns_weights=True,
     ),
@@ -215,47 +189,34 @@ METHODS: dict[str, MethodRow] = {
         combines=True,
         tuned=("ridge", "C"),
     ),
-    "fsvc": MethodRow(
+    "fsvc": _margin_machine(
         "mklearn.classifiers.fsvc:FSVC",
         "F-SVM",
         reference="Wu, Zuo, Zhu, Lin 2015",
-        advice=(
-            "To study F-SVM. On eleven UCI sets it can't be told from a plain machine; with many features it loses "
-            "(LFW: 7 points)."
-        ),
-        takes="descriptor",
-        scales_features=True,
+        advice="To study F-SVM. Level with a plain machine on eleven UCI sets; 7 points below it on LFW.",
         tuned=("C", "power", "step_size"),
     ),
-    "gaussian_svc": MethodRow(
+    "gaussian_svc": _baseline(
         "mklearn.classifiers.baselines:gaussian_svc",
         "SVC with a Gaussian kernel",
         reference="Cortes, Vapnik 1995",
         advice="Shows what a kernel of each view is worth beside one kernel of all features.",
-        takes="descriptors",
         tuned=("C", "bandwidth"),
     ),
-    "gradient_boosting": MethodRow(
+    "gradient_boosting": _trees(
         "mklearn.classifiers.baselines:gradient_boosting",
         "Gradient boosting",
         reference="Friedman 2001",
-        advice=(
-            "Needs no scaling of the features. Strong on many samples of few features; slow where there are many "
-            "classes (a tree for each class and iteration), weak on a few samples of each class."
-        ),
-        takes="descriptors",
+        advice="Needs no scaling of the features. Strong on many samples of few features; slow where there are many "
+        "classes (a tree for each class and iteration), weak on a few samples of each class.",
         tuned=("learning_rate", "min_samples_leaf", "l2_regularization"),
-        order_decides=True,
-        in_model_files=False,
     ),
     "kernel_pca_classifier": MethodRow(
         "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
         "Kernel PCA and a linear classifier",
         reference="Wu, Zuo, Zhu, Lin 2015; Schoelkopf, Smola, Mueller 1998",
-        advice=(
-            "To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on "
-            "ten of eleven sets; with all of them C has no say."
-        ),
+        advice="To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on "
+        "ten of eleven sets; with all of them C has no say.",
         combines=True,
         tuned=("n_components",),
         parts={"machine": Part(("fsvc", "r_svm_plus", "r_svm_plus_mu", "rmm_svc"), without=("feature_scaling",))},
@@ -278,68 +239,52 @@ METHODS: dict[str, MethodRow] = {
         combines=True,
         tuned=("C",),
     ),
-    "ledoit_wolf_lda": MethodRow(
+    "ledoit_wolf_lda": _features(
         "mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA",
         "Ledoit-Wolf LDA, cosine class means",
         reference="Ledoit, Wolf 2004",
-        advice=(
-            "Few samples per class and many features; it has no parameter. With two images per person it was above "
-            "every method of the papers on faces."
-        ),
-        takes="descriptor",
+        advice="Few samples per class and many features; it has no parameter. With two images per person it was above "
+        "every method of the papers on faces.",
     ),
-    "linear_svc": MethodRow(
+    "linear_svc": _features(
         "mklearn.classifiers.baselines:linear_svc",
         "Linear SVC, one against the rest",
         reference="Fan, Chang, Hsieh, Wang, Lin 2008",
         advice="A strong baseline on the features of one descriptor.",
-        takes="descriptor",
         tuned=("C",),
     ),
     "lmkl_svc": MethodRow(
         "mklearn.classifiers.lmkl_svc:LMKLSVC",
         "Localized MKL SVC",
-        reference=(
-            'Gonen, Alpaydin 2008, "Localized multiple kernel learning"; Gonen, Alpaydin 2009, "Localized '
-            'Multiple Kernel Machines for Image Recognition" (sigmoid gates); gate scale and ridge are this '
-            "library's own"
-        ),
-        advice=(
-            "With gate: sigmoid, gate_scale: average, solver: lbfgs and ridge: [uniform, 0.1, 0.01]. That was "
-            "above the uniform average in all six settings of the paper, and in none for certain after Holm's "
-            "correction; a Gaussian kernel on 16 x 16 pixels needs no gates and was about as good."
-        ),
+        reference='Gonen, Alpaydin 2008, "Localized multiple kernel learning"; Gonen, Alpaydin 2009, "Localized '
+        'Multiple Kernel Machines for Image Recognition" (sigmoid gates); gate scale and ridge are this '
+        "library's own",
+        advice="With gate: sigmoid, gate_scale: average, solver: lbfgs and ridge: [uniform, 0.1, 0.01]. That was "
+        "above the uniform average in all six settings of the paper, and in none for certain after Holm's "
+        "correction; a Gaussian kernel on 16 x 16 pixels needs no gates and was about as good.",
         views={"gating": "pixels"},
         tuned=("ridge", "C"),
         learns_weights=True,
         order_decides=True,
     ),
-    "logistic_regression": MethodRow(
+    "logistic_regression": _baseline(
         "mklearn.classifiers.baselines:logistic_regression",
         "Logistic regression",
         reference="Cox 1958",
-        advice=(
-            "Shows what kernels are worth beside all features side by side. On digits it is about two points below "
-            "the average kernel."
-        ),
-        takes="descriptors",
+        advice="Shows what kernels add to plain features: on digits two points above it.",
         tuned=("C",),
     ),
-    "majority": MethodRow(
+    "majority": _baseline(
         "mklearn.classifiers.baselines:MajorityClassifier",
         "Majority class",
         reference="Witten, Frank, Hall 2011 (ZeroR)",
         advice="Classes that differ in size: the rate that others have to beat.",
-        takes="descriptors",
     ),
     "mkl_svc": MethodRow(
         "mklearn.classifiers.mkl_svc:MKLSVC",
         "MKL SVC",
         reference="Bach, Lanckriet, Jordan 2004; Kloft, Brefeld, Sonnenburg, Zien 2011",
-        advice=(
-            "To learn weights of the largest margin. In the tables of the LMKL paper no interval to the uniform "
-            "average excludes 0."
-        ),
+        advice="Weights of the largest margin. On the LMKL paper's data no gain over the average is significant.",
         tuned=("C", "p"),
         learns_weights=True,
     ),
@@ -347,75 +292,54 @@ METHODS: dict[str, MethodRow] = {
         "mklearn.classifiers.multi_view:MultiViewClassifier",
         "Multi-view classifier",
         reference="Allen 1974; the combination is this library's own",
-        advice=(
-            "The one to start with: it chooses scalings, kernels, weights and ridge by closed-form leave-one-out, "
-            "without inner cross-validation."
-        ),
+        advice="Start with it: closed-form leave-one-out chooses scalings, kernels, weights and ridge.",
         fixed=("missing_views", "impute", "memory"),
         takes="dictionary",
         tuned=("n_kernels",),
     ),
-    "nearest_neighbour": MethodRow(
+    "nearest_neighbour": _features(
         "mklearn.classifiers.baselines:NearestNeighbours",
         "1-nearest neighbour",
         reference="Cover, Hart 1967",
         advice="The baseline of every embedding: what the features say without any learning.",
-        takes="descriptor",
         tuned=("n_neighbors",),
         defaults={"n_neighbors": 1},
     ),
-    "random_forest": MethodRow(
+    "random_forest": _trees(
         "mklearn.classifiers.baselines:random_forest",
         "Random forest",
         reference="Breiman 2001",
         advice="Needs no scaling of the features; a strong baseline where few of many features matter.",
-        takes="descriptors",
         tuned=("max_features", "min_samples_leaf"),
-        order_decides=True,
-        in_model_files=False,
     ),
-    "shrinkage_lda": MethodRow(
+    "shrinkage_lda": _features(
         "mklearn.classifiers.baselines:ShrinkageLDA",
         "LDA with shrinkage (scikit-learn)",
         reference="Ledoit, Wolf 2004",
-        advice=(
-            "Enough samples in each class. Each class shrinks its own covariance: with two samples per class take "
-            "ledoit_wolf_lda."
-        ),
-        takes="descriptor",
+        advice="Each class shrinks its own covariance: take ledoit_wolf_lda for few samples per class.",
         defaults={"solver": "lsqr", "shrinkage": "auto"},
     ),
-    "standardised_shrinkage_lda": MethodRow(
+    "standardised_shrinkage_lda": _baseline(
         "mklearn.classifiers.baselines:standardised_shrinkage_lda",
         "LDA with shrinkage, standardised features",
         reference="Ledoit, Wolf 2004",
-        advice=(
-            "Shows what kernels are worth beside all features side by side. On digits it is about two points below "
-            "the average kernel."
-        ),
-        takes="descriptors",
+        advice="Shows what kernels add to plain features: on digits two points above it.",
         tuned=("shrinkage",),
     ),
-    "elastic_net": MethodRow(
+    "elastic_net": _regression_baseline(
         "mklearn.regressors.baselines:elastic_net",
         "Elastic net",
         reference="Zou, Hastie 2005",
         advice="Many features of which few matter.",
-        takes="descriptors",
         tuned=("alpha", "l1_ratio"),
-        targets=("numbers",),
         order_decides=True,
     ),
-    "gradient_boosting_regressor": MethodRow(
+    "gradient_boosting_regressor": _regression_trees(
         "mklearn.regressors.baselines:gradient_boosting_regressor",
         "Gradient boosting",
         reference="Friedman 2001; Ke et al. 2017",
         advice="Many samples of few features; slow where features are thousands.",
-        takes="descriptors",
         tuned=("learning_rate",),
-        targets=("numbers",),
-        order_decides=True,
-        in_model_files=False,
     ),
     "kernel_ridge_regressor": MethodRow(
         "mklearn.regressors.kernel_ridge:KernelRidge",
@@ -426,70 +350,53 @@ METHODS: dict[str, MethodRow] = {
         landmarks=True,
         targets=("numbers",),
     ),
-    "mean_regressor": MethodRow(
+    "mean_regressor": _regression_baseline(
         "mklearn.regressors.baselines:mean_regressor",
         "Mean of the training samples",
         reference="Witten, Frank, Hall 2011 (ZeroR)",
         advice="The error that others have to beat: its R² is 0 or a little below.",
-        takes="descriptors",
-        targets=("numbers",),
     ),
     "multi_view_regressor": MethodRow(
         "mklearn.regressors.multi_view:MultiViewRegressor",
         "Multi-view regression",
         reference="Allen 1974; Dupre la Tour et al. 2022; the combination is this library's own",
-        advice=(
-            "The one to start with where numbers are predicted: it chooses scalings, kernels, weights and ridge by "
-            "closed-form leave-one-out, without inner cross-validation."
-        ),
+        advice="Start with it: closed-form leave-one-out chooses scalings, kernels, weights and ridge.",
         fixed=("missing_views", "impute", "memory"),
         takes="dictionary",
         tuned=("n_kernels",),
         targets=("numbers",),
     ),
-    "random_forest_regressor": MethodRow(
+    "random_forest_regressor": _regression_trees(
         "mklearn.regressors.baselines:random_forest_regressor",
         "Random forest",
         reference="Breiman 2001",
         advice="A baseline that needs no scaling and finds interactions.",
-        takes="descriptors",
-        targets=("numbers",),
-        order_decides=True,
-        in_model_files=False,
     ),
-    "ridge": MethodRow(
+    "ridge": _regression_baseline(
         "mklearn.regressors.baselines:ridge",
         "Ridge regression",
         reference="Hoerl, Kennard 1970; Golub, Heath, Wahba 1979",
-        advice="Shows what kernels are worth beside all features side by side.",
-        takes="descriptors",
-        targets=("numbers",),
+        advice="Shows what kernels add to plain features.",
     ),
-    "r_svm_plus": MethodRow(
+    "r_svm_plus": _margin_machine(
         "mklearn.papers.fsvm.machines:RSVMPlus",
         "R-SVM+ (reconstruction)",
         reference="Do, Kalousis 2013",
         advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at three times its time.",
-        takes="descriptor",
-        scales_features=True,
         tuned=("C", "lam"),
     ),
-    "r_svm_plus_mu": MethodRow(
+    "r_svm_plus_mu": _margin_machine(
         "mklearn.papers.fsvm.machines:RSVMPlusMu",
         "R-SVM+_mu (reconstruction)",
         reference="Do, Kalousis 2013",
         advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at seven times its time.",
-        takes="descriptor",
-        scales_features=True,
         tuned=("C", "lam"),
     ),
-    "rmm_svc": MethodRow(
+    "rmm_svc": _margin_machine(
         "mklearn.papers.fsvm.machines:RMMSVC",
         "RMM",
         reference="Shivaswamy, Jebara 2010",
         advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at 1.1 times its time.",
-        takes="descriptor",
-        scales_features=True,
         tuned=("C", "B"),
     ),
     "kernel_samme": MethodRow(
@@ -508,51 +415,32 @@ METHODS: dict[str, MethodRow] = {
         advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
         tuned=("ridge",),
     ),
-    "mkmmc": MethodRow(
+    "mkmmc": _mkl_embedding(
         "mklearn.papers.mkmmc.mkmmc:MKMMC",
         "MKMMC",
         reference='Gu, Zhou 2009, "Multiple kernel maximum margin criterion"',
-        advice=(
-            "To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
-            "certain in one of nine published settings."
-        ),
-        embeds=True,
+        advice="To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
+        "certain in one of nine published settings.",
         tuned=("max_iter",),
-        learns_weights=True,
         refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),
     ),
-    "glram": MethodRow(
+    "glram": _image_embedding(
         "mklearn.papers.two_d_mmc.glram:GLRAM",
         "GLRAM",
         reference="Ye 2005",
         advice="Compression of images without labels; the unsupervised baseline of 2DMMC.",
-        takes="images",
-        embeds=True,
-        refit=Refit(at_most="image_side"),
-        fixed=("n_components", "shape", "init"),
     ),
-    "two_d_lda": MethodRow(
+    "two_d_lda": _image_embedding(
         "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA",
         "2DLDA",
         reference="Ye, Janardan, Li 2004",
         advice="To reproduce the tables of 2DMMC. It depends on a ridge and a scale that its paper does not state.",
-        takes="images",
-        embeds=True,
-        refit=Refit(at_most="image_side"),
-        fixed=("n_components", "shape", "init"),
     ),
-    "two_d_mmc": MethodRow(
+    "two_d_mmc": _image_embedding(
         "mklearn.papers.two_d_mmc.two_d_mmc:TwoDMMC",
         "2DMMC",
         reference='Gu, Zhou 2009, "Two dimensional maximum margin criterion"',
-        advice=(
-            "To reproduce the paper. It can't be told from mmc on the same pixels; ledoit_wolf_lda is above it in "
-            "every cell."
-        ),
-        takes="images",
-        embeds=True,
+        advice="To reproduce the paper. It is level with mmc on the same pixels, below ledoit_wolf_lda everywhere.",
         tuned=("trade_off",),
-        refit=Refit(at_most="image_side"),
-        fixed=("n_components", "shape", "init"),
     ),
 }
