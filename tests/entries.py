@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklearn.loading import load
-from mklearn.rows import Row
+from mklearn.rows import Row, load
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.method import Method
 

@@ -1,13 +1,15 @@
 """Packages that only some parts of mklearn need, and the extra of mklearn that installs each.
 
 ``pip install mklearn`` installs what the estimators need. The others are imported where they are used, after a call of
-:func:`require`.
+:func:`require`; loops for numba are compiled by :func:`compile_loop`.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable, Collection
+from typing import Any
 
 from mklearn.errors import MissingExtra
 
@@ -63,3 +65,26 @@ def require(*modules: str, extra: str | None = None) -> None:
                 f'pip install "mklearn[{found}]"',
                 name=module,
             )
+
+
+# Freedoms of floating-point arithmetic: sums in any order (as in BLAS), fused multiply-add, no difference between 0
+# and -0. NaN and infinities keep their meaning.
+REORDERED = frozenset({"reassoc", "contract", "nsz"})
+
+
+def compile_loop(function: Callable[..., Any], *, fastmath: Collection[str] = REORDERED) -> Callable[..., Any]:
+    """Compile `function` for this processor, to run on one thread and without the interpreter's lock.
+
+    The machine code is kept in the first of these directories that is writeable: ``NUMBA_CACHE_DIR``, the package's
+    ``__pycache__``, the user's cache directory. If none is (a read-only container without a home), each process
+    compiles anew, which takes about a second. `function` takes NumPy arrays and numbers and is defined at module level;
+    `fastmath` are flags of LLVM.
+    """
+    require("numba")
+    import numba
+
+    options: dict[str, Any] = {"fastmath": set(fastmath), "error_model": "numpy", "nogil": True}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba found no writeable directory
+        return numba.njit(**options)(function)

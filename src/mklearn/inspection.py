@@ -17,13 +17,13 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone, is_regressor
 from sklearn.model_selection import check_cv, cross_validate
 
+from mklearn.base.fit_context import aligned
 from mklearn.base.folds import default_splitter
 from mklearn.base.statistics import Difference, paired_sample_difference, success_values
-from mklearn.base.validation import aligned, checked_labels
-from mklearn.checks import check_integer, invalid
+from mklearn.checks import check_integer, checked_labels, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import class_structure
-from mklearn.kernels.specs import KernelsOfSpecs, StackTransform
+from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
 from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets

@@ -1,18 +1,46 @@
-"""Rows of the tables that say what a study can name, and the rows of what packages outside bring.
-
-A row describes a method, kernel, descriptor, protocol or metric: its code by name, so that a study is planned without
-importing it, and what the plan and the listings need to know. The parameters are those of its signature.
-"""
+"""Rows of the tables that say what a study can name, and the code that rows name."""
 
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from mklearn.errors import ConfigError, nearest
-from mklearn.loading import load
+
+
+def load(implementation: str) -> Any:
+    """Import the object that ``"module:name"`` names.
+
+    Raises
+    ------
+    ConfigError
+        The text has another form, or the module or the name does not exist.
+    """
+    module, _, name = implementation.partition(":")
+    if not module or not name:
+        raise ConfigError(f"invalid implementation {implementation!r}: expected 'module:name'.")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"implementation {implementation!r}: {error}. Install the package that provides it."
+        ) from error
+    except AttributeError as error:
+        raise ConfigError(f"implementation {implementation!r}: module {module!r} has no {name!r}.") from error
+
+
+def is_there(implementation: str) -> bool:
+    """Return whether ``"module:name"`` has the right form and its module exists; the module is not imported."""
+    module, _, name = implementation.partition(":")
+    try:
+        return bool(name) and importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
 
 ROW = "study_row"
 """Attribute by which a class or function outside mklearn brings its own row."""

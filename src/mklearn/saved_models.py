@@ -44,14 +44,13 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.completion": ("MeanCompletion",),
     "mklearn.kernels.feature_scaling": ("FeatureScaler", "SparseScaler"),
     "mklearn.kernels.imputation": ("FeatureImputer",),
-    "mklearn.kernels.landmark_map": ("LandmarkMap",),
-    "mklearn.kernels.landmark_measure": ("LandmarkMeasure",),
+    "mklearn.kernels.kernel_entry": ("KernelEntry",),
+    "mklearn.kernels.landmark_map": ("LandmarkMap", "LandmarkMeasure"),
     "mklearn.kernels.landmark_transform": ("LandmarkTransform",),
-    "mklearn.kernels.normalise": ("KernelCentring",),
-    "mklearn.kernels.psd": ("PSDRepair",),
+    "mklearn.kernels.matrices": ("KernelCentring", "PSDRepair"),
     "mklearn.kernels.source": ("Source",),
-    "mklearn.kernels.specs": ("KernelEntry", "StackTransform"),
     "mklearn.kernels.standard_scaler": ("StandardScaler",),
+    "mklearn.kernels.transform": ("StackTransform",),
     "mklearn.optimize.view_regression": ("ViewRegression",),
 }
 """Classes that fitted estimators hold, beside the registered ones."""

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from mklearn.base.threads import _VARIABLES
+from mklearn.base.fit_context import _VARIABLES
 
 pytestmark = pytest.mark.benchmark
 TIMED = """

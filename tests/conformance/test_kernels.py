@@ -14,7 +14,7 @@ from tests.split_stacks import split_stacks
 from mklearn.kernels.specs import kernel_class
 from mklearn.kernels.table import KERNELS
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 FACTORS = [{"bandwidth": 2.0}, {"measure": "chi2"}, {"measure": "distance"}]
 CASES = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from mklearn.classifiers import FSVC
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 
 pytestmark = pytest.mark.full
 

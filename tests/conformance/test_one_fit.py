@@ -21,9 +21,9 @@ from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.loading import load
 from mklearn.methods import METHODS
 from mklearn.regressors import KernelRidge
+from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits

@@ -26,7 +26,7 @@ from mklearn.classifiers import (
     MultiViewClassifier,
     NearestNeighbours,
 )
-from mklearn.kernels.specs import compute_stack
+from mklearn.kernels.transform import compute_stack
 from mklearn.papers.fsvm import RMMSVC
 from mklearn.papers.mkmmc import MKMMC
 from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
@@ -120,7 +120,7 @@ def test_every_estimator_is_checked() -> None:
 
 
 @pytest.mark.parametrize("estimator", instances(), ids=str)
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 @pytest.mark.filterwarnings("ignore:no kernel is better than chance")
 def test_scikit_learn_checks(estimator: BaseEstimator, monkeypatch: pytest.MonkeyPatch) -> None:
     """All checks of an estimator in one test: thousands of tests would cost each worker seconds."""

@@ -20,7 +20,7 @@ import pytest
 from mklearn.classifiers import ledoit_wolf_lda
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.kernels.gaussian import resolve_bandwidth
+from mklearn.kernels.functions import resolve_bandwidth
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.optimize.whitening import CentredSpan, centred_span
 from mklearn.papers.mkmmc.mkmmc import MKMMC

@@ -9,8 +9,8 @@ from typing import Any
 
 def rooms() -> list[Any]:
     """Return the packages of public estimators: of the library, and of the papers that are there."""
-    from mklearn.loading import is_there
     from mklearn.methods import METHODS
+    from mklearn.rows import is_there
 
     names = sorted({row.implementation.rpartition(".")[0] for row in METHODS.values() if is_there(row.implementation)})
     return [importlib.import_module(name) for name in names]

@@ -7,7 +7,7 @@ import numpy as np
 
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.kernels.distances import MEASURES
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import logger

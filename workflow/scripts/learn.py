@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.errors import DataError
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.artefacts import write_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import logger

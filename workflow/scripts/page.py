@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.artefacts import read_record, read_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from mklearn.base.kernel_passes import KernelPasses
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import ViewCompletion
@@ -20,6 +19,7 @@ from mklearn.checks import cached_rows
 from mklearn.errors import NotApplicable
 from mklearn.kernels.dictionary import views_of_kernels
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.transform import KernelPasses
 from mklearn.kernels.views import Views
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import smaller_error

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
-from mklearn.base.threads import few_threads
-from mklearn.base.validation import checked_array
-from mklearn.checks import regular_array
+from mklearn.base.fit_context import few_threads
+from mklearn.checks import checked_array, regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.specs import KernelsOfSpecs, StackTransform
+from mklearn.kernels.specs import kernel_parameters, with_kernel_parameters
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
 from mklearn.kernels.views import Views, as_views
 
 KernelWeighting = Literal["learned", "uniform"]
@@ -46,7 +45,7 @@ class KernelsMixin:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name in set(_PREDICTIONS) & set(vars(cls)):  # `fit` has its own: `mklearn.base.parameters.fit_context`
+        for name in set(_PREDICTIONS) & set(vars(cls)):  # `fit` has its own: `mklearn.base.fit_context.fit_context`
             setattr(cls, name, few_threads(vars(cls)[name]))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

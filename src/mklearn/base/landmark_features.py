@@ -12,12 +12,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import fit_context
-from mklearn.base.validation import checked_labels
-from mklearn.checks import check_choice, check_integer, check_nonnegative, invalid, regular_array
+from mklearn.checks import check_choice, check_integer, check_nonnegative, checked_labels, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.landmark_measure import row_blocks
+from mklearn.kernels.landmark_map import row_blocks
 from mklearn.kernels.landmark_transform import LandmarkRule, LandmarkTransform
 from mklearn.kernels.views import as_views
 
@@ -40,7 +39,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec, default="gaussian"
-        Kernels on features or views, see `mklearn.kernels.specs.StackTransform`. Their parameters are parameters of
+        Kernels on features or views, see `mklearn.kernels.transform.StackTransform`. Their parameters are parameters of
         this transformer, ``kernels__NAME__bandwidth``.
     n : int, default=300
         l, for each kernel.
@@ -102,10 +101,10 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    The kernels are those that `mklearn.kernels.specs.StackTransform` computes before it centres them, repairs negative
-    eigenvalues and scales them to unit trace: ``centre``, ``psd`` and ``normalise="centred_trace"`` of a spec change
-    nothing here; centring and scaling are left to what the features are used for. ``normalise="unit_diagonal"`` divides
-    the features of each sample by the root of its k(x, x).
+    The kernels are those that `mklearn.kernels.transform.StackTransform` computes before it centres them, repairs
+    negative eigenvalues and scales them to unit trace: ``centre``, ``psd`` and ``normalise="centred_trace"`` of a spec
+    change nothing here; centring and scaling are left to what the features are used for. ``normalise="unit_diagonal"``
+    divides the features of each sample by the root of its k(x, x).
 
     Deviation: bandwidths, and the scale of polynomial kernels, are fitted to at most 2,000 training samples, drawn
     uniformly. Up to that number they are exactly those of the kernel estimators.

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
-from mklearn.base.parameters import at_least, fit_context
-from mklearn.base.validation import checked_components, checked_labels
-from mklearn.checks import check_keys
+from mklearn.base.parameters import at_least
+from mklearn.checks import check_keys, checked_components, checked_labels
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels.kernel_cache import kept
+from mklearn.kernels.views import kept
 from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 
 Array = NDArray[np.floating[Any]]

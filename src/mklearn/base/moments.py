@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import blas
 
-from mklearn.base.validation import checked_labels
-from mklearn.checks import as_float_array
+from mklearn.checks import as_float_array, checked_labels
 from mklearn.errors import DataError
 
 Array = NDArray[np.floating[Any]]

@@ -15,7 +15,6 @@ from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernel_mixtures import KernelMixtures, Mixture, RidgeFits, length, mixed_kernels, numbers_of, of_sets
-from mklearn.base.kernel_passes import KernelPasses
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
@@ -23,10 +22,10 @@ from mklearn.base.view_completion import CompletedProducts, ViewCompletion, pres
 from mklearn.checks import check_positive, invalid, nonnegative_weights
 from mklearn.errors import ConfigError
 from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
-from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.matrices import IdentityLikeKernelWarning
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.transform import KernelPasses, StackTransform
 from mklearn.kernels.views import Views, repeated_rows, select_rows
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.ridge_path import feature_ridge_path, ridge_path

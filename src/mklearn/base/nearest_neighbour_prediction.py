@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.validation import aligned, checked_labels
+from mklearn.base.fit_context import aligned
+from mklearn.checks import checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 

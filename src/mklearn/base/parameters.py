@@ -1,8 +1,8 @@
-"""Checks of the parameters of estimators, and the only private imports from scikit-learn.
+"""Checks of the parameters of estimators.
 
 scikit-learn's own estimators declare their valid parameters in ``_parameter_constraints`` and check them in ``fit``.
 Functions that a study can name declare theirs by `constrained`.
-scikit-learn has no public name for the classes and the decorator behind this, so pyproject.toml caps its version and
+scikit-learn has no public name for the classes behind this, so pyproject.toml caps its version and
 `tests/unit/base/test_parameters.py` says what is missing after an update.
 """
 
@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar, get_args
 
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -23,9 +22,6 @@ from sklearn.utils._param_validation import (
     make_constraint,
     validate_parameter_constraints,
 )
-
-from mklearn.base.threads import few_threads
-from mklearn.base.validation import aligned
 
 __all__ = [
     "CLASS_WEIGHT",
@@ -41,20 +37,11 @@ __all__ = [
     "StrOptions",
     "at_least",
     "constrained",
-    "fit_context",
     "from_to",
     "make_constraint",
     "one_of",
     "validate_parameter_constraints",
 ]
-
-
-def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit``: check the parameters against ``_parameter_constraints`` first, and bring y into X's order.
-
-    See `mklearn.base.validation.aligned`, and `mklearn.base.threads.few_threads` of its threads.
-    """
-    return few_threads(aligned(_fit_context(prefer_skip_nested_validation=True)(fit)))
 
 
 def at_least(smallest: int) -> Interval:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.fit_context import aligned
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.validation import aligned
 from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import class_structure
 from mklearn.kernels.feature_scaling import FeatureScaling
-from mklearn.kernels.identity_like import IdentityLikeKernelWarning
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.matrices import IdentityLikeKernelWarning
+from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.ridge_path import ridge_path
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.parameters import fit_context, one_of
+from mklearn.base.fit_context import fit_context
+from mklearn.base.parameters import one_of
 from mklearn.checks import as_float_array
 from mklearn.errors import DataError
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.kernels.completion import lacking
-from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.views import SampleView, Views
+from mklearn.kernels.views import Pairwise, SampleView, Views
 from mklearn.optimize.view_regression import ViewRegression, presence, view_regression
 
 Array = NDArray[np.floating[Any]]

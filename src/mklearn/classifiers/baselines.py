@@ -17,9 +17,9 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import CLASS_WEIGHT, NONNEGATIVE, POSITIVE, SHARE, StrOptions, at_least, constrained
-from mklearn.base.validation import aligned, checked_array, checked_labels
-from mklearn.checks import checked_sample_weight
+from mklearn.checks import checked_array, checked_labels, checked_sample_weight
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from mklearn.base.validation import aligned
+from mklearn.base.fit_context import aligned
 from mklearn.errors import DataError
 
 

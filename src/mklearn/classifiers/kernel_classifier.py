@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from mklearn.base.fit_context import aligned, fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import fit_context
-from mklearn.base.validation import aligned, checked_labels
-from mklearn.checks import checked_sample_weight
+from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
-from mklearn.kernels.normalise import centred_trace_of
+from mklearn.kernels.matrices import centred_trace_of
 from mklearn.kernels.stack import KernelStack
 
 

@@ -17,7 +17,7 @@ from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
 from mklearn.errors import ConfigError
 from mklearn.kernels.stack import KernelStack
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.subspace.kernel_pca import KernelPCA
 
 Floats = NDArray[np.floating[Any]]

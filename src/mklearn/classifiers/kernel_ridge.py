@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments
-from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE, fit_context
+from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
 from mklearn.errors import ConfigError, DataError

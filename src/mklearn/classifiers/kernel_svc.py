@@ -21,7 +21,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     ----------
     kernels : "precomputed", list of kernel specs, or mapping of names to specs
         "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
-        (n_samples, n_features) or several views; see `mklearn.kernels.specs.StackTransform`.
+        (n_samples, n_features) or several views; see `mklearn.kernels.transform.StackTransform`.
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
         The average, one kernel by its position, or given weights (scaled to sum 1).
     C : float

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.parameters import fit_context, one_of
-from mklearn.base.validation import checked_components
-from mklearn.checks import checked_sample_weight
+from mklearn.base.fit_context import fit_context
+from mklearn.base.parameters import one_of
+from mklearn.checks import checked_components, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure

@@ -9,18 +9,18 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
+from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
 from mklearn.checks import check_keys, checked_sample_weight
 from mklearn.classifiers.class_scores import DecisionLabels
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.feature_scaling import constant_features
-from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.source import Source
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.views import as_views
+from mklearn.kernels.views import Pairwise, as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
 from mklearn.optimize.localized_mkl import GatedPoint, GatedSVM, Solver, checked_gating, localized_mkl
 from mklearn.optimize.svm import solve_svm

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
-from mklearn.base.parameters import CLASS_WEIGHT, fit_context, one_of
+from mklearn.base.parameters import CLASS_WEIGHT, one_of
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.validation import checked_labels
-from mklearn.checks import checked_sample_weight
+from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.graphs import class_structure
 from mklearn.kernels.imputation import Impute

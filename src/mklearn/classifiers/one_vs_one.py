@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.parameters import fit_context, one_of
-from mklearn.base.validation import checked_array, checked_labels
+from mklearn.base.fit_context import fit_context
+from mklearn.base.parameters import one_of
+from mklearn.checks import checked_array, checked_labels
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure

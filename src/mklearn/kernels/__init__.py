@@ -8,19 +8,19 @@ from mklearn.rows import exported as _exported
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
-        **_exported(_KERNELS, __name__),
         "base": ["Kernel"],
         "column_groups": ["UnknownColumnsWarning", "group_kernels"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
         "feature_scaling": ["FeatureScaler"],
-        "gaussian": ["GaussianKernel", "gaussian_kernel", "resolve_bandwidth"],
-        "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
-        "normalise": ["KernelCentring", "centre_kernel", "centred_trace", "scale_to_centred_trace", "unit_diagonal"],
-        "pairwise_view": ["Pairwise"],
+        "functions": [*_exported(_KERNELS, __name__)["functions"], "gaussian_kernel", "resolve_bandwidth"],
+        "matrices": [
+            "IdentityLikeKernelWarning", "KernelCentring", "PSDRepair", "centre_kernel", "centred_trace",
+            "off_diagonal_mass", "psd_repair", "scale_to_centred_trace", "unit_diagonal",
+        ],
         "point_set_distance": ["point_set_distances"],
-        "psd": ["PSDRepair", "psd_repair"],
-        "specs": ["StackTransform", "compute_stack", "kernel_class"],
+        "specs": ["kernel_class"],
         "stack": ["KernelStack"],
-        "views": ["Views"],
+        "transform": ["StackTransform", "compute_stack"],
+        "views": ["Pairwise", "Views"],
     },
-)
+)  # fmt: skip

@@ -22,20 +22,21 @@ from mklearn.checks import (
     invalid,
 )
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.identity_like import (
+from mklearn.kernels.matrices import (
     IDENTITY_LIKE_BELOW,
     IDENTITY_LIKE_SHIFT,
     IdentityLikeKernelWarning,
-    centred_off_diagonal_mass,
-    off_diagonal_mass,
-)
-from mklearn.kernels.normalise import (
     KernelCentring,
+    PSDPolicy,
+    PSDRepair,
+    centred_off_diagonal_mass,
     checked_trace,
+    off_diagonal_mass,
+    repair_of,
     scale_to_centred_trace,
+    spectrum_curve,
     unit_diagonal,
 )
-from mklearn.kernels.psd import PSDPolicy, PSDRepair, repair_of, spectrum_curve
 
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
 
@@ -62,7 +63,7 @@ class Kernel(ABC):
         Centre in feature space at the mean of the training samples.
     normalise : {"none", "unit_diagonal", "centred_trace"}
     psd : {"clip", "shift", "flip", "none"}
-        See `mklearn.kernels.psd.psd_repair`.
+        See `mklearn.kernels.matrices.psd_repair`.
     name : str
         Name of the kernel in warnings.
 
@@ -73,14 +74,14 @@ class Kernel(ABC):
     divisor_ : float
         Centred trace that the kernel was divided by; 1 unless ``normalise="centred_trace"``.
     off_diagonal_mass_ : float
-        Of `kernel_train_`: see `mklearn.kernels.identity_like.off_diagonal_mass`.
+        Of `kernel_train_`: see `mklearn.kernels.matrices.off_diagonal_mass`.
     identity_like_ : bool
         Off-diagonal mass below a tenth, or a diagonal shift above a tenth of the mean diagonal.
     repair_ : PSDRepair
         Its ``kernel`` is `kernel_train_`.
     info_ : dict
         Parameters, fitted values and diagnostics as numbers, strings and booleans, and ``spectrum``: the eigenvalues
-        before repair as in `mklearn.kernels.psd.spectrum_curve`.
+        before repair as in `mklearn.kernels.matrices.spectrum_curve`.
 
     Notes
     -----

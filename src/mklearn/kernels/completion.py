@@ -12,7 +12,7 @@ from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.features import is_sparse
-from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.views import Pairwise
 
 MissingViews = Literal["error", "mean"]
 """What a kernel does with samples that lack its view."""

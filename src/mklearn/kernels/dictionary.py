@@ -11,11 +11,9 @@ from mklearn.errors import DataError
 from mklearn.kernels.completion import MissingViews, lacking
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.kernels.features import is_sparse
-from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.functions import GaussianKernel, LinearKernel
 from mklearn.kernels.imputation import Impute
-from mklearn.kernels.linear import LinearKernel
-from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.views import LearnedView, SampleView, Views, as_views, select_rows
+from mklearn.kernels.views import LearnedView, Pairwise, SampleView, Views, as_views, select_rows
 
 Spec = dict[str, Any]
 SCALINGS = ("none", "standard", "unit", "rank", "log")
@@ -77,7 +75,7 @@ def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: I
         with equal sums). Pairwise values are distances if they are zero between each sample and
         itself and nowhere negative, else kernel values.
     missing_views, impute
-        As in the specs of `mklearn.kernels.specs.StackTransform`; the former only of several views.
+        As in the specs of `mklearn.kernels.transform.StackTransform`; the former only of several views.
 
     Returns
     -------

@@ -17,8 +17,7 @@ from scipy.spatial.distance import cdist
 
 from mklearn.checks import Array, all_finite, cached_rows, symmetrized
 from mklearn.errors import DataError
-from mklearn.extras import importable
-from mklearn.kernels.compiled import compile_loop
+from mklearn.extras import compile_loop, importable
 from mklearn.kernels.features import as_features, is_sparse, squared_norms
 
 # Number of rows computed against each column vector while that vector is in the first-level cache.

@@ -14,11 +14,11 @@ from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import in_form_of
-from mklearn.kernels.landmark_map import LandmarkMap, landmark_map, linear_map
-from mklearn.kernels.landmark_measure import LandmarkMeasure, row_blocks
-from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.kernel_entry import error_prefix
+from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map, linear_map, row_blocks
 from mklearn.kernels.source import Source
-from mklearn.kernels.specs import KernelsOfSpecs, error_prefix
+from mklearn.kernels.transform import KernelsOfSpecs
+from mklearn.kernels.views import Pairwise
 
 LandmarkRule = Literal["random_per_class", "kmeans"]
 PARAMETER_SAMPLES = 2_000
@@ -33,7 +33,7 @@ class LandmarkTransform(KernelsOfSpecs):
     Parameters
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec
-        See `mklearn.kernels.specs.StackTransform`, also for what is raised.
+        See `mklearn.kernels.transform.StackTransform`, also for what is raised.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class LandmarkTransform(KernelsOfSpecs):
         """Compute the features of samples, given as in `fit`, into an array of shape (m, sum of ranks).
 
         Temporary arrays have the size of X and of kernels between X and the landmarks, so that X should be one of
-        `mklearn.kernels.landmark_measure.row_blocks`.
+        `mklearn.kernels.landmark_map.row_blocks`.
 
         Raises
         ------

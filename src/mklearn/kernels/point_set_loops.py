@@ -12,7 +12,7 @@ from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from mklearn.kernels.compiled import REORDERED, compile_loop
+from mklearn.extras import REORDERED, compile_loop
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]

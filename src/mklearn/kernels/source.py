@@ -18,8 +18,7 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, SparseScaler
 from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns, squared_norms
 from mklearn.kernels.imputation import FeatureImputer
-from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.views import LearnedView, select_rows
+from mklearn.kernels.views import LearnedView, Pairwise, select_rows
 
 FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "clip", "missing_views")
 """Keys of a spec that say what its kernel is computed from."""

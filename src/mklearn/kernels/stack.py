@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import Array, as_float_array, check_symmetric
 from mklearn.errors import DataError
-from mklearn.kernels.normalise import centred_trace
+from mklearn.kernels.matrices import centred_trace
 
 
 class KernelStack:

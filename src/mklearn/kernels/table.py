@@ -26,49 +26,49 @@ class KernelRow(Row):
 
 KERNELS: dict[str, KernelRow] = {
     "gaussian": KernelRow(
-        "mklearn.kernels.gaussian:GaussianKernel",
+        "mklearn.kernels.functions:GaussianKernel",
         "Gaussian, and chi2-exponential",
         reference='Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, "Multiple kernel maximum margin criterion", section 2.2',
         measures=("squared_euclidean", "chi2", "point_set", "distance"),
         defaults={"bandwidth": 1.0, "bandwidth_rule": "mean_squared_distance"},
     ),
     "laplacian": KernelRow(
-        "mklearn.kernels.laplacian:LaplacianKernel",
+        "mklearn.kernels.functions:LaplacianKernel",
         "Laplacian",
         reference="Chapelle, Haffner, Vapnik 1999",
         measures=("manhattan",),
         defaults={"bandwidth": 1.0, "bandwidth_rule": "mean_squared_distance"},
     ),
     "linear": KernelRow(
-        "mklearn.kernels.linear:LinearKernel",
+        "mklearn.kernels.functions:LinearKernel",
         "linear",
         measures=("inner_product",),
     ),
     "matern": KernelRow(
-        "mklearn.kernels.matern:MaternKernel",
+        "mklearn.kernels.functions:MaternKernel",
         "Matern",
         reference="Rasmussen, Williams 2006, eq. (4.16) and (4.17)",
         measures=("squared_euclidean", "distance"),
         defaults={"bandwidth": 1.0, "bandwidth_rule": "mean_squared_distance"},
     ),
     "polynomial": KernelRow(
-        "mklearn.kernels.polynomial:PolynomialKernel",
+        "mklearn.kernels.functions:PolynomialKernel",
         "polynomial",
         measures=("inner_product",),
     ),
     "precomputed": KernelRow(
-        "mklearn.kernels.precomputed:PrecomputedKernel",
+        "mklearn.kernels.functions:PrecomputedKernel",
         "precomputed",
         measures=("kernel",),
     ),
     "product": KernelRow(
-        "mklearn.kernels.product:ProductKernel",
+        "mklearn.kernels.functions:ProductKernel",
         "Product of Gaussian kernels",
         reference="Gehler, Nowozin 2009",
         measures=("product",),
     ),
     "tanimoto": KernelRow(
-        "mklearn.kernels.tanimoto:TanimotoKernel",
+        "mklearn.kernels.functions:TanimotoKernel",
         "Tanimoto",
         reference="Ralaivola, Swamidass, Saigo, Baldi 2005",
         measures=("tanimoto", "distance"),

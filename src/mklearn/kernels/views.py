@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
+import joblib
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import regular_array
+from mklearn.checks import Array, regular_array
 from mklearn.errors import DataError
+from mklearn.kernels.stack import KernelStack
 
 
 class SampleView(ABC):
-    """A view that is no table, but whose samples are selected like rows: see `mklearn.kernels.pairwise_view.Pairwise`.
+    """A view that is no table, but whose samples are selected like rows: see `mklearn.kernels.views.Pairwise`.
 
     Attributes
     ----------
@@ -229,3 +233,144 @@ def _table(name: object, table: Any) -> Any:
 def select_rows(table: Any, rows: Any) -> Any:
     """Return some rows of a table, by position, slice or boolean mask."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+class Pairwise(SampleView):
+    """Distances or kernel values among samples, as a view: kernels look their values up instead of computing them.
+
+    Selecting samples selects rows of the matrix; which columns a kernel reads follows from its training samples. So
+    cross-validation can split it, in `mklearn.kernels.Views` beside tables of features.
+
+    Parameters
+    ----------
+    values : array of shape (N, N), or (m, N)
+        What the kernel's ``measure`` says, such as squared distances, among N samples; or between m new samples and
+        these, to some of which an estimator was fitted. Not copied, so that it may be memory-mapped.
+    positions : array of shape (m,), optional
+        Columns that stand for the samples in the rows; by default 0, 1, ... of a square matrix, and none of another.
+
+    Raises
+    ------
+    DataError
+        Not a matrix, or positions that are none of its columns.
+
+    Examples
+    --------
+    >>> distances = Pairwise(np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [4.0, 1.0, 0.0]]))
+    >>> distances[[0, 2]].among(), distances[[1]].against(distances[[0, 2]])
+    (array([[0., 4.],
+           [4., 0.]]), array([[1., 1.]]))
+    """
+
+    def __init__(self, values: ArrayLike, positions: ArrayLike | None = None) -> None:
+        self._values = np.asanyarray(values)
+        if self._values.ndim != 2 or 0 in self._values.shape:
+            raise DataError(f"pairwise values have shape {self._values.shape}; expected samples in rows and in columns")
+        n, self.n_columns = self._values.shape
+        self._rows = np.arange(n)
+        if positions is None:
+            self._positions = self._rows if n == self.n_columns else None
+        else:
+            self._positions = np.asarray(positions)
+            if self._positions.shape != (n,):
+                raise DataError(f"positions have shape {self._positions.shape} for {n} rows of pairwise values")
+            if self._positions.dtype.kind not in "iu" or not np.isin(self._positions, np.arange(self.n_columns)).all():
+                raise DataError(f"positions of pairwise values must be integers from 0 to {self.n_columns - 1}")
+        self.shape = self._values.shape
+        self.dtype = np.dtype(np.float32 if self._values.dtype == np.float32 else np.float64)
+        """Of kernels from these values."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        chosen = copy.copy(self)
+        chosen._rows = self._rows[rows]
+        chosen._positions = None if self._positions is None else self._positions[rows]
+        chosen.shape = (len(chosen._rows), self.n_columns)
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"Pairwise({self.shape[0]} samples, {self.n_columns} columns)"
+
+    def among(self) -> Array:
+        """Return the values among the samples, (n, n), a new array."""
+        return self.against(self)
+
+    def against(self, training: Pairwise) -> Array:
+        """Return the values of the samples, in the rows, with training samples, in the columns: a new array (m, n)."""
+        if training._positions is None:
+            raise DataError("the rows of these pairwise values stand for no columns: kernels can't be fitted to them")
+        return np.asarray(self._values[np.ix_(self._rows, training._positions)])
+
+    def own(self) -> Array | None:
+        """Return the value of each sample with itself, (m,); None of new samples, of which it is not known."""
+        return None if self._positions is None else np.asarray(self._values[self._rows, self._positions])
+
+    def lacking(self) -> NDArray[np.bool_]:
+        """Find the samples without any value, NaN in the whole row, (m,)."""
+        absent = np.zeros(len(self._rows), dtype=bool)
+        if self._values.dtype.kind == "f":
+            with_gaps = np.flatnonzero(np.isnan(self._values[self._rows, 0]))
+            absent[with_gaps] = np.isnan(self._values[self._rows[with_gaps]]).all(axis=1)
+        return absent
+
+
+Value = TypeVar("Value")
+
+
+def _columns_in(spec: Any) -> list[str]:
+    """Return the columns of a kernel and of its factors as text: True == 1, but not as a choice of columns."""
+    return [repr(part.get("columns")) for part in (spec, *spec.get("factors", ())) if isinstance(part, Mapping)]
+
+
+class CachingViews(Views):
+    """`Views`, not copied, that keep the kernels computed from them.
+
+    An estimator computes the same kernels from them as from `Views`; an estimator that asks for the same again, or for
+    some of several kernels, gets those that are there. So candidates of a grid search share kernels.
+
+    `fits` are transforms that were fitted to these samples, with the training kernels; `new` are kernels between these
+    samples and the training samples of transforms; `values` are others, see `kept`.
+    """
+
+    def __init__(self, views: Views) -> None:
+        super().__init__({name: views[name] for name in views.names})
+        self.fits: list[tuple[Any, KernelStack]] = []
+        self.new: dict[Any, KernelStack] = {}
+        self.values: dict[str, Any] = {}
+
+    def _of_samples(self, rows: Any) -> CachingViews:
+        some = CachingViews(super()._of_samples(rows))
+        some.new = {transform: stack.rows(rows) for transform, stack in self.new.items()}
+        return some
+
+    def fitted(
+        self, specs: Sequence[Any], spectra: bool, drop_constant: bool
+    ) -> tuple[Any, list[int], KernelStack] | None:
+        """Return a transform that was fitted to these samples and has kernels of these specs, with `spectra` if asked.
+
+        One that has dropped a constant kernel among these does not serve where such a kernel is refused. Also returned
+        are the positions of the specs among its kernels, and their training kernels.
+        """
+        for transform, stack in self.fits:
+            if spectra and not transform.spectra:
+                continue
+            try:
+                positions = [transform.specs.index(spec) for spec in specs]
+            except ValueError:  # not one of them, or arrays in it, which can't be compared
+                continue
+            kept = (transform.specs[position] for position in positions)
+            if [*map(_columns_in, kept)] != [*map(_columns_in, specs)]:
+                continue
+            if drop_constant or not any("constant" in transform.infos[position] for position in positions):
+                return transform, positions, stack.select(positions)
+        return None
+
+
+def kept(X: Any, compute: Callable[[], Value], *key: Any) -> Value:
+    """Return what a function computes from samples, once for each key where they are `CachingViews`."""
+    if not isinstance(X, CachingViews):
+        return compute()
+    name = str(joblib.hash(key))
+    if name not in X.values:
+        X.values[name] = compute()
+    value: Value = X.values[name]
+    return value

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.kernels.compiled import compile_loop
+from mklearn.extras import compile_loop
 
 Floats = NDArray[np.float64]
 Kernels = NDArray[Any]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from mklearn.graphs import mmc_graph
-from mklearn.kernels.normalise import centre_kernel
+from mklearn.kernels.matrices import centre_kernel
 from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace_ratio, margin_step
 
 Array = NDArray[np.floating[Any]]

@@ -55,7 +55,7 @@ from mklearn.checks import (
 )
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
-from mklearn.kernels.normalise import centred_trace_of
+from mklearn.kernels.matrices import centred_trace_of
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import scaled_and_centred
 

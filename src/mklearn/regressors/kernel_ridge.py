@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments, fitted_features
-from mklearn.base.parameters import POSITIVE, Interval, fit_context, one_of
+from mklearn.base.parameters import POSITIVE, Interval, one_of
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.validation import checked_numbers
+from mklearn.checks import checked_numbers
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.landmark_ridge import generalised_errors, landmark_ridge
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from mklearn.base.fit_context import aligned, fit_context
 from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.multi_view_ridge import MultiViewRidge
-from mklearn.base.parameters import fit_context, one_of
+from mklearn.base.parameters import one_of
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.validation import aligned, checked_numbers
 from mklearn.base.view_completion import LeftOutPatterns, ViewCompletion
-from mklearn.checks import invalid, nonnegative_weights
+from mklearn.checks import checked_numbers, invalid, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import group_codes, smaller_error

@@ -25,8 +25,7 @@ from pydantic import (
 from mklearn.descriptors.table import DESCRIPTORS, TABLE, DescriptorRow
 from mklearn.errors import ConfigError
 from mklearn.kernels.table import KERNELS, KernelRow
-from mklearn.loading import load
-from mklearn.rows import Row, row_of
+from mklearn.rows import Row, load, row_of
 from mklearn.study import outside
 from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
 from mklearn.study.mistakes import unknown_key

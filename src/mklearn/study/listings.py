@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from mklearn.errors import ConfigError, MissingExtra, nearest
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.data.registry import Entry as Dataset
 from mklearn.study.data.registry import entry, registry
 from mklearn.study.entries import REQUIRED, Descriptor, Entry, Kernel, Protocol

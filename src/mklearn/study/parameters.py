@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.entries import Descriptor, Entry, Protocol
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of, show, unknown_key

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from mklearn.descriptors.table import DESCRIPTORS
-from mklearn.loading import is_there
 from mklearn.methods import METHODS
+from mklearn.rows import is_there
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
-from mklearn.base.validation import checked_components
+from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
-from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, fit_context, one_of
-from mklearn.base.validation import checked_components, checked_labels
+from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, one_of
+from mklearn.checks import checked_components, checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
-from mklearn.base.validation import checked_components
+from mklearn.checks import checked_components
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.kernels.stack import KernelStack

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
-from mklearn.base.parameters import N_COMPONENTS, fit_context
-from mklearn.base.validation import checked_array, checked_labels
+from mklearn.base.parameters import N_COMPONENTS
+from mklearn.checks import checked_array, checked_labels
 
 Array = NDArray[np.floating[Any]]
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions
-from mklearn.base.validation import checked_components
+from mklearn.checks import checked_components
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.margin import checked_trace_ratio

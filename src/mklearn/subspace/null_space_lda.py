@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from mklearn.base.validation import checked_components
+from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs

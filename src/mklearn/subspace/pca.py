@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from mklearn.base.validation import checked_components
+from mklearn.checks import checked_components
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding

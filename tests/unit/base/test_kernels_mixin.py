@@ -21,11 +21,11 @@ from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views
 from mklearn.subspace import MKLDR, KernelFDA, KernelPCA
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 NAMED: dict[str, Any] = {
     "pixels": {"kind": "gaussian", "preprocessing": make_pipeline(StandardScaler(), PCA(10, random_state=0))},

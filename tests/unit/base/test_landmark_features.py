@@ -17,10 +17,10 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.descriptors.hog import hog
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import landmark_transform
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 SPECS: dict[str, dict[str, Any]] = {
     "gaussian": {"view": "pixels"},

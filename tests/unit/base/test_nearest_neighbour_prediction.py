@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.specs import compute_stack
+from mklearn.kernels.transform import compute_stack
 from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path
 from mklearn.papers.two_d_mmc.glram import GLRAM
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA

@@ -9,7 +9,8 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator
 
-from mklearn.base.parameters import NONNEGATIVE, at_least, fit_context, one_of
+from mklearn.base.fit_context import fit_context
+from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 
 PRIVATE_NAMES = {
     "sklearn.base": ("_fit_context",),

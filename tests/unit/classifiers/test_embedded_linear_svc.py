@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 from mklearn.classifiers.embedded_linear_svc import EmbeddedLinearSVC
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.subspace.kfd import KernelFDA
 
 

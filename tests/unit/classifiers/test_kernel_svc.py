@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mklearn.classifiers.kernel_svc import KernelSVC
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from mklearn.classifiers import MKLSVC, KernelSVC
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import MethodOutput

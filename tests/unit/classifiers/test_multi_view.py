@@ -19,7 +19,7 @@ from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import Views
 from mklearn.kernels.dictionary import kernel_dictionary
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.kernel_lasso import KernelLasso
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
 from mklearn.optimize.view_regression import view_regression

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from mklearn.classifiers import EasyMKL, KernelSVC
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 
 SPECS = [{"kind": "gaussian", "bandwidth": 0.3}, {"kind": "gaussian", "bandwidth": 2.0}, "linear"]

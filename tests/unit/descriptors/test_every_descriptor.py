@@ -9,7 +9,7 @@ import pytest
 
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.errors import ConfigError, DataError
-from mklearn.loading import load
+from mklearn.rows import load
 
 # Each with parameters for 16 x 16 images, and the number of features that they give.
 CASES: list[tuple[str, dict, int]] = [

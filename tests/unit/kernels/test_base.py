@@ -17,11 +17,15 @@ from mklearn.errors import DataError
 from mklearn.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.identity_like import IdentityLikeKernelWarning
-from mklearn.kernels.normalise import centre_kernel, scale_to_centred_trace, unit_diagonal
-from mklearn.kernels.psd import psd_repair
+from mklearn.kernels.matrices import (
+    IdentityLikeKernelWarning,
+    centre_kernel,
+    psd_repair,
+    scale_to_centred_trace,
+    unit_diagonal,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 RAW: dict[str, Any] = {"centre": False, "normalise": "none"}
 """Parameters that leave the kernel function as it is."""

@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from mklearn.errors import DataError
-from mklearn.kernels.compiled import compile_loop
+from mklearn.extras import compile_loop
 from mklearn.kernels.distances import (
     MEASURES,
     chi2_distance,

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from mklearn.classifiers import KernelSVC
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import MEASURES, squared_euclidean
-from mklearn.kernels.kernel_cache import CachingViews
+from mklearn.kernels.views import CachingViews
 from mklearn.subspace import KernelFDA
 
 SPECS: dict[str, Any] = {

@@ -13,8 +13,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import StackTransform, Views
 from mklearn.kernels.distances import chi2_distance, inner_product, manhattan, squared_euclidean
-from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel, resolve_bandwidth
-from mklearn.kernels.polynomial import PolynomialKernel
+from mklearn.kernels.functions import GaussianKernel, PolynomialKernel, gaussian_kernel, resolve_bandwidth
 
 RAW: dict[str, Any] = {"centre": False, "normalise": "none"}
 """Parameters that leave the kernel function as it is."""

@@ -13,11 +13,8 @@ import scipy.sparse as sp
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.gaussian import GaussianKernel
-from mklearn.kernels.landmark_map import landmark_map, linear_map, self_similarities
-from mklearn.kernels.landmark_measure import LandmarkMeasure
-from mklearn.kernels.linear import LinearKernel
-from mklearn.kernels.polynomial import PolynomialKernel
+from mklearn.kernels.functions import GaussianKernel, LinearKernel, PolynomialKernel
+from mklearn.kernels.landmark_map import LandmarkMeasure, landmark_map, linear_map, self_similarities
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConstantKernel, DataError
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.kernels.normalise import (
+from mklearn.kernels.matrices import (
     KernelCentring,
     centre_kernel,
     centred_trace,

@@ -15,7 +15,7 @@ from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.subspace import KernelFDA
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 N = 7
 VALUES = np.arange(N * N, dtype=float).reshape(N, N)

@@ -10,9 +10,9 @@ from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import chi2_distance, squared_euclidean
-from mklearn.kernels.precomputed import PrecomputedKernel
+from mklearn.kernels.functions import PrecomputedKernel
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 FACTORS: list[dict[str, Any]] = [
     {"id": "wide", "view": "d2", "bandwidth": 2.0},

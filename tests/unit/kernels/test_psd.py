@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.identity_like import off_diagonal_mass
-from mklearn.kernels.psd import SPECTRUM_POINTS, PSDPolicy, psd_repair, spectrum_curve
+from mklearn.kernels.matrices import SPECTRUM_POINTS, PSDPolicy, off_diagonal_mass, psd_repair, spectrum_curve
 
 
 def indefinite(seed: int, n: int = 9) -> np.ndarray:

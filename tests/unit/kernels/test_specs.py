@@ -11,9 +11,10 @@ from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, ConstantKernel, DataError
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.specs import StackTransform, compute_stack, kernel_class
+from mklearn.kernels.specs import kernel_class
+from mklearn.kernels.transform import StackTransform, compute_stack
 
-pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
 SPECS: list[dict[str, Any]] = [
     {"id": "g", "view": "d2", "kind": "gaussian", "bandwidth": 0.5, "centre": True, "normalise": "centred_trace"},

@@ -10,7 +10,7 @@ from tests.unit.subspace.problems import LABELS, gaussian_kernels
 
 from mklearn.base.moments import Moments
 from mklearn.graphs import GraphPair, lda_graph, pca_graph
-from mklearn.kernels.normalise import centre_kernel
+from mklearn.kernels.matrices import centre_kernel
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import KernelProblem
 from mklearn.optimize.landmark_embedding import LandmarkProblem

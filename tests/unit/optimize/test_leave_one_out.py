@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from mklearn.kernels.gaussian import gaussian_kernel
+from mklearn.kernels.functions import gaussian_kernel
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.kernel_pca import KernelPCA
 

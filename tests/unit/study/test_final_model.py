@@ -18,7 +18,7 @@ from mklearn.base.side_by_side import SideBySide
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.samples import SampleSet

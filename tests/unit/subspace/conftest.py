@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mklearn.base.parameters import SHARE, at_least
 from mklearn.descriptors.images import Grey, Images, Learned, descriptor, features_of, learned_array
 from mklearn.errors import DataError
-from mklearn.kernels.compiled import compile_loop
+from mklearn.extras import compile_loop
 from mklearn.papers.mkl_dr.gabor_c1 import (
     PYRAMID_ORIENTATIONS,
     PYRAMID_POOL,

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
-from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context, one_of
-from mklearn.base.validation import checked_array, checked_labels
-from mklearn.checks import check_kept, check_rows_and_columns, regular_array
+from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, one_of
+from mklearn.checks import check_kept, check_rows_and_columns, checked_array, checked_labels, regular_array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
 from mklearn.optimize.eigen import generalized_eigh

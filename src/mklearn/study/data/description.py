@@ -13,7 +13,7 @@ import numpy as np
 
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import progress

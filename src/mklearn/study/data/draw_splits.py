@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.data.samples import some
 from mklearn.study.data.splits import Splits, given, released
 from mklearn.study.specs.data_specs import SplitSpec

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, encode_labels, target_of
 from mklearn.study.data.selection import chosen_rows, merge_classes, merged_names

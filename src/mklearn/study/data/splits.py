@@ -23,7 +23,7 @@ import pandas as pd
 from mklearn.base.folds import number_folds
 from mklearn.base.parameters import ListOf, at_least, constrained, from_to
 from mklearn.errors import DataError, NotApplicable
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.readers.tables import column_text, read_frame, sample_positions, whole_numbers
 from mklearn.study.data.samples import some, target_of

@@ -15,7 +15,7 @@ from mklearn.base.scaling_choice import choose_scaling
 from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels.source import Source
 from mklearn.kernels.views import Views
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.specs.fit_spec import FeatureScaling, InputSpec, MethodSpec, specs_by_name
 
 Indices = NDArray[np.intp]
@@ -53,8 +53,8 @@ class MethodOnViews:
     y : (n,) class codes, or numbers
     method : MethodSpec
     kernels : sequence of dict
-        Specs of its kernels with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be
-        "auto" until training samples have chosen, see `with_chosen_scalings`.
+        Specs of its kernels with "id", as `mklearn.kernels.transform.StackTransform` takes them;
+        ``feature_scaling`` may be "auto" until training samples have chosen, see `with_chosen_scalings`.
     groups : (n,) array of str, optional
         Group of each sample, for methods that leave out whole groups of training samples themselves.
     scalings : dict of str to str

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError
-from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.views import Views
-from mklearn.loading import load
+from mklearn.kernels.views import Pairwise, Views
+from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.evaluation.outputs import SplitRecord, builtin, smallest

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.kernels.views import Views
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
 from mklearn.study.evaluation.rules import decide, predictions_by_dimension, without_neighbours

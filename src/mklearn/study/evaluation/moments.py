@@ -22,7 +22,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import landmark_features
 from mklearn.base.moments import ARRAYS, Moments
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.saved_models import from_bytes
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.description import rows_of_part

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import mklearn.study.evaluation.metrics.functions  # noqa: F401 # what it computes by names is code of the steps that import this
 from mklearn.errors import NotApplicable
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, SplitPredictions
 

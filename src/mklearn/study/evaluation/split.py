@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
 from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.kernels.kernel_cache import CachingViews
-from mklearn.kernels.specs import StackTransform
-from mklearn.loading import load
+from mklearn.kernels.transform import StackTransform
+from mklearn.kernels.views import CachingViews
+from mklearn.rows import load
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import (
     Candidate,

@@ -20,7 +20,7 @@ from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kern
 LEARNS_FROM = 512
 """Largest number of random images that words, patches and principal axes are learned from."""
 Spec = dict[str, Any]
-"""Of a kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
+"""Of a kernel with its id, as `mklearn.kernels.transform.StackTransform` takes it; ``feature_scaling`` may be auto."""
 POINT_SET = "point_set"
 POINT_SET_DISTANCE = "mklearn.kernels.point_set_distance:point_set_distances"
 OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")

@@ -15,7 +15,7 @@ from mklearn.atomic import existing_file, file_content
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
-from mklearn.loading import load
+from mklearn.rows import load
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.own_tables import agreed, array_of_view
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table

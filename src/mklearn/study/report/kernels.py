@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.inspection import WeightStability, weight_stability
-from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
+from mklearn.kernels.matrices import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip

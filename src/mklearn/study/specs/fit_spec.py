@@ -182,8 +182,8 @@ class FitSpec(Strict):
     settings: Annotated[list[Setting], Field(min_length=1)]
     method: MethodSpec
     kernels: list[dict[str, Any]] = []
-    """Kernel specifications, as `mklearn.kernels.specs.StackTransform` takes them; empty without kernels. A view is a
-    descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
+    """Kernel specifications, as `mklearn.kernels.transform.StackTransform` takes them; empty without kernels. A view is
+    a descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
     evaluation: EvaluationSpec
     seed: int
 

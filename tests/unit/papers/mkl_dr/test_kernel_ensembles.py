@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold
 
 from mklearn.errors import NotApplicable
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.papers.mkl_dr.kernel_ensembles import KernelSAMME, KernelVoting, resolve_votes, samme
 from mklearn.subspace.kernel_lde import KernelLDE

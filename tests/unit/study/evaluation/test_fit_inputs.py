@@ -19,8 +19,8 @@ from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels import Views
 from mklearn.kernels.distances import MEASURES
-from mklearn.loading import load
 from mklearn.papers.fsvm.pairs import Pairs
+from mklearn.rows import load
 from mklearn.study.artefacts import read_record
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script

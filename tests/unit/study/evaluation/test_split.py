@@ -348,7 +348,7 @@ def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeyp
     np.testing.assert_array_equal(scores(found), scores(good))
 
 
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any) -> None:
     """All components need none; a grid is compared at all of them, and the classes - 1 are taken."""
     pairwise, y, train, test = digits

@@ -11,8 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from mklearn.errors import ConfigError, nearest
-from mklearn.loading import load
-from mklearn.rows import Row, row_of
+from mklearn.rows import Row, load, row_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,14 +10,14 @@ import pytest
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from mklearn.base import threads
+from mklearn.base import fit_context as module
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import fit_context
 from mklearn.kernels.views import Views
 
 
 def now() -> list[int]:
-    return [library.num_threads for library, _ in threads._LIBRARIES if library.user_api == "blas"]
+    return [library.num_threads for library, _ in module._LIBRARIES if library.user_api == "blas"]
 
 
 class Counting(KernelsMixin, BaseEstimator):
@@ -35,14 +35,14 @@ class Counting(KernelsMixin, BaseEstimator):
 @pytest.fixture
 def three_threads(monkeypatch: pytest.MonkeyPatch):
     """Three threads, as of a library that nobody has limited."""
-    for name in threads._VARIABLES:
+    for name in module._VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(threads, "_LIBRARIES", [(library, 3) for library, _ in threads._LIBRARIES])
+    monkeypatch.setattr(module, "_LIBRARIES", [(library, 3) for library, _ in module._LIBRARIES])
     with threadpool_limits(3):
         yield
 
 
-FEW, MANY = np.zeros((20, 2)), np.zeros((threads.FEWEST_SAMPLES, 1))
+FEW, MANY = np.zeros((20, 2)), np.zeros((module.FEWEST_SAMPLES, 1))
 
 
 @pytest.mark.parametrize("form", [np.asarray, lambda X: {"a": X}, lambda X: [X, X], lambda X: Views([X])])

@@ -1,4 +1,4 @@
-"""Threads of linear algebra in estimators: one where there are few samples.
+"""Decorators of the methods of estimators: checked parameters, samples in one order, and threads of linear algebra.
 
 Threads of BLAS wait for each other in every product. Small products gain nothing by them, and beside other busy
 processes they wait for a processor each time: a fit of a fraction of a second then takes many seconds.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import scipy.linalg  # noqa: F401  (its BLAS is one of the libraries that are found below)
+from sklearn.base import _fit_context
 from threadpoolctl import ThreadpoolController
+
+from mklearn.kernels.views import in_order_of
 
 FEWEST_SAMPLES = 3000
 """From so many samples on, more threads pay (`tests/benchmarks/test_threads.py`)."""
@@ -58,3 +62,28 @@ def _one_thread() -> Iterator[None]:
     finally:
         for library, n in limited:
             library.set_num_threads(n)
+
+
+def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function of X and y: bring y, ``sample_weight`` and ``groups`` into the order of X's row labels.
+
+    See `mklearn.kernels.views.in_order_of`.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def in_order(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind_partial(*args, **kwargs)
+        for name in {"y", "sample_weight", "groups"} & set(given.arguments):
+            given.arguments[name] = in_order_of(given.arguments.get("X"), given.arguments[name], name)
+        return function(*given.args, **given.kwargs)
+
+    return in_order
+
+
+def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate ``fit``: check the parameters against ``_parameter_constraints`` first, and bring y into X's order.
+
+    See `mklearn.base.fit_context.aligned`, and `mklearn.base.fit_context.few_threads` of its threads.
+    """
+    return few_threads(aligned(_fit_context(prefer_skip_nested_validation=True)(fit)))

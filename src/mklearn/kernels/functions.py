@@ -1,0 +1,438 @@
+"""The kernels: functions of pairwise distances, inner products or kernel values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklearn.checks import (
+    Array,
+    as_distances,
+    as_float_matrix,
+    as_nonnegative,
+    cached_rows,
+    check_choice,
+    check_integer,
+    check_keys,
+    check_nonnegative,
+    check_positive,
+)
+from mklearn.errors import ConfigError, ConstantKernel, DataError
+from mklearn.kernels.base import Kernel
+
+BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
+
+
+@dataclass(kw_only=True, eq=False)
+class GaussianKernel(Kernel):
+    """Gaussian kernel ``exp(-d^2 / gamma)``.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+    bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
+        gamma = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
+        itself; see `mklearn.kernels.functions.resolve_bandwidth`.
+    measure : {"squared_euclidean", "chi2", "point_set", "distance"}
+        "distance" is a plain distance d, which is squared (in a study `measure: distance` of a data set of matrices
+        says so); the others go into the exponent as they are. In a study by default the one that suits the descriptor,
+        of scaled features "squared_euclidean".
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        gamma, in the units of the exponent.
+    """
+
+    kind: ClassVar[str] = "gaussian"
+    measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "chi2", "point_set", "distance")
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean", "chi2"})
+
+    bandwidth: float = 1.0
+    bandwidth_rule: BandwidthRule = "mean_squared_distance"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.bandwidth = check_positive(self.bandwidth, "bandwidth")
+        check_choice(self.bandwidth_rule, "bandwidth_rule", get_args(BandwidthRule))
+
+    def exponent(self, block: Array) -> Array:
+        """Return d^2: plain distances squared, other measures as they are."""
+        return np.square(block) if self.measure == "distance" else block
+
+    def fit_parameters(self, blocks: Sequence[Array]) -> None:
+        """Fit the bandwidth."""
+        self.bandwidth_ = _bandwidth(self.exponent(blocks[0]), self.bandwidth, self.bandwidth_rule)
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute ``exp(-d^2 / gamma)``."""
+        return _exponential(self.exponent(blocks[0]), self.bandwidth_)
+
+    def parameter_info(self) -> dict[str, Any]:
+        """Return the bandwidth and how it was found."""
+        return {
+            "bandwidth": self.bandwidth_,
+            "bandwidth_multiple": self.bandwidth,
+            "bandwidth_rule": self.bandwidth_rule,
+        }
+
+
+def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
+    """Compute the Gaussian kernel ``exp(-d2 / gamma)`` of squared distances, shape (n, m).
+
+    Parameters
+    ----------
+    d2 : array_like, shape (n, m)
+        Squared distances, >= 0.
+    gamma : float
+        Bandwidth, > 0, in the units of `d2`: the distances are divided by it (not by ``2 gamma^2``), as in MKMMC (Gu
+        and Zhou), section 2.2, and in MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8.
+
+    Raises
+    ------
+    ConfigError
+        `gamma` is not a positive finite number.
+    DataError
+        `d2` is not a finite matrix of non-negative numbers.
+    """
+    return _exponential(as_nonnegative(as_float_matrix(d2, "d2"), "d2"), check_positive(gamma, "gamma"))
+
+
+def _exponential(d2: Array, gamma: float, out: Array | None = None) -> Array:
+    kernel = np.empty_like(d2) if out is None else out
+    for part in cached_rows(d2):
+        np.divide(d2[part], d2.dtype.type(-gamma), out=kernel[part])
+        np.exp(kernel[part], out=kernel[part])
+    return kernel
+
+
+def resolve_bandwidth(
+    d_train: ArrayLike, multiple: float = 1.0, rule: BandwidthRule = "mean_squared_distance"
+) -> float:
+    """Compute the bandwidth gamma of ``exp(-d / gamma)``: a multiple of a statistic of the training distances.
+
+    It is in their units.
+
+    Parameters
+    ----------
+    d_train : array_like, shape (n, n)
+        Squared Euclidean or chi-squared distances among the training samples only.
+    multiple : float
+        > 0; with rule ``"absolute"`` the bandwidth itself.
+    rule : {"squared_mean_distance", "mean_squared_distance", "absolute"}
+        The statistic: the square of the mean of the square roots (MKMMC), the mean of the entries (the usual choice
+        for MKL-DR; the rule of the paper itself is not known), or 1.
+
+    Raises
+    ------
+    ConfigError
+        Unknown rule, or a multiple that is not positive.
+    DataError
+        Not a distance matrix, fewer than two samples, or all samples equal.
+    """
+    check_choice(rule, "bandwidth_rule", get_args(BandwidthRule))
+    multiple = check_positive(multiple, "bandwidth")
+    return multiple if rule == "absolute" else _bandwidth(as_distances(d_train, "the distance matrix"), multiple, rule)
+
+
+def _bandwidth(distances: Array, multiple: float, rule: BandwidthRule) -> float:
+    if rule == "absolute":
+        return multiple
+    n = len(distances)
+    if n < 2:
+        raise DataError("a bandwidth needs at least two training samples, got 1")
+    squared_mean = rule == "squared_mean_distance"
+    entries = np.sqrt(distances) if squared_mean else distances
+    # the mean of the entries i < j, without an index of the pairs
+    mean = (float(entries.sum(dtype=np.float64)) - float(np.trace(entries, dtype=np.float64))) / (n * (n - 1))
+    reference = mean**2 if squared_mean else mean
+    if reference <= 0:
+        raise ConstantKernel(
+            "all training samples have distance zero to each other, so no bandwidth can be derived from them; "
+            "set one with bandwidth_rule='absolute' or leave this descriptor out"
+        )
+    return multiple * reference
+
+
+@dataclass(kw_only=True, eq=False)
+class LaplacianKernel(GaussianKernel):
+    """Laplacian kernel ``exp(-|x - y|_1 / gamma)``.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+    bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
+        gamma = multiple x mean distance of the training samples, multiple x (mean root of the distance)^2, or the
+        number itself.
+    measure : {"manhattan"}
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+    """
+
+    kind: ClassVar[str] = "laplacian"
+    measures: ClassVar[tuple[str, ...]] = ("manhattan",)
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"manhattan"})
+
+
+SMOOTHNESS = (0.5, 1.5, 2.5)
+
+
+@dataclass(kw_only=True, eq=False)
+class MaternKernel(GaussianKernel):
+    """Matern kernel of r = d / l, the Euclidean distance over the length scale l.
+
+    ``exp(-r)`` for nu = 1/2, ``(1 + 3^(1/2) r) exp(-3^(1/2) r)`` for 3/2, and ``(1 + 5^(1/2) r + 5 r^2 / 3)
+    exp(-5^(1/2) r)`` for 5/2.
+
+    Parameters
+    ----------
+    nu : {0.5, 1.5, 2.5}
+        Smoothness: 0.5 is ``exp(-r)``, and larger ones are nearer to the Gaussian kernel.
+    bandwidth : float
+        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+    bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
+        l^2 = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
+        itself; see `mklearn.kernels.functions.resolve_bandwidth`.
+    measure : {"squared_euclidean", "distance"}
+        Squared Euclidean distances, or plain distances, which are squared.
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+
+    References
+    ----------
+    Rasmussen, Williams, "Gaussian processes for machine learning", 2006, eq. (4.16) and (4.17).
+    """
+
+    kind: ClassVar[str] = "matern"
+    measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "distance")
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean"})
+
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.nu, "nu", SMOOTHNESS)
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute the kernel of distances."""
+        exponent = self.exponent(blocks[0])
+        r = np.sqrt(exponent * exponent.dtype.type(2 * self.nu / self.bandwidth_))
+        polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[self.nu]
+        return np.asarray(polynomial * np.exp(-r))
+
+    def parameter_info(self) -> dict[str, Any]:
+        """Return nu beside the bandwidth and how it was found."""
+        return {**super().parameter_info(), "nu": self.nu}
+
+
+PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
+LABELS = ("id", "view", "columns", "preprocessing", "impute", "feature_scaling")
+"""Name of a factor, and what it is computed from: see `mklearn.kernels.transform.StackTransform`."""
+
+
+@dataclass(kw_only=True, eq=False)
+class ProductKernel(Kernel):
+    """Elementwise geometric mean of M Gaussian kernels, ``exp(-(1/M) sum_m d_m^2/gamma_m)``.
+
+    Centring, normalisation and repair apply to the product, not to the factors.
+
+    Parameters
+    ----------
+    factors : sequence of mappings
+        For each factor "measure", "bandwidth" and "bandwidth_rule" as in `mklearn.kernels.functions.GaussianKernel`,
+        all optional; "id" names it in messages (default: its number). "view", "columns", "preprocessing", "impute" and
+        "feature_scaling" say what it is computed from, see `mklearn.kernels.transform.StackTransform`. Each gamma_m is
+        fitted on the training samples as that of the single kernel.
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+
+    References
+    ----------
+    Gehler and Nowozin, ICCV 2009 (the product kernel).
+    """
+
+    kind: ClassVar[str] = "product"
+    measures: ClassVar[tuple[str, ...]] = ("product",)
+    psd_measures: ClassVar[frozenset[str]] = GaussianKernel.psd_measures
+
+    factors: Sequence[Mapping[str, Any]]
+    measure: str = field(init=False, default="product")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.factors, Sequence) or isinstance(self.factors, str) or not self.factors:
+            raise ConfigError("a product kernel needs `factors`: a list of Gaussian kernels")
+        self._gaussians = []
+        for number, factor in enumerate(self.factors):
+            if not isinstance(factor, Mapping):
+                raise ConfigError(f"factor {number} is {factor!r}; expected a mapping")
+            label = f"factor {str(factor.get('id', number))!r}"
+            check_keys(factor, (*LABELS, *PARAMETERS), label)
+            parameters = {key: factor[key] for key in PARAMETERS if key in factor}
+            try:
+                self._gaussians.append(GaussianKernel(**parameters, name=label))
+            except ConfigError as error:
+                raise ConfigError(f"{label}: {error}") from error
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        """Name and measure of the pairwise matrix of each factor."""
+        return [(f"{factor.name} ({measure})", measure) for factor in self._gaussians for _, measure in factor.inputs]
+
+    def fit_parameters(self, blocks: Sequence[Array]) -> None:
+        """Fit the bandwidth of each factor."""
+        for factor, block in zip(self._gaussians, blocks, strict=True):
+            try:
+                factor.fit_parameters([block])
+            except DataError as error:
+                raise DataError(f"{factor.name}: {error}") from error
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute ``exp(-(1/M) sum_m d_m^2/gamma_m)``."""
+        exponent: Array | float = 0.0
+        for factor, block in zip(self._gaussians, blocks, strict=True):
+            d2 = factor.exponent(block)
+            exponent = exponent + d2 / d2.dtype.type(factor.bandwidth_ * len(self._gaussians))
+        return gaussian_kernel(exponent, 1.0)
+
+    def parameter_info(self) -> dict[str, Any]:
+        """Return the factors with their fitted bandwidths."""
+        fitted = [{"measure": factor.measure, **factor.parameter_info()} for factor in self._gaussians]
+        return {"factors": [{**given, **values} for given, values in zip(self.factors, fitted, strict=True)]}
+
+
+@dataclass(kw_only=True, eq=False)
+class TanimotoKernel(Kernel):
+    """Tanimoto (Jaccard) kernel ``<x, y> / (|x|^2 + |y|^2 - <x, y>)``, 1 for two samples without any bit.
+
+    It is positive semidefinite for features of any values, dense or sparse.
+
+    Parameters
+    ----------
+    measure : {"tanimoto", "distance"}
+        One less the kernel.
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+
+    References
+    ----------
+    Ralaivola, Swamidass, Saigo, Baldi, "Graph kernels for chemical informatics", Neural Networks 18, 2005.
+    """
+
+    kind: ClassVar[str] = "tanimoto"
+    measures: ClassVar[tuple[str, ...]] = ("tanimoto", "distance")
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"tanimoto"})
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute one less the distance."""
+        return 1 - blocks[0]
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearKernel(Kernel):
+    """Linear kernel: the inner products themselves.
+
+    Parameters
+    ----------
+    measure : {"inner_product"}
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+    """
+
+    kind: ClassVar[str] = "linear"
+    measures: ClassVar[tuple[str, ...]] = ("inner_product",)
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
+    of_features: ClassVar[bool] = True
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Return the inner products."""
+        return blocks[0]
+
+
+@dataclass(kw_only=True, eq=False)
+class PolynomialKernel(Kernel):
+    """Polynomial kernel ``(scale <x, y> + offset)^degree``.
+
+    Parameters
+    ----------
+    degree : int
+        >= 1.
+    scale : float, optional
+        > 0, in one over the units of the inner products. Default: one over the mean self-similarity of the training
+        samples.
+    offset : float
+        >= 0: with a negative offset the kernel is indefinite.
+    measure : {"inner_product"}
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+
+    Attributes
+    ----------
+    scale_ : float
+    """
+
+    kind: ClassVar[str] = "polynomial"
+    measures: ClassVar[tuple[str, ...]] = ("inner_product",)
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
+
+    degree: int = 2
+    scale: float | None = None
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.degree = check_integer(self.degree, "degree")
+        self.scale = None if self.scale is None else check_positive(self.scale, "scale")
+        self.offset = check_nonnegative(self.offset, "offset")
+
+    def fit_parameters(self, blocks: Sequence[Array]) -> None:
+        """Fit the scale, unless it is given."""
+        gram = blocks[0]
+        if self.scale is not None:
+            self.scale_ = self.scale
+            return
+        mean = float(np.trace(gram, dtype=np.float64)) / len(gram)
+        if mean <= 0:
+            raise ConstantKernel(
+                f"the mean self-similarity of the training samples is {mean:.3g}, so no scale of the polynomial kernel "
+                "can be derived from it; set `scale` to a number"
+            )
+        self.scale_ = 1 / mean
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute ``(scale <x, y> + offset)^degree``."""
+        gram = blocks[0]
+        base = gram * gram.dtype.type(self.scale_) + gram.dtype.type(self.offset)
+        power: Array = base**self.degree
+        return power
+
+    def parameter_info(self) -> dict[str, Any]:
+        """Return degree, scale and offset."""
+        return {"degree": self.degree, "scale": self.scale_, "offset": self.offset}
+
+
+@dataclass(kw_only=True, eq=False)
+class PrecomputedKernel(Kernel):
+    """A matrix of kernel values, which may be indefinite.
+
+    Parameters
+    ----------
+    measure : {"kernel"}
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+    """
+
+    kind: ClassVar[str] = "precomputed"
+    measures: ClassVar[tuple[str, ...]] = ("kernel",)
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Return the kernel values."""
+        return blocks[0]

@@ -1,0 +1,217 @@
+"""A kernel of a spec, fitted to what it reads, and values that several kernels read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mklearn.checks import Array, check_keys
+from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
+from mklearn.kernels.completion import Mask, MeanCompletion
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.source import FEATURE_KEYS, Source, own_values
+from mklearn.kernels.specs import KernelSpec, declared, kernel_class, spec_mapping
+from mklearn.kernels.views import Pairwise, Views
+
+
+class KernelEntry:
+    """A kernel with its spec and what it reads.
+
+    Parameters
+    ----------
+    spec : kind or mapping
+        See `mklearn.kernels.transform.StackTransform`.
+    number : int
+        Names the kernel if its spec has no "id".
+
+    Attributes
+    ----------
+    id : str
+    kernel : Kernel
+    spec : dict
+        With "id".
+    parts : list of mappings
+        What says which features the kernel reads, or each of its factors, which take over what they do not say.
+    sources : list of Source
+        One for each part; fitted by `read`.
+    observed : (n,) bool array
+        Which training samples have every view that the kernel reads. Set by `fit`.
+    is_constant : bool
+        Whether the kernel could not be fitted, as the training samples coincide in it, and is zero.
+    info : dict
+        See `mklearn.kernels.transform.StackTransform.infos`.
+    """
+
+    def __init__(self, spec: KernelSpec, number: int) -> None:
+        given = spec_mapping(spec, number)
+        self.id = str(given.get("id", number))
+        self.spec = {**given, "id": self.id}
+        with error_prefix(self.id):
+            of_class = kernel_class(given)
+        parameters = declared(of_class)
+        valid = tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters)))
+        check_keys(given, valid, f"kernel {self.id!r}")
+        missing = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
+        if missing:
+            raise ConfigError(f"kernel {self.id!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
+        with error_prefix(self.id):
+            self.kernel = of_class(**{key: given[key] for key in parameters if key in given}, name=self.id)
+            own = {key: value for key, value in given.items() if key in FEATURE_KEYS}
+            self.parts: list[dict[str, Any]] = [{**own, **factor} for factor in given.get("factors", [{}])]
+            self.sources = [Source(part) for part in self.parts]
+
+    def read(self, table: Any, shared: dict[Any, Source]) -> None:
+        """Fit what the kernel reads to the training samples; `shared` are the sources of other kernels, by key."""
+        self.sources = []
+        for part, (_, measure) in zip(self.parts, self.kernel.inputs, strict=True):
+            view = part.get("view")
+            if isinstance(table, Views):
+                hint = "; say which one with `view`" if view is None else ""
+                view = str(self.id if view is None else view)
+                if view not in table.names:
+                    raise DataError(f"X has no view {view!r}: its views are {', '.join(map(repr, table.names))}{hint}")
+            elif view is not None:
+                raise DataError(
+                    f"it needs view {view!r}, but X is one table; pass a dict of tables or `mklearn.kernels.Views`"
+                )
+            if measure not in MEASURES and not isinstance(table if view is None else table[view], Pairwise):
+                raise ConfigError(
+                    f"measure {measure} can't be computed from features: its view must be mklearn.kernels.Pairwise; or "
+                    "pass all kernels themselves with kernels='precomputed'"
+                )
+            source = Source(part, view)
+            if source.key not in shared:
+                shared[source.key] = source.fit(table, shared.get(source.selection))
+                shared.setdefault(source.selection, source)
+            self.sources.append(shared[source.key])
+
+    def fit(self, blocks: list[Array], *, spectrum: bool, overwrite: bool, drop_constant: bool) -> Array:
+        """Fit the kernel to the values that it reads, and return it among the training samples, completed.
+
+        The list is emptied, and the training kernel dropped from the kernel's object, to save memory. Other parameters
+        are those of `mklearn.kernels.Kernel.fit` and `mklearn.kernels.transform.StackTransform`.
+        """
+        self.observed = np.logical_and.reduce([source.observed_ for source in self.sources])
+        n, n_observed = len(self.observed), int(self.observed.sum())
+        if n_observed < 2 <= n:
+            raise NotApplicable(f"{n_observed} of the {n} training samples have its view; at least two are needed")
+        training = []
+        for block, source in zip(blocks, self.sources, strict=True):
+            kept = self.observed[source.observed_]
+            training.append(_part(block, kept, kept))
+        blocks.clear()
+        computed = not any(isinstance(source.train_, Pairwise) for source in self.sources)
+        self._completion: MeanCompletion | None = None
+        self.is_constant = False
+        try:
+            self.kernel.fit(*training, spectrum=spectrum, measured=computed, overwrite=overwrite)
+        except ConstantKernel:
+            if not drop_constant:
+                raise
+            self.is_constant = True
+            self.info: dict[str, Any] = {"id": self.id, "constant": True}
+            return np.zeros((n, n), dtype=training[0].dtype)
+        del training
+        kernel, repair = self.kernel.kernel_train_, self.kernel.repair_
+        self.info = {"id": self.id, **self._described_parts(), **self.kernel.info_}
+        if any(source.completes for source in self.sources):
+            self.info["n_missing"] = n - n_observed
+            self._completion = MeanCompletion.of(self.kernel, self.observed)
+            kernel = self._completion.training_kernel(kernel)
+        del self.kernel.kernel_train_  # new samples need neither it nor the kernel in the repair
+        self.kernel.repair_ = replace(repair, kernel=np.empty((0, n_observed), dtype=repair.kernel.dtype))
+        return kernel
+
+    def rows(self, new: Sequence[tuple[Any, Mask]], blocks: Sequence[Array], dtype: Any) -> Array:
+        """Return the kernel between new samples and the training samples, (m, n), completed.
+
+        Parameters
+        ----------
+        new : sequence of (values, mask)
+            See `mklearn.kernels.source.Source.transform`.
+        blocks : sequence of arrays of shape (m_present, n_observed)
+            The measures that the kernel reads.
+        dtype : dtype
+            Of rows without any value.
+        """
+        present = np.logical_and.reduce([mask for _, mask in new])
+        if self.is_constant:
+            return np.zeros((len(present), len(self.observed)), dtype=dtype)
+        kernel: Array = np.empty((0, int(self.observed.sum())), dtype=dtype)
+        if present.any():
+            rows = [
+                _part(block, present[mask], self.observed[source.observed_])
+                for (_, mask), source, block in zip(new, self.sources, blocks, strict=True)
+            ]
+            unit = self.kernel.normalise == "unit_diagonal"
+            own = [_part(own_values(values), present[mask]) for values, mask in new] if unit else None
+            kernel = self.kernel.transform(*rows, own=own)
+        return kernel if self._completion is None else self._completion.rows(kernel, present)
+
+    def _described_parts(self) -> dict[str, Any]:
+        """Return what the kernel is computed from, as its spec says; lists if it has factors."""
+        parts = [
+            part if source.view is None else {**part, "view": source.view}
+            for part, source in zip(self.parts, self.sources, strict=True)
+        ]
+        keys = [key for key in ("view", "feature_scaling", "impute") if any(key in part for part in parts)]
+        values = {key: [part.get(key) for part in parts] for key in keys}
+        return values if "factors" in self.spec else {key: of_parts[0] for key, of_parts in values.items()}
+
+
+def kernel_entries(specs: Sequence[KernelSpec]) -> list[KernelEntry]:
+    """Construct the kernels of specs; raise `ConfigError` if there are none, or two have one id."""
+    entries = [KernelEntry(spec, number) for number, spec in enumerate(specs)]
+    if not entries:
+        raise ConfigError("the list of kernels is empty; at least one is needed")
+    ids = [entry.id for entry in entries]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
+    return entries
+
+
+def shared_blocks(
+    entries: Sequence[KernelEntry], compute: Callable[[Source, str], Array]
+) -> Iterator[tuple[KernelEntry, list[Array], bool]]:
+    """Yield each kernel with the values that it reads, and whether it may write over them.
+
+    Values of a measure that several kernels read are computed once, and dropped after the last of them. `compute` takes
+    a source and a measure.
+    """
+    names = [
+        [(source.key, measure) for source, (_, measure) in zip(entry.sources, entry.kernel.inputs, strict=True)]
+        for entry in entries
+    ]
+    left = Counter(name for of_entry in names for name in of_entry)
+    kept: dict[Any, Array] = {}
+    for entry, of_entry in zip(entries, names, strict=True):
+        taken = []
+        with error_prefix(entry.id):
+            for source, name in zip(entry.sources, of_entry, strict=True):
+                if name not in kept:
+                    kept[name] = compute(source, name[1])
+                left[name] -= 1
+                taken.append(kept[name] if left[name] else kept.pop(name))
+        yield entry, taken, len(set(of_entry)) == len(of_entry) and not any(left[name] for name in of_entry)
+
+
+@contextlib.contextmanager
+def error_prefix(name: str) -> Iterator[None]:
+    """Prefix the message of an error with the id of the kernel."""
+    try:
+        yield
+    except (ConfigError, DataError, NotApplicable) as error:
+        raise type(error)(f"kernel {name!r}: {error}") from error
+
+
+def _part(block: Any, rows: Mask, columns: Mask | None = None) -> Any:
+    """Return some rows and columns of a block, or None of None; all of them without a copy."""
+    if block is None or (rows.all() and (columns is None or columns.all())):
+        return block
+    return block[rows] if columns is None else block[np.ix_(rows, columns)]

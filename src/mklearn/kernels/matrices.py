@@ -1,0 +1,399 @@
+"""Centring, scaling and repair of kernel matrices, and the detection of kernels that are close to the identity.
+
+Kernels of distances that are not Euclidean (point sets, or a user's own matrix) may have negative eigenvalues. A kernel
+close to ``a I + b 11'`` separates every training sample from every other one and carries no information on new samples.
+Criteria that learn kernel weights reward it all the same, so it takes weight from informative kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.checks import (
+    Array,
+    as_float_array,
+    as_float_matrix,
+    as_square_symmetric,
+    cached_rows,
+    check_choice,
+    check_square,
+    nonnegative_weights,
+)
+from mklearn.errors import ConstantKernel, DataError
+
+
+class KernelCentring:
+    """Centring in feature space about the mean of the training samples.
+
+    ``k(x, y) - mean_j k(x, x_j) - mean_i k(x_i, y) + mean_ij k(x_i, x_j)``, all means over training samples.
+
+    Attributes
+    ----------
+    column_means_, mean_ : ndarray, shape (n,), and float
+        Means of the training kernel's columns, and of all of it.
+    divisor_ : float
+        Centred trace that the training kernel was divided by; 1 unless it was.
+    """
+
+    def fit(self, K_train: ArrayLike) -> KernelCentring:
+        """Compute the means of the training kernel, shape (n, n); raise `DataError` unless finite and symmetric."""
+        self.fit_transform(as_square_symmetric(K_train, "the training kernel"))
+        return self
+
+    def fit_transform(self, kernel: Array, *, out: Array | None = None, to_unit_trace: bool = False) -> Array:
+        """Fit to a valid training kernel, which is not checked again, and return it centred, exactly symmetric.
+
+        It is written to `out`, which may be `kernel` itself; without it, to a new array. With `to_unit_trace` it is
+        also divided by its centred trace, `divisor_`; errors are then those of `scale_to_centred_trace`.
+        """
+        self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # those of rows, which lie in memory
+        self.mean_ = float(self.column_means_.mean())
+        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
+        shares = np.asarray((self.column_means_ - self.mean_ / 2).astype(kernel.dtype))
+        self.divisor_ = 1.0
+        if to_unit_trace:
+            diagonal = np.diagonal(kernel)
+            trace = float((diagonal - (shares + shares)).sum(dtype=np.float64)) / len(kernel)
+            self.divisor_ = checked_trace(trace, diagonal)
+        centred = np.empty_like(kernel) if out is None else out
+        for part in cached_rows(kernel):
+            np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
+            if self.divisor_ != 1:
+                centred[part] /= kernel.dtype.type(self.divisor_)
+        return centred
+
+    def transform(self, K_rows: ArrayLike) -> Array:
+        """Centre rows between any samples and the training samples, shape (m, n); return a new array.
+
+        Rows that are not finite, or of another number of training samples, raise `DataError`.
+        """
+        kernel = as_float_matrix(K_rows, "the kernel rows", self.column_means_.size)
+        row_means = kernel.mean(axis=1, dtype=np.float64)
+        centred = kernel - row_means[:, None].astype(kernel.dtype)
+        centred -= (self.column_means_ - self.mean_).astype(kernel.dtype)
+        return centred
+
+
+def centre_kernel(K: ArrayLike) -> Array:
+    """Compute the doubly centred kernel ``H K H``, ``H = I - 11'/n``, shape (n, n), exactly symmetric."""
+    return KernelCentring().fit_transform(as_square_symmetric(K, "the training kernel"))
+
+
+def unit_diagonal(
+    K: ArrayLike, row_diagonal: ArrayLike | None = None, column_diagonal: ArrayLike | None = None
+) -> Array:
+    """Scale a kernel to unit diagonal (cosine normalisation), ``k(x, y) / sqrt(k(x, x) k(y, y))``.
+
+    Parameters
+    ----------
+    K : array_like, shape (n, m)
+        Kernel between n samples and m training samples.
+    row_diagonal, column_diagonal : array_like, shape (n,) and (m,), optional
+        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`; that of the
+        result is then exactly one.
+
+    Raises
+    ------
+    DataError
+        A self-similarity that is not positive, shapes that do not fit, or a missing diagonal.
+    """
+    kernel = as_float_matrix(K, "the kernel")
+    if (row_diagonal is None) != (column_diagonal is None):
+        raise DataError("unit_diagonal needs the self-similarities of both the rows and the columns, or neither")
+    if row_diagonal is None or column_diagonal is None:
+        check_square(kernel, "the kernel")
+        rows = columns = _lengths(np.diagonal(kernel), "training sample")
+    else:
+        rows = _lengths(row_diagonal, "sample of the rows")
+        columns = _lengths(column_diagonal, "training sample")
+    if (rows.size, columns.size) != kernel.shape:
+        raise DataError(
+            f"{rows.size} row and {columns.size} column self-similarities do not fit a kernel of shape {kernel.shape}"
+        )
+    # lengths are multiplied first, so that the result is as symmetric as the kernel
+    scaled: Array = kernel / (rows[:, None].astype(kernel.dtype) * columns.astype(kernel.dtype))
+    if row_diagonal is None:
+        np.fill_diagonal(scaled, 1)
+    return scaled
+
+
+def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Compute the total variance in feature space, ``tr(K)/n - 1'K1/n^2``, of a kernel of shape (n, n).
+
+    It is the mean squared distance of the samples from their mean, whether or not `K` is centred; with sample weights
+    w of shape (n,), nonnegative and not all zero, both means are weighted by them. A matrix that is not finite and
+    square raises `DataError`.
+    """
+    kernel = as_float_matrix(K, "the kernel")
+    check_square(kernel, "the kernel")
+    return centred_trace_of(kernel, nonnegative_weights(sample_weight, len(kernel)))
+
+
+def centred_trace_of(kernel: Array, sample_weight: ArrayLike | None = None) -> float:
+    """Compute `centred_trace` of a valid kernel, which is not checked again."""
+    if sample_weight is not None:
+        shares = np.asarray(sample_weight, dtype=np.float64)
+        shares = shares / shares.sum()
+        return float(shares @ np.diagonal(kernel) - shares @ kernel @ shares)
+    return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
+
+
+def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
+    """Divide a training kernel by its centred trace, so that wide and narrow kernels contribute alike to a sum.
+
+    It is written to `out`, which may be `K`; by default to a new array. The divisor, which is returned too, is that of
+    rows of new samples.
+
+    Raises
+    ------
+    DataError
+        All samples coincide in feature space (centred trace zero), or `K` is far from positive semidefinite.
+    """
+    kernel = as_float_matrix(K, "the kernel")
+    check_square(kernel, "the kernel")
+    divisor = checked_trace(centred_trace_of(kernel), np.diagonal(kernel))
+    return np.divide(kernel, kernel.dtype.type(divisor), out=out), divisor
+
+
+def checked_trace(trace: float, diagonal: Array) -> float:
+    """Return the centred trace of a kernel, given its diagonal before it was centred.
+
+    If it is not positive, or no larger than rounding errors of kernel values are, raise `ConstantKernel`.
+    """
+    size = float(np.abs(diagonal).max())
+    # below this the difference of the two means is rounding error
+    if trace <= max(1e-12, 4 * float(np.finfo(diagonal.dtype).eps)) * size or size == 0:
+        raise ConstantKernel(
+            f"the kernel has centred trace {trace:.3g}: in its feature space all training samples coincide (or the "
+            "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out, choose "
+            "another bandwidth, or scale features that lie far from zero (`feature_scaling`)"
+        )
+    return trace
+
+
+def _lengths(diagonal: ArrayLike, what: str) -> Array:
+    """Return the lengths of samples in feature space, the square roots of their self-similarities."""
+    values = as_float_array(diagonal, f"the self-similarity of each {what}", ndim=1).astype(np.float64)
+    if values.min() <= 0:
+        sample = int(values.argmin())
+        raise DataError(
+            f"{what} {sample} has self-similarity {values[sample]:.6g}; unit-diagonal normalisation needs positive "
+            "values (a sample whose features are all zero has none)"
+        )
+    return np.sqrt(values)
+
+
+IDENTITY_LIKE_BELOW = 0.1
+"""Off-diagonal mass below which a kernel counts as identity-like."""
+
+IDENTITY_LIKE_SHIFT = 0.1
+"""Share of the mean diagonal that a diagonal shift may add before the kernel counts as identity-like."""
+
+
+class IdentityLikeKernelWarning(UserWarning):
+    """The off-diagonal part of a kernel carries little: weight learning may prefer it without cause."""
+
+
+def off_diagonal_mass(K: ArrayLike) -> float:
+    """Compute the share of the centred kernel, (n, n), that no diagonal kernel explains.
+
+    ``min_D ||HKH - HDH||_F^2 / ||HKH||_F^2`` over diagonal matrices D, with ``H = I - 11'/n``: the squared Frobenius
+    norm left after the least-squares fit of a diagonal kernel. It is 0 for a diagonal matrix plus any ``u 1' + 1 u'``
+    (so for ``a I + b 11'`` too), it does not change when the kernel is scaled or centred, and it is close to 1 when the
+    similarities between different samples carry the kernel.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for a constant kernel and for n <= 2, where every centred kernel is a multiple of ``H``.
+
+    Raises
+    ------
+    DataError
+        Not a finite symmetric matrix.
+    """
+    kernel = as_square_symmetric(K, "the training kernel").astype(np.float64, copy=False)
+    centred = centre_kernel(kernel)
+    # centring a constant kernel leaves rounding errors of this relative size, squared
+    if float(np.vdot(centred, centred)) <= 1e-24 * float(np.vdot(kernel, kernel)):
+        return 0.0
+    return centred_off_diagonal_mass(centred)
+
+
+def centred_off_diagonal_mass(kernel: Array) -> float:
+    """Compute the off-diagonal mass of a valid kernel that is centred; neither is checked."""
+    parts = cached_rows(kernel) if kernel.dtype != np.float64 else [slice(None)]
+    rows = (kernel[part].astype(np.float64, copy=False) for part in parts)
+    total = sum(float(np.vdot(block, block)) for block in rows)
+    n = len(kernel)
+    if n <= 2 or total == 0:
+        return 0.0
+    diagonal = np.diagonal(kernel).astype(np.float64)
+    a, c = 1 - 2 / n, 1 / n**2  # the normal equations have the matrix H o H = a I + c 11'
+    fitted = diagonal / a - c * diagonal.sum() / (a * (a + c * n))
+    explained = float(fitted @ diagonal)
+    return float(min(1.0, max(0.0, 1 - explained / total)))
+
+
+PSDPolicy = Literal["clip", "shift", "flip", "none"]
+
+SPECTRUM_POINTS = 48
+"""Largest number of ranks that `spectrum_curve` keeps."""
+
+
+@dataclass(frozen=True)
+class PSDRepair:
+    """A repaired training kernel, and the same repair of rows of new samples.
+
+    Attributes
+    ----------
+    kernel : ndarray, shape (n, n)
+        The training kernel after repair.
+    min_eigenvalue, relative_min_eigenvalue : float or None
+        Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue. None, as the next two,
+        if eigenvalues were not computed.
+    n_negative, negative_mass : int or None, float or None
+        Number of eigenvalues below ``-tolerance`` times the largest absolute one, and the sum of their absolute values
+        divided by that of all.
+    eigenvalues : ndarray, shape (n,), or (0,) if they were not computed
+        All of them before repair, largest first.
+    shift : float
+        Amount that policy "shift" added to the diagonal; 0 otherwise.
+    vectors, multipliers : ndarray, shapes (n, r) and (r,), or None
+        Kept eigenvectors Q and the multipliers f(lambda)/lambda; None if rows are not changed.
+    """
+
+    kernel: Array
+    min_eigenvalue: float | None = None
+    relative_min_eigenvalue: float | None = None
+    n_negative: int | None = None
+    negative_mass: float | None = None
+    eigenvalues: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    shift: float = 0.0
+    vectors: NDArray[np.float64] | None = None
+    multipliers: NDArray[np.float64] | None = None
+
+    def transform(self, K_rows: ArrayLike) -> Array:
+        """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
+
+        For "clip" and "flip" the training rows before repair give the rows of `kernel`. "shift" and "none" do not
+        change the rows: a shift is added between a training sample and itself only. Rows that are not finite, or of
+        another number of training samples, raise `DataError`.
+        """
+        rows = as_float_matrix(K_rows, "the kernel rows", self.kernel.shape[1])
+        if self.vectors is None or self.multipliers is None:
+            return rows.copy()
+        repaired = ((rows.astype(np.float64, copy=False) @ self.vectors) * self.multipliers) @ self.vectors.T
+        return repaired.astype(rows.dtype, copy=False)
+
+
+def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = True) -> PSDRepair:
+    """Make a symmetric training kernel positive semidefinite.
+
+    ``K = Q diag(lambda) Q'`` becomes ``Q diag(f(lambda)) Q'``, with ``f = max(lambda, 0)`` for "clip", ``|lambda|`` for
+    "flip", ``lambda + |lambda_min|`` for "shift". A kernel without eigenvalues below ``-tolerance * max|lambda|`` is
+    not changed; the tolerance is 1e-10, or n times the precision of the dtype if larger.
+
+    Parameters
+    ----------
+    K : array_like, shape (n, n)
+        Kernel among the training samples, of any kind: a user's "squared Euclidean" matrix need not be one.
+    policy : {"clip", "shift", "flip", "none"}
+        "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., to whom MKL-DR (section 3.1)
+        refers; it may make a kernel identity-like (see `mklearn.kernels.matrices`), and `mklearn.kernels.Kernel`
+        warns then.
+    spectrum : bool
+        Whether eigenvalues are computed where they are not needed: of a kernel that has a Cholesky factor, and with
+        policy "none".
+
+    Raises
+    ------
+    ConfigError
+        Unknown policy.
+    DataError
+        Not a finite symmetric matrix, or no positive eigenvalue at all.
+
+    Notes
+    -----
+    The repair of rows of new samples keeps eigenvectors with eigenvalues beyond the tolerance only: f(lambda)/lambda
+    is undefined for the others, and rows of a positive semidefinite extension have no component along them.
+    """
+    check_choice(policy, "psd", get_args(PSDPolicy))
+    symmetric = as_square_symmetric(K, "the kernel")
+    repair = repair_of(symmetric, policy, spectrum=spectrum)
+    return replace(repair, kernel=symmetric.copy()) if repair.kernel is symmetric else repair
+
+
+def repair_of(symmetric: Array, policy: PSDPolicy, *, spectrum: bool) -> PSDRepair:
+    """Compute `psd_repair` of a valid policy and kernel, which are not checked; without a repair it is not copied."""
+    if policy == "none" and not spectrum:
+        return PSDRepair(symmetric)
+    dtype = symmetric.dtype
+    kernel = symmetric.astype(np.float64, copy=False)
+    n = kernel.shape[0]
+    tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
+
+    if not spectrum and _has_cholesky_factor(kernel, tolerance):
+        return PSDRepair(symmetric)
+
+    values = scipy.linalg.eigvalsh(kernel)
+    size = float(np.abs(values).max())
+    smallest = float(values[0])
+    negative = values < -tolerance * size
+    mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
+    measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
+    if not negative.any() or policy == "none":
+        return PSDRepair(symmetric, *measured)
+    if policy == "shift":
+        shifted = kernel.copy()
+        shifted[np.diag_indices(n)] -= smallest
+        return PSDRepair(shifted.astype(dtype, copy=False), *measured, shift=-smallest)
+
+    values, vectors = scipy.linalg.eigh(kernel)
+    kept = values > tolerance * size if policy == "clip" else np.abs(values) > tolerance * size
+    if not kept.any():
+        raise DataError(
+            "the kernel has no positive eigenvalue, so clipping leaves nothing; is it a distance matrix? "
+            "Use kind 'gaussian' for distances"
+        )
+    values, vectors = values[kept], np.ascontiguousarray(vectors[:, kept])
+    multipliers = np.sign(values)
+    repaired = (vectors * np.abs(values)) @ vectors.T
+    repaired = ((repaired + repaired.T) / 2).astype(dtype, copy=False)
+    return PSDRepair(repaired, *measured, vectors=vectors, multipliers=multipliers)
+
+
+def _has_cholesky_factor(kernel: NDArray[np.float64], tolerance: float) -> bool:
+    """Return True only if no eigenvalue is below ``-tolerance`` times the largest one.
+
+    The diagonal is raised by ``tolerance`` times the largest diagonal entry or the mean row sum, which are lower bounds
+    of the largest eigenvalue, so that singular kernels have a factor, too.
+    """
+    bound = max(float(kernel.diagonal().max()), float(kernel.sum()) / len(kernel))
+    raised = kernel.copy()
+    raised[np.diag_indices_from(raised)] += tolerance * bound
+    try:
+        scipy.linalg.cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return False
+    return True
+
+
+def spectrum_curve(eigenvalues: ArrayLike) -> list[tuple[int, float]]:
+    """Select points (rank, share) of a spectrum, largest eigenvalue first, for a log-log plot.
+
+    Ranks run from 1 to n, about evenly spaced on a logarithmic scale, all of them if n is at most `SPECTRUM_POINTS`.
+    Shares are signed, of the sum of the absolute eigenvalues. A kernel that is zero has no points.
+    """
+    values = np.asarray(eigenvalues, dtype=np.float64)
+    total = float(np.abs(values).sum())
+    if not total > 0:
+        return []
+    spaced = np.geomspace(1, values.size, SPECTRUM_POINTS).round().astype(int)
+    ranks = np.arange(1, values.size + 1) if values.size <= SPECTRUM_POINTS else np.unique(spaced)
+    return [(int(rank), float(values[rank - 1] / total)) for rank in ranks]
