@@ -6,23 +6,22 @@ A job spends two seconds on starting Python with its libraries: as much as many 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from mklearn.errors import ConfigError
-from mklearn.study.entries import Descriptor
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.method import Method
 from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
-from mklearn.study.plan.kernels import Spec, by_name, moments_spec, on_landmarks, pairwise_of
+from mklearn.study.plan.kernels import PlannedDescriptor, Spec, by_name, moments_spec, on_landmarks, pairwise_of
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, MomentsSpec
 from mklearn.study.specs.model import as_list
-from mklearn.study.study import Evaluation
+from mklearn.study.study import Evaluation, Study
 
-Descriptors = Mapping[str, tuple[str, Descriptor]]
-"""Key and model of each descriptor of a data set, by id."""
+Descriptors = Mapping[str, PlannedDescriptor]
+"""Of a data set, by id."""
 
 
 @dataclass(frozen=True)
@@ -50,40 +49,33 @@ class PlannedFit:
         return None if spec is None else key(f"{spec.landmarks['n']}-landmarks", spec.as_dict())
 
 
-@dataclass(frozen=True)
-class _Variant:
+class _Variant(NamedTuple):
     """A method with the kernels that it takes: one for each kernel if it runs on ``each``."""
 
     id: str
     label: str
-    kernels: list[Spec] = field(default_factory=list)
-    parameters: Spec = field(default_factory=dict)
-    """Parameters that depend on the data set's kernels: ``kernel_weights``."""
+    kernels: list[Spec]
+    parameters: Spec
+    """Parameters that depend on the data set: ``kernel_weights``, and ``impute`` of a dictionary of kernels."""
     without: str = ""
     """Key of the descriptor that is left out of a dictionary of kernels."""
 
 
 def planned_fits(
-    dataset: PlannedDataset,
-    method_id: str,
-    method: Method,
-    kernels: Sequence[Spec],
-    descriptors: Descriptors,
+    study: Study, dataset: PlannedDataset, method_id: str, kernels: Sequence[Spec], descriptors: Descriptors,
     protocols: Sequence[PlannedProtocol],
-    evaluation: Evaluation,
-    seed: int,
-) -> list[PlannedFit]:
+) -> list[PlannedFit]:  # fmt: skip
     """Plan the fits of one method on one data set: one for each protocol.
 
     For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel, or view of a dictionary.
-    Kernels, descriptors and protocols are those that apply to the data set. ConfigError is raised where that does not
-    have what an input of the method takes, or a metric can't be computed or choose.
+    Kernels, descriptors and protocols are those that apply to the data set. ConfigError is raised where the data set
+    lacks an input of the method, or a metric can't be computed or choose.
     """
+    method = study.methods[method_id]
     inputs = _inputs(dataset, method_id, method, descriptors)
-    evaluated = _evaluation(method_id, method, evaluation)
-    found = []
-    if method.protocols is not None:
-        protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
+    evaluated = _evaluation(method_id, method, study.evaluation)
+    fits = []
+    protocols = [each for each in protocols if method.protocols is None or each.id in method.protocols]
     has_dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
     for variant in _variants(method_id, method, kernels, dataset, descriptors if has_dictionary else {}):
         views = {
@@ -100,13 +92,13 @@ def planned_fits(
                 _check_composed(dataset, method_id, method, variant.kernels, protocol)
             fit = FitSpec(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
-                evaluation=evaluated.model_copy(update={"choice": protocol.entry.choose}), seed=seed,
+                evaluation=evaluated.model_copy(update={"choice": protocol.entry.choose}), seed=study.seed,
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
             ids = (protocol.key, protocol.id, key(variant.id, shared), variant.id, method_id, variant.label)
-            found.append(PlannedFit(dataset, *ids, fit, moments_spec(fit, dataset)))
-    return found
+            fits.append(PlannedFit(dataset, *ids, fit, moments_spec(fit, dataset)))
+    return fits
 
 
 def _check_composed(
@@ -120,24 +112,20 @@ def _check_composed(
         f"{method.title} takes images; use a method on features or kernels": "images" in method.inputs.values(),
         f"kernel {cached!r} is made from a matrix among single samples; give it `feature_scaling`": cached is not None,
     }
-    if found := [reason for reason, applies in reasons.items() if applies]:
+    if applying := [reason for reason, applies in reasons.items() if applies]:
         where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
-        raise ConfigError(f"{where}: samples are composed of several, by their features: {'; '.join(found)}.")
+        raise ConfigError(f"{where}: samples are composed of several, by their features: {'; '.join(applying)}.")
 
 
 def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> EvaluationSpec:
     folds = method.inner_folds or evaluation.inner_folds
-    mistakes = metric_mistakes(evaluation.metrics, evaluation.choose_by, folds)
-    if mistakes:
-        name, sentence = mistakes[0]
+    for name, sentence in metric_mistakes(evaluation.metrics, evaluation.choose_by, folds):
         raise ConfigError(f"evaluation.{name} (methods.{method_id}): {sentence}")
     minutes = method.time_limit or evaluation.time_limit
-    own = {
-        "inner_folds": folds,
-        "components": method.component_choice(evaluation.components),
-        "time_limit": None if minutes == "none" else minutes,
-    }
-    return EvaluationSpec(**evaluation.model_dump(exclude={"metrics", "reference"}) | own)
+    return EvaluationSpec(
+        neighbours=evaluation.neighbours, inner_folds=folds, choose_by=evaluation.choose_by,
+        components=method.component_choice(evaluation.components), time_limit=None if minutes == "none" else minutes,
+    )  # fmt: skip
 
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
@@ -180,7 +168,7 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
         if name not in descriptors:
             valid = ", ".join(sorted(descriptors)) or "none"
             raise ConfigError(f"{path}: data set {dataset.id!r} has no descriptor {name!r}; it has {valid}.")
-    point_sets = [name for name in names if descriptors[name][1].point_sets]
+    point_sets = [name for name in names if descriptors[name].config.point_sets]
     if point_sets:
         rest = [name for name in names if name not in point_sets]
         advice = f"name the others, [{', '.join(rest)}]" if rest else "name another descriptor"
@@ -189,7 +177,7 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
             f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
             f"{advice}, or use a method on kernels."
         )
-    return [descriptors[name][0] for name in (names if method.keeps_order() else sorted(names))]
+    return [descriptors[name].key for name in (names if method.keeps_order() else sorted(names))]
 
 
 def _variants(
@@ -201,7 +189,7 @@ def _variants(
     """
     label = method.label or method_id
     if method.row.takes not in ("kernels", "dictionary"):
-        return [_Variant(method_id, label)]
+        return [_Variant(method_id, label, [], {})]
     if not kernels and not dictionary:
         raise ConfigError(
             f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
@@ -224,12 +212,12 @@ def _variants(
         parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}
         if method.kernels != "all_but_each":
             return [_Variant(method_id, label, [], parameters)]
-        return [_Variant(v, f"{label} without {name}", [], parameters, dictionary[name][0]) for v, name in named]
+        return [_Variant(v, f"{label} without {name}", [], parameters, dictionary[name].key) for v, name in named]
     if method.kernels in ("each", "all_but_each"):
         each = method.kernels == "each"
         word = "on" if each else "without"
         return [
-            _Variant(v, f"{label} {word} {name}", in_order([k for k in usual if (k["id"] == name) == each]))
+            _Variant(v, f"{label} {word} {name}", in_order([k for k in usual if (k["id"] == name) == each]), {})
             for v, name in named
         ]
     listed = method.kernels if isinstance(method.kernels, list) else None

@@ -146,11 +146,10 @@ def _add_dataset(
     descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
     kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
-    by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
     fits: list[PlannedFit] = []
-    for method_id, method in methods.items():
+    for method_id in methods:
         with mistakes.kept():
-            fits += planned_fits(dataset, method_id, method, kernels, by_id, protocols, study.evaluation, study.seed)
+            fits += planned_fits(study, dataset, method_id, kernels, descriptors, protocols)
     for used_by in {fit.protocol for fit in fits}:
         _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
     by_key = {planned.key: planned for planned in descriptors.values()}

@@ -1,13 +1,10 @@
-"""Frozen specifications of the jobs before the fits; for the others see ``fit_spec`` and ``table_specs`` here.
-
-The expansion of a study builds them, the rules hold them as plain dictionaries, and each step validates its own again.
-"""
+"""Specifications of the jobs before the fits: files to download, splits."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from mklearn.study.specs.model import Strict
+from mklearn.study.specs.model import Spec
 
 TargetKind = Literal["classes", "numbers"]
 """What is predicted for a sample: its class, or a number.
@@ -15,20 +12,6 @@ TargetKind = Literal["classes", "numbers"]
 The labels file of a data set has the target in the column ``y``: codes of classes as integers, with their names in
 ``label``, or numbers as floats.
 """
-
-
-class Spec(Strict):
-    """The specification of a job."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return builtin types only: the parameters of a rule. Keys of files are made from them.
-
-        Fields that were not set are left out, so that a new optional field changes no key.
-        """
-        return self.model_dump(mode="json", exclude_unset=True)
-
-
-# --- data sets
 
 
 DOWNLOADS = "downloads/{source}/{file}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklearn.study.specs.data_specs import FeatureType, Spec
+from mklearn.study.specs.data_specs import FeatureType
 from mklearn.study.specs.fit_spec import FitSpec
-from mklearn.study.specs.model import Strict
+from mklearn.study.specs.model import Spec, Strict
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""

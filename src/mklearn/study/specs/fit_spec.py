@@ -1,7 +1,4 @@
-"""Frozen specifications of a fit: the method, its inputs and numbers of components, and how it is evaluated.
-
-The plan writes them as plain dictionaries into the parameters of a job; the step validates them again.
-"""
+"""Specification of a fit: the method, its inputs and numbers of components, and how it is evaluated."""
 
 from __future__ import annotations
 
@@ -11,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mklearn.study.specs.data_specs import Spec
-from mklearn.study.specs.model import Count, Strict, as_list
+from mklearn.study.specs.model import Count, Spec, Strict, as_list
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]

@@ -29,3 +29,14 @@ class Strict(BaseModel):
         allow_inf_nan=False,
         defer_build=True,  # base classes are never validated, and every job imports all models
     )
+
+
+class Spec(Strict):
+    """The specification of a job: the plan makes it, its rule has it as a dictionary, its script validates it again."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return builtin types only: the parameters of a rule. Keys of files are made from them.
+
+        Fields that were not set are left out, so that a new optional field changes no key.
+        """
+        return self.model_dump(mode="json", exclude_unset=True)

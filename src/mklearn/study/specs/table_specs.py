@@ -1,7 +1,4 @@
-"""Frozen specifications of the jobs after the fits: the tables, the record of the run and the report.
-
-They are apart from :mod:`mklearn.study.specs.data_specs`, so that editing them makes no cached distance outdated.
-"""
+"""Specifications of the jobs after the fits: the tables, the record of the run and the report."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.study.specs.data_specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Spec, Strict
 
 
 class PublishedValue(Spec):
