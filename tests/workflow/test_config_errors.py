@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from tests.workflow.conftest import Checkout
 
 FIVE_MISTAKES = """\
@@ -25,29 +22,14 @@ EXPECTED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
-    """A checkout for all tests: each writes its own study file, and nothing is run."""
-    return Checkout(tmp_path_factory.mktemp("mistakes") / "checkout", repository)
-
-
-@pytest.mark.parametrize(
-    "words", ["snakemake --cores 1 --dry-run", "mklearn validate config.yaml"], ids=["snakemake", "mklearn"]
-)
-def test_five_mistakes_print_five_errors(checkout: Checkout, words: str) -> None:
+def test_five_mistakes_and_a_file_that_yaml_can_not_read(checkout: Checkout) -> None:
+    """Snakemake's own reader ends with a traceback in the second case; unit tests have more of both."""
     checkout.write(FIVE_MISTAKES)
-    said = checkout.said(*words.split(), code=1)
-    assert "has 5 mistakes" in said
-    for sentence in EXPECTED:
+    said = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    for sentence in ("has 5 mistakes", *EXPECTED):
         assert sentence in said
-    assert "Traceback" not in said
     assert 'File "' not in said.split("5 mistakes")[1]
-
-
-@pytest.mark.parametrize("words", ["snakemake --cores 1 --dry-run", "mklearn run"])
-def test_a_file_that_yaml_can_not_read(checkout: Checkout, words: str) -> None:
-    """With which Snakemake's own reader ends in a traceback; unit tests have more."""
     (checkout.folder / "config.yaml").write_bytes("study: größe\n".encode("utf-16"))
-    said = checkout.said(*words.split(), code=1)
-    assert "save it as UTF-8" in said.split("mklearn: config.yaml: ")[1]
-    assert "Traceback" not in said
+    unread = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    assert "save it as UTF-8" in unread.split("mklearn: config.yaml: ")[1]
+    assert "Traceback" not in said + unread

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,12 @@ SNAKEMAKES_OWN = (".snakemake/log/", ".snakemake/iocache/")
 
 def listing(folder: Path) -> dict[str, tuple[int, str]]:
     """Modification time and digest of each file, and the folders."""
-    found = {}
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder).as_posix()
-        if path.is_dir():
-            found[f"{name}/"] = (0, "")
-        elif not name.startswith(SNAKEMAKES_OWN):
-            found[name] = (path.stat().st_mtime_ns, file_digest(path))
-    return found
+    names = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    return {
+        name: (0, "") if path.is_dir() else (path.stat().st_mtime_ns, file_digest(path))
+        for name, path in names.items()
+        if path.is_dir() or not name.startswith(SNAKEMAKES_OWN)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +45,3 @@ def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
     before = listing(disturbed.folder)
     disturbed.said(*words.split())
     assert listing(disturbed.folder) == before
-
-
-@pytest.mark.full
-def test_a_second_run_ends_with_a_sentence_and_one_after_a_kill_goes_on(disturbed: Checkout) -> None:
-    with (disturbed.folder / "results" / ".lock").open("a") as first:
-        fcntl.flock(first, fcntl.LOCK_EX)
-        said = disturbed.said("snakemake", "--cores", "2", "results/smoke/scores.parquet", code=1)
-    assert "mklearn: another run uses results. Wait until it has ended" in said
-    assert "Traceback" not in said
-    disturbed.said("snakemake", "--cores", "2", "results/smoke/scores.parquet")

@@ -24,10 +24,7 @@ def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int)
         time.sleep(chance.uniform(1.0, 4.0))
         if process.poll() is None:
             kills += 1
-            if number % 2:
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
+            (os.killpg if number % 2 else os.kill)(process.pid, signal.SIGKILL)
         process.wait()
     checkout.said("snakemake", "--cores", "2", *TABLES)
     assert tables(checkout) == tables(finished)

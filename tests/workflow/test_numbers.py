@@ -1,7 +1,8 @@
-"""A study of numbers from CSV as a user runs it: a few lines, its page, its model, predictions of new rows."""
+"""A study of numbers from CSV by ``mklearn run``: its display, page and model, and predictions of new rows."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -47,27 +48,23 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     write_tables(checkout.folder, slice(0, 300))
     truth = write_tables(tmp_path / "new", slice(300, None), with_target=False)
     checkout.write(STUDY)
-    said = checkout.said("snakemake", "--cores", "2", "--quiet")
+    said = checkout.said("mklearn", "run", "--cores", "2", "--", "--logger", "mklearn")  # the display of a terminal
+    assert "Error" not in said
     assert "R² in % by 5-fold cross-validation" in said
     assert "results/clinic/model.mklearn (mklearn predict results/clinic/model.mklearn NEW)" in said
     results = checkout.folder / "results" / "clinic"
     assert "in the study (protocol wards, 5 splits)" in (results / "model.md").read_text(encoding="utf-8")
     predictions = pd.read_parquet(results / "predictions.parquet")
-    assert predictions["true"].dtype == predictions["predicted"].dtype == np.float64
     assert predictions["sample"].nunique() == 270, "30 have no target"
     wards = predictions["sample"].astype(str).str[1:].astype(int) % 12
-    assert (wards.groupby(wards).size() > 0).all()
     assert predictions.assign(ward=wards).groupby(["method", "ward"], observed=True)["fold"].nunique().eq(1).all()
     summary = pd.read_csv(results / "report" / "summary.csv").set_index(["method", "metric"])
     assert set(summary.index.get_level_values("metric")) == {"r2", "rmse", "mae", "pearson", "spearman"}
     assert summary.at[("ridge", "r2"), "mean"] > 0.3 > summary.at[("mean", "r2"), "mean"]
     assert summary.at[("many", "r2"), "mean"] == pytest.approx(summary.at[("dense", "r2"), "mean"], abs=0.03)
     assert summary.at[("ridge", "rmse"), "difference_low"] < 0 < summary.at[("mean", "rmse"), "difference_low"]
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
-    assert "Predicted and true numbers" in page
-    text = (results / "report" / "summary.md").read_text(encoding="utf-8")
-    assert "ccuracy" not in text
-    assert "classes" not in text
+    assert "Predicted and true numbers" in (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert not re.search("ccuracy|classes", (results / "report" / "summary.md").read_text(encoding="utf-8"))
     assert checkout.planned() == {}, "nothing is left to do"
     checkout.said("mklearn", "predict", str(results / "model.mklearn"), str(tmp_path / "new"), "--output", "new.csv")
     frame = pd.read_csv(checkout.folder / "new.csv")

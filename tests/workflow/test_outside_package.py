@@ -51,34 +51,22 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> With
     return made
 
 
-@pytest.fixture(scope="module")
-def scores(checkout: WithPackage) -> pd.DataFrame:
-    return pd.read_parquet(checkout.folder / "results" / "outside" / "scores.parquet")
-
-
-def test_a_classifier_with_two_inputs_has_rows_of_every_metric(scores: pd.DataFrame) -> None:
-    """Kernels and gating features in, decision values and labels out."""
+def test_the_study_has_values_and_is_up_to_date(checkout: WithPackage) -> None:
+    """A classifier of kernels and gating features has rows of every metric; mklearn's methods take the rest."""
+    results = checkout.folder / "results" / "outside"
+    scores = pd.read_parquet(results / "scores.parquet")
+    assert set(scores["status"]) == {"ok"}
     rows = scores[scores["method"] == "gated"]
-    assert set(rows["status"]) == {"ok"}
-    assert set(rows["metric"]) == set(METRICS)
     value = rows.groupby("metric")["value"].first()
+    assert set(value.index) == set(METRICS)
     assert 0 <= value[WORST] <= value["accuracy"] <= 1
-    assert value["accuracy"] > 0.6
-    assert value["auc"] > 0.6
+    assert min(value["accuracy"], value["auc"]) > 0.6
     assert set(rows["kernel_set"]) == {"cauchy-means+cauchy-pixels+linear"}
     assert {json.loads(text)["sharpness"] for text in rows["parameters"] if text != "{}"} <= {0.5, 2.0}
-    assert set(rows["train_size"]) == {6}
-
-
-def test_methods_of_mklearn_take_the_packages_kernels_and_descriptors(scores: pd.DataFrame) -> None:
-    rows = scores[(scores["method"] == "average") & (scores["metric"] == "accuracy")]
-    assert set(rows["status"]) == {"ok"}
-    assert rows["value"].max() > 0.6
-
-
-def test_the_study_is_up_to_date_and_its_record_has_the_version_of_the_package(checkout: WithPackage) -> None:
+    average = scores[(scores["method"] == "average") & (scores["metric"] == "accuracy")]
+    assert average["value"].max() > 0.6
     assert checkout.planned() == {}
-    record = json.loads((checkout.folder / "results" / "outside" / "run.json").read_text(encoding="utf-8"))
+    record = json.loads((results / "run.json").read_text(encoding="utf-8"))
     assert record["versions"]["mklearn-outside"] == "0.1"
 
 

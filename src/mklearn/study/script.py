@@ -79,7 +79,7 @@ def call(function: Function, *, code: str | None = None, **values: Any) -> None:
     missing or damaged.
     """
     _limit_threads(values.get("threads", 1))
-    name, parameters = function.__name__, inspect.signature(function).parameters
+    name, parameters = function.__name__, _parameters(function)
     values = _spelled_out(function, values)
     arguments = _validated(function, values)
     read = [key for key in values if _is_path(hint := parameters[key].annotation) and not _is_output(hint)]
@@ -96,7 +96,7 @@ def call(function: Function, *, code: str | None = None, **values: Any) -> None:
 
 def command(function: Function, **values: Any) -> str:
     """Return the shell command that runs the same job outside Snakemake."""
-    words, parameters = [sys.executable, function.__globals__["__file__"]], inspect.signature(function).parameters
+    words, parameters = [sys.executable, function.__globals__["__file__"]], _parameters(function)
     for key, value in _spelled_out(function, values).items():
         if (key, value) != ("threads", 1):
             paths = value if isinstance(value, list) else [value]
@@ -109,7 +109,7 @@ def _command_line(function: Function) -> dict[str, Any]:
         prog=function.__name__, description=inspect.getdoc(function), formatter_class=argparse.RawTextHelpFormatter,
         argument_default=argparse.SUPPRESS, allow_abbrev=False,
     )  # fmt: skip
-    for key, parameter in inspect.signature(function).parameters.items():
+    for key, parameter in _parameters(function).items():
         if _is_path(parameter.annotation):
             parser.add_argument(f"--{key}", nargs="+", metavar="PATH")
         elif key != "record":
@@ -117,9 +117,13 @@ def _command_line(function: Function) -> dict[str, Any]:
     return vars(parser.parse_args())
 
 
+def _parameters(function: Function) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function, eval_str=True).parameters  # Snakemake's preamble may make annotations texts
+
+
 def _spelled_out(function: Function, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that a function takes, without inputs that a job does not have."""
-    every, parameters = dict(values), inspect.signature(function).parameters
+    every, parameters = dict(values), _parameters(function)
     if "spec" not in parameters:
         every |= every.pop("spec", {})
     if "threads" not in parameters:
@@ -130,7 +134,7 @@ def _spelled_out(function: Function, values: Mapping[str, Any]) -> dict[str, Any
 def _validated(function: Function, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a function with their types; one file may stand for a list of files, and the reverse."""
     fields, plain = dict[str, Any](), dict(values)
-    for key, parameter in inspect.signature(function).parameters.items():
+    for key, parameter in _parameters(function).items():
         if key != "record":
             fields[key] = parameter.annotation, ... if parameter.default is parameter.empty else parameter.default
         if key in values and _is_path(parameter.annotation):

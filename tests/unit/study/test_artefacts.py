@@ -26,32 +26,16 @@ from mklearn.study.provenance import stamp
 RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})
 
 
-def truncated(content: bytes) -> bytes:
-    return content[: len(content) // 2]
-
-
-def emptied(content: bytes) -> bytes:
-    return b""
-
-
-def altered(content: bytes) -> bytes:
-    """Flip one bit in the data of the first array or page."""
-    return content[:200] + bytes([content[200] ^ 1]) + content[201:]
-
-
-def write_npz_of(path: Path) -> None:
-    write_arrays(path, RECORD, x=np.arange(1000.0))
-
-
-def write_parquet_of(path: Path) -> None:
-    write_table(path, pd.DataFrame({"x": np.arange(1000.0) ** 0.5}), RECORD)
-
-
-def write_json_of(path: Path) -> None:
-    write_record(path, RECORD)
-
-
-WRITERS = {".npz": write_npz_of, ".parquet": write_parquet_of, ".json": write_json_of}
+WRITERS: dict[str, Callable[[Path], None]] = {
+    ".npz": lambda path: write_arrays(path, RECORD, x=np.arange(1000.0)),
+    ".parquet": lambda path: write_table(path, pd.DataFrame({"x": np.arange(1000.0) ** 0.5}), RECORD),
+    ".json": lambda path: write_record(path, RECORD),
+}
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "emptied": lambda content: b"",
+    "one bit": lambda content: content[:200] + bytes([content[200] ^ 1]) + content[201:],  # of the first array or page
+}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -64,14 +48,12 @@ def test_an_artefact_has_the_record_of_its_job(tmp_path: Path, suffix: str) -> N
         read_record(tmp_path / f"b{suffix}")
 
 
-@pytest.mark.parametrize("damage", [truncated, emptied, altered])
+@pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize(("suffix", "read"), [(".npz", read_arrays), (".parquet", read_table), (".json", read_record)])
-def test_a_damaged_artefact_is_named(
-    tmp_path: Path, suffix: str, read: Callable[[Path], object], damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_damaged_artefact_is_named(tmp_path: Path, suffix: str, read: Callable[[Path], object], damage: str) -> None:
     path = tmp_path / f"a{suffix}"
     WRITERS[suffix](path)
-    path.write_bytes(damage(path.read_bytes()) if suffix != ".json" or damage is not altered else b"[1]")
+    path.write_bytes(b"[1]" if (suffix, damage) == (".json", "one bit") else DAMAGE[damage](path.read_bytes()))
     with pytest.raises(DataError, match=rf"^{path}: not a readable .*; delete it and run again$"):
         read(path)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 from tests.entries import method
 
 from mklearn.methods import MethodRow
@@ -77,10 +76,3 @@ def test_a_choice_among_kernels_is_the_evaluations(kind: str) -> None:
         assert given.kernel_choice() is None
         assert given.parameters()["kernel_weights"] == weights
         assert not given.grid()
-
-
-@pytest.mark.parametrize("names", [[], ["hog", "hog"], "some", "hog"])
-def test_descriptors_side_by_side_are_all_or_a_list_without_repetition(names: Any) -> None:
-    assert method("logistic_regression", descriptors=["hog"]).descriptors == ["hog"]
-    with pytest.raises(ValidationError):
-        method("logistic_regression", descriptors=names)

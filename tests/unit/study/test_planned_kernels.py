@@ -74,14 +74,6 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     assert asked_mb(wildcards, SimpleNamespace(size_mb=100), 1) > asked_mb(wildcards, SimpleNamespace(size_mb=1), 1)
 
 
-def test_point_sets_and_matrices_have_no_features(matrices: dict[str, Any]) -> None:
-    kernels = {"k": {"kind": "gaussian", "feature_scaling": "rank"}}
-    with pytest.raises(ConfigError, match=r"kernels\.k\.feature_scaling: descriptor 'points' is a set of points"):
-        planned(kernels=kernels, descriptors={"points": {"kind": "geometric_blur"}})
-    with pytest.raises(ConfigError, match=r"kernels\.k\.feature_scaling: 'a' is a matrix and has no features"):
-        planned(kernels=kernels, datasets={"mine": matrices | {"measure": "distance"}}, descriptors={})
-
-
 def test_automatic_scaling_is_one_kernel_and_no_entry_of_the_grid() -> None:
     kernels = {
         "gauss": {"kind": "gaussian", "feature_scaling": "auto"},
@@ -100,9 +92,6 @@ def test_automatic_scaling_is_one_kernel_and_no_entry_of_the_grid() -> None:
     assert list(fit.spec.method.grid) == ["ridge"]
     (product,) = the_fit(plan, "product").spec.kernels
     assert [factor.get("feature_scaling") for factor in product["factors"]] == ["auto", "auto"]
-    for scaling in ("auto", "standard"):
-        with pytest.raises(ConfigError, match=f"measure chi2 can't compare features with scaling {scaling}; use"):
-            planned(kernels={"k": {"kind": "gaussian", "feature_scaling": scaling, "measure": "chi2"}})
 
 
 def test_kernels_by_default_choose_the_scaling_of_tables_only() -> None:
@@ -150,8 +139,10 @@ def test_factors_have_to_apply_to_every_data_set(matrices: dict[str, Any]) -> No
     kernels = PRODUCTS["kernels"] | {"product": {"kind": "product", "of": ["gauss-pixels", "gauss-lbp"]}}
     with pytest.raises(ConfigError, match=r"product\.of: .* no Gaussian kernel gauss-pixels, gauss-lbp; it has none\."):
         planned(datasets=datasets, kernels=kernels, methods=methods)
-    # of all: none where there are no Gaussian kernels; who asks for it there is told
-    kernels = PRODUCTS["kernels"]
+    scaled = {"k": {"kind": "gaussian", "feature_scaling": "rank"}}
+    with pytest.raises(ConfigError, match=r"kernels\.k\.feature_scaling: 'a' is a matrix and has no features"):
+        planned(kernels=scaled, datasets={"mine": matrices | {"measure": "distance"}}, descriptors={})
+    kernels = PRODUCTS["kernels"]  # of all: none where there are no Gaussian kernels; who asks for it there is told
     plan = planned(datasets=datasets, kernels=kernels, methods=methods)
     assert {len(fit.spec.kernels) for fit in plan.fits.values()} == {2, 5}
     with pytest.raises(ConfigError, match="data set 'mine' has no kernel product; it has a, b"):
