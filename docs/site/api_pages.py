@@ -14,6 +14,7 @@ ROOMS = (
     "mklearn.descriptors",
     "mklearn.kernels",
     "mklearn.graphs",
+    "mklearn.neighbour_graphs",
     "mklearn.optimize",
     "mklearn.inspection",
     "mklearn.saved_models",

@@ -7,17 +7,16 @@ pairs that should be far apart (or that fix the scale). With ``L = diag(W 1) - W
     ``sum_ij W_ij (k_i - k_j)(k_i - k_j)' = 2 K L K``            (MKL-DR, Lin, Liu, Fuh 2008, equations (19)-(20)).
 
 The factor 2 is common to both graphs and omitted here. The Laplacian of a class graph is never formed: with ``P`` the
-projector onto class means and ``J = 11'/n`` it is ``a I + b P + c J``, applied in O(n p). Nearest-neighbour graphs are
-sparse.
+projector onto class means and ``J = 11'/n`` it is ``a I + b P + c J``, applied in O(n p). Graphs of nearest neighbours
+are in `mklearn.neighbour_graphs`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +24,7 @@ from scipy import sparse
 
 from mklearn.checks import (
     as_float_array,
-    as_float_matrix,
     as_square_matrix,
-    check_integer,
     check_nonnegative,
     check_square,
     regular_array,
@@ -35,9 +32,6 @@ from mklearn.checks import (
 from mklearn.errors import DataError, NotApplicable
 
 Floats = NDArray[np.floating]
-
-UNLABELLED = -1
-"""Label of a sample without a class, as in `sklearn.semi_supervised`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,42 +150,15 @@ class MatrixOperator(LaplacianOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class PartlyLabelledOperator(LaplacianOperator):
-    """An operator on the labelled samples, plus a sparse or dense symmetric matrix on all."""
-
-    labelled: NDArray[np.intp]
-    supervised: LaplacianOperator
-    everywhere: MatrixOperator
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n", self.everywhere.n)
-
-    def _apply(self, Z: Floats) -> Floats:
-        out = self.everywhere.apply(Z)
-        out[self.labelled] += self.supervised.apply(Z[self.labelled])
-        return out
-
-
-@dataclass(frozen=True, eq=False)
 class GraphPair:
     """Two Laplacian operators on the same samples.
 
-    Attributes
-    ----------
-    L, L_prime : LaplacianOperator
-        ``L`` is minimised relative to ``L_prime``. Dense or sparse matrices are wrapped.
-    sense : {"minimise", "maximise"}
-        "maximise" if L is maximised (the maximum margin criterion).
-
-    Raises
-    ------
-    DataError
-        The numbers of samples differ, or a matrix is not square, symmetric and finite.
+    ``L`` is minimised relative to ``L_prime``. Dense or sparse matrices are wrapped; raise `DataError` where they are
+    not square, symmetric and finite, or have different numbers of samples.
     """
 
     L: LaplacianOperator
     L_prime: LaplacianOperator
-    sense: Literal["minimise", "maximise"] = "minimise"
 
     def __post_init__(self) -> None:
         for field in ("L", "L_prime"):
@@ -286,15 +253,14 @@ def lda_graph(y: ArrayLike) -> GraphPair:
     return GraphPair(within_laplacian(classes), total_laplacian(classes.n))
 
 
-def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
-    """Build the graph pair of the maximum margin criterion: L = L_b - weight L_w, which is maximised, and L' = I.
+def margin_laplacian(y: ArrayLike, weight: float = 1.0) -> ClassOperator:
+    """Return ``L_b - weight L_w``, which the maximum margin criterion maximises; it is indefinite.
 
-    L is indefinite. The weight lambda >= 0 of the within-class scatter is 1 in MKMMC (Gu, Zhou 2009): L = 2P - J - I.
+    The weight lambda >= 0 of the within-class scatter is 1 in MKMMC (Gu, Zhou 2009): 2P - J - I.
     """
     weight = check_nonnegative(weight, "weight")
     classes = class_structure(y)
-    L = ClassOperator(classes.n, identity=-weight, means=1.0 + weight, total=-1.0, classes=classes)
-    return GraphPair(L, ClassOperator(classes.n, identity=1.0, total=0.0), sense="maximise")
+    return ClassOperator(classes.n, identity=-weight, means=1.0 + weight, total=-1.0, classes=classes)
 
 
 def pca_graph(n: int) -> GraphPair:
@@ -309,241 +275,3 @@ def pca_graph(n: int) -> GraphPair:
     if not isinstance(n, (int, np.integer)) or n < 2:
         raise DataError(f"Invalid value {n!r} for `n`: expected an integer >= 2, the number of samples.")
     return GraphPair(ClassOperator(int(n), identity=0.0, total=0.0), total_laplacian(int(n)))
-
-
-def kernel_squared_distances(K: ArrayLike) -> Floats:
-    """Compute squared distances in the feature space of a kernel, K_ii + K_jj - 2 K_ij, shape (n, n).
-
-    For a Gaussian kernel they order neighbours like the distances it was computed from.
-    """
-    K = as_square_matrix(K, "The kernel of the training samples", dtype=None)
-    diagonal = np.diag(K)
-    d2 = np.maximum(diagonal[:, None] + diagonal - (K + K.T), 0)
-    np.fill_diagonal(d2, 0)
-    return d2
-
-
-def lde_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
-    """Build the graph pair of local discriminant embedding.
-
-    W joins near samples of one class, W' near samples of different classes.
-
-    Parameters
-    ----------
-    distances : list of M arrays of shape (n, n), or array of shape (n, d)
-        A list holds distances, squared or not, one per descriptor; their graphs are averaged. An array holds features,
-        compared by Euclidean distance.
-    y : array of shape (n,)
-    k, k_prime : int
-        Number of neighbours in W, the k nearest samples of the same class, and in W', the k' nearest of all others.
-
-    Returns
-    -------
-    GraphPair
-        Sparse operators.
-
-    Raises
-    ------
-    DataError
-        Shapes do not match, values are not finite, a distance is asymmetric, or a single distance matrix is not in a
-        list.
-    ConfigError
-        Invalid parameter.
-    NotApplicable
-        There is only one class, or one of the graphs has no edge.
-
-    Notes
-    -----
-    MKL-DR (Lin, Liu, Fuh 2008), equations (31)-(32), after Chen, Chang, Liu (2005): w_ij = 1 if i is among the
-    neighbours of j or j among those of i. The paper gives neither k nor k' and does not say among which samples
-    neighbours are counted; among all samples, few samples of many classes would leave hardly any edge inside a class.
-    In a class of at most k samples all other members are neighbours (k is clipped per class, as is customary);
-    a class of one sample has no edge in W. Equal distances are ordered by sample index; those of features are equal
-    up to rounding.
-
-    Deviation: each affinity is divided by its mean degree, so that L and L' have one scale for all k and k'. This
-    changes results only through the ridge.
-    """
-    k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
-    stack = _distance_list(distances)
-    n = stack[0].shape[0]
-    codes = class_structure(y, n).codes
-    same = codes[:, None] == codes
-    outside = ~same
-    inside = same.copy()
-    np.fill_diagonal(inside, False)
-
-    return _neighbour_pair(
-        [(sparse.csr_array(_nearest(d, inside, k)), sparse.csr_array(_nearest(d, outside, k_prime))) for d in stack]
-    )
-
-
-def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
-    """Build the graph pair of marginal Fisher analysis, sparse and of mean degree 1, with errors as in `lde_graph`.
-
-    W joins near samples of one class, W' the nearest pairs of samples on both sides of the margin of a class.
-
-    Parameters
-    ----------
-    distances, y
-        As for `lde_graph`.
-    k : int
-        Number of neighbours in W: the k nearest samples of the same class.
-    k_prime : int
-        Number of pairs in W' for each class: the k' nearest of all pairs of a sample in it and one outside.
-
-    Notes
-    -----
-    Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph embedding and extensions", PAMI 2007, section 3. Equal distances are
-    ordered by sample index; those of features are equal up to rounding.
-    """
-    k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
-    stack = _distance_list(distances)
-    classes = class_structure(y, len(stack[0]))
-    inside = (classes.codes[:, None] == classes.codes) & ~np.eye(classes.n, dtype=bool)
-    return _neighbour_pair(
-        [(sparse.csr_array(_nearest(d, inside, k)), _nearest_pairs(d, classes, k_prime)) for d in stack]
-    )
-
-
-def sda_graph(neighbours: GraphPair, y: ArrayLike) -> GraphPair:
-    """Build the graph pair of semi-supervised discriminant analysis.
-
-    L is the within-class Laplacian and L' the total one, of the labelled samples, both plus the
-    Laplacian of a neighbour graph on all samples: neighbours stay together, whether labelled or not.
-
-    Parameters
-    ----------
-    neighbours : GraphPair
-        Of `lpp_graph`, or the mean of several by `mean_graph`; its L is divided by the mean degree, that of L'.
-    y : array of shape (n,)
-        Labels; -1 for a sample without one. Errors are those of `class_structure` for the others.
-
-    Notes
-    -----
-    Cai, He, Han, "Semi-supervised discriminant analysis", ICCV 2007, maximise the between-class scatter relative to
-    L': as L' is L plus the between-class Laplacian, that is to minimise L relative to L'. MKL-DR (Lin, Liu, Fuh 2008)
-    names semi-supervised methods among those that it covers.
-    """
-    labels = np.asarray(y)
-    class_structure(labels, neighbours.n)
-    labelled = np.flatnonzero(labels != UNLABELLED)
-    pair = lda_graph(labels[labelled])
-    if not isinstance(neighbours.L, MatrixOperator) or not isinstance(neighbours.L_prime, MatrixOperator):
-        raise DataError("neighbours is no neighbour graph: expected a pair of `lpp_graph` or `mean_graph`.")
-    degree = neighbours.L_prime.matrix.diagonal().mean()
-    everywhere = MatrixOperator(neighbours.L.matrix * (1.0 / degree))
-    within, total = (PartlyLabelledOperator(labelled, side, everywhere) for side in (pair.L, pair.L_prime))
-    return GraphPair(within, total)
-
-
-def _nearest_pairs(d: Floats, classes: ClassStructure, count: int) -> sparse.csr_array:
-    """Mark, for each class, the ``count`` nearest pairs of a sample in it and one outside."""
-    marked = np.zeros(d.shape, dtype=bool)
-    for code in range(classes.n_classes):
-        own, others = np.flatnonzero(classes.codes == code), np.flatnonzero(classes.codes != code)
-        nearest = np.argsort(d[np.ix_(own, others)], axis=None, kind="stable")[:count]
-        i, j = np.unravel_index(nearest, (len(own), len(others)))
-        marked[own[i], others[j]] = True
-    return sparse.csr_array(marked)
-
-
-def _neighbour_pair(joined: Sequence[tuple[sparse.csr_array, sparse.csr_array]]) -> GraphPair:
-    """Return the mean over descriptors of the graphs that join samples to their neighbours, of mean degree 1."""
-    W, W_prime = (sum(_either(pair[side]) for pair in joined) / len(joined) for side in (0, 1))
-    for affinity, what, name in ((W, "the same class", "k"), (W_prime, "different classes", "k_prime")):
-        if affinity.nnz == 0:
-            raise NotApplicable(
-                f"No two samples of {what} are neighbours: raise {name}, or give more than one sample per class."
-            )
-    n = W.shape[0]
-    return GraphPair(_laplacian(W * (n / W.sum())), _laplacian(W_prime * (n / W_prime.sum())))
-
-
-def _either(marked: sparse.csr_array) -> sparse.csr_array:
-    """Return 1 where i is marked for j or j for i, in float64."""
-    ones = marked.astype(np.float64)
-    return sparse.csr_array(ones.maximum(ones.T))
-
-
-def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
-    """Build the graph pair of locality preserving projections: L = D - W on nearest neighbours, L' = D, the degrees.
-
-    The affinity of neighbours is w_ij = exp(-d2_ij / t), with t the mean of d2 over the edges. L' is the constraint
-    A'KDKA = I of He and Niyogi 2003. Both are sparse.
-
-    Parameters
-    ----------
-    d2 : array of shape (n, n)
-        Squared distances of the samples.
-    k : int
-        Number of nearest neighbours, clipped to n - 1; an edge joins i and j if either is a neighbour of the other.
-
-    Raises
-    ------
-    DataError
-        Distances are not square, symmetric and finite.
-    ConfigError
-        k < 1.
-    """
-    k = check_integer(k, "k")
-    (d,) = _distance_list([d2])
-    n = d.shape[0]
-    near = _nearest(d, ~np.eye(n, dtype=bool), k)
-    rows, columns = np.nonzero(near | near.T)
-    lengths = d[rows, columns]
-    t = float(lengths.mean())
-    weights = np.exp(-lengths / t) if t > 0 else np.ones(len(lengths))
-    W = sparse.csr_array((weights, (rows, columns)), shape=(n, n))
-    degrees = sparse.diags_array(np.asarray(W.sum(axis=1)))
-    return GraphPair(_laplacian(W), MatrixOperator(degrees))
-
-
-def mean_graph(graphs: Sequence[GraphPair]) -> GraphPair:
-    """Return the pair of the mean Laplacians of neighbour graphs over the same samples."""
-    L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
-    return GraphPair(L, L_prime)
-
-
-def _laplacian(W: sparse.csr_array) -> MatrixOperator:
-    """Compute ``diag(W 1) - W`` of the symmetric part of a sparse affinity."""
-    symmetric = (W + W.T) / 2
-    return MatrixOperator(sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric)
-
-
-def _distance_list(distances: Any) -> list[Floats]:
-    """Return one or more checked (n, n) distances from a list of them, or from features."""
-    if isinstance(distances, Sequence):
-        stack = [as_square_matrix(d, f"Distance {i}") for i, d in enumerate(distances)]
-    else:
-        stack = [_feature_distances(as_float_matrix(distances, "The feature array").astype(np.float64, copy=False))]
-    if not stack:
-        raise DataError("Invalid distances: expected a list of one or more (n, n) distances, or (n, d) features.")
-    n = stack[0].shape[0]
-    for i, d in enumerate(stack):
-        if d.shape != (n, n) or n < 2:
-            raise DataError(f"Distance {i} has shape {d.shape}: expected ({n}, {n}) with n >= 2 samples.")
-        if not np.allclose(d, d.T, rtol=1e-6, atol=1e-9 * np.abs(d).max()):
-            raise DataError(f"Distance {i} is not symmetric: pass (D + D.T) / 2, or another distance.")
-    return stack
-
-
-def _feature_distances(X: Floats) -> Floats:
-    if X.shape[0] == X.shape[1] and X.shape[0] > 1 and not np.diag(X).any() and np.array_equal(X, X.T):
-        raise DataError(
-            f"A symmetric array of shape {X.shape} with zero diagonal looks like a distance: pass distances in a list "
-            "[D], and features as (n, d)."
-        )
-    centred = X - X.mean(axis=0)
-    norms = np.einsum("ij,ij->i", centred, centred)
-    gram = centred @ centred.T
-    return np.maximum(norms[:, None] + norms - (gram + gram.T), 0)
-
-
-def _nearest(d: Floats, allowed: NDArray[np.bool_], k: int) -> NDArray[np.bool_]:
-    """Mark in row i the k nearest allowed j (all of them if there are fewer)."""
-    n = d.shape[0]
-    order = np.argsort(np.where(allowed, d, np.inf), axis=1, kind="stable")[:, : min(k, n)]
-    marked = np.zeros((n, n), dtype=bool)
-    marked[np.arange(n)[:, None], order] = True
-    return marked & allowed

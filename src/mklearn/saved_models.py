@@ -51,6 +51,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.source": ("Source",),
     "mklearn.kernels.standard_scaler": ("StandardScaler",),
     "mklearn.kernels.transform": ("StackTransform",),
+    "mklearn.neighbour_graphs": ("PartlyLabelledOperator",),
     "mklearn.optimize.view_regression": ("ViewRegression",),
 }
 """Classes that fitted estimators hold, beside the registered ones."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from mklearn.graphs import mmc_graph
+from mklearn.graphs import margin_laplacian
 from mklearn.kernels.matrices import centre_kernel
 from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace_ratio, margin_step
 
@@ -74,7 +74,7 @@ def margins_without_each(
             if p <= len(values) and values[-p] > 1e-10 * values[-1]:
                 embedded = features[:, columns] @ vectors[:, : -p - 1 : -1]
         if embedded is None:
-            operator = mmc_graph(y[rest], weight).L
+            operator = margin_laplacian(y[rest], weight)
             _, coefficients = margin_step(kernel[np.ix_(rest, rest)], operator, p, constraint, cutoff)
             embedded = kernel[:, rest] @ coefficients
         yield i, embedded[rest], embedded[i : i + 1]

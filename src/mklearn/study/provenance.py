@@ -81,7 +81,7 @@ def array_digest(array: Any) -> str:
 
 # --- the code behind a step
 
-_FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "nearest_neighbour.py")
+_FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "neighbour_graphs.py", "nearest_neighbour.py")
 _FOLDERS: dict[str, tuple[str, ...]] = {
     "distances": ("kernels",),
     **dict.fromkeys(("moments", "fit"), _FIT),

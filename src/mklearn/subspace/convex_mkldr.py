@@ -160,7 +160,7 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = lda_graph(labels)
-        wanted = self._wanted_components(graph, labels)
+        wanted = self._wanted_components(graph.n, labels, graph)
         assert graph.lda_classes is not None
         variance = float(stack.centred_traces().mean())
         largest = max(float(np.abs(np.diagonal(K)).max()) for K in stack)

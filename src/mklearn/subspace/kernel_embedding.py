@@ -20,7 +20,6 @@ from mklearn.optimize.graph_embedding import (
     Array,
     Projection,
     Scaling,
-    max_components,
     ratio_trace_step,
     rescale_columns,
 )
@@ -130,11 +129,12 @@ class KernelEmbedding(
         self.classes_ = np.unique(labels)
         return stack, labels
 
-    def _wanted_components(self, graph: GraphPair, labels: NDArray[Any] | None) -> int:
-        """Return ``n_components``, or its default: classes - 1 with labels, else 2."""
-        most = max_components(graph)
+    def _wanted_components(self, n: int, labels: NDArray[Any] | None, graph: GraphPair | None = None) -> int:
+        """Return ``n_components``, or its default: classes - 1 with labels (the most for the LDA graph), else 2."""
+        classes = None if graph is None else graph.lda_classes
+        most = n if classes is None else classes.n_classes - 1
         default = min(most, 2 if labels is None else len(np.unique(labels)) - 1)
-        limit = "the number of classes less one" if graph.lda_classes is not None else "the number of samples"
+        limit = "the number of samples" if classes is None else "the number of classes less one"
         return checked_components(self.n_components, most, f"{limit} is {most}", default=default)
 
     def _embed_training(self, kernel: Array) -> Array:
@@ -158,7 +158,7 @@ class RatioTraceEmbedding(KernelEmbedding):
         self, stack: KernelStack, weights: Array, graph: GraphPair, labels: NDArray[Any] | None
     ) -> None:
         """Solve the ridged ratio trace on the kernel combined with these weights."""
-        p = self._wanted_components(graph, labels)
+        p = self._wanted_components(graph.n, labels, graph)
         kernel = stack.combine(weights)
         self._set_projection(kernel, weights, ratio_trace_step(kernel, graph, p, ridge=self.ridge))
 

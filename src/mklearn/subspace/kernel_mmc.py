@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
-from mklearn.graphs import mmc_graph
+from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.leave_one_out import WithoutOne, margins_without_each
 from mklearn.optimize.margin import (
@@ -106,10 +106,11 @@ class KernelMMC(KernelEmbedding):
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
         given = self.trade_off
         self.trade_off_ = kernel_trace_ratio(kernel, labels) if isinstance(given, str) else float(given)
-        graph = mmc_graph(labels, self.trade_off_)
-        p = self._wanted_components(graph, labels)
+        p = self._wanted_components(stack.n_columns, labels)
         check_not_constant(kernel)
-        values, coefficients = margin_step(kernel, graph.L, p, self.constraint, negligible(stack.dtype))
+        values, coefficients = margin_step(
+            kernel, margin_laplacian(labels, self.trade_off_), p, self.constraint, negligible(stack.dtype)
+        )
         check_columns(coefficients, self.n_components)
         self.kernel_weights_ = weights
         self.eigenvalues_ = values

@@ -14,19 +14,16 @@ from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import (
+from mklearn.graphs import GraphPair, lda_graph, pca_graph
+from mklearn.kernels.stack import KernelStack
+from mklearn.neighbour_graphs import (
     UNLABELLED,
-    GraphPair,
     kernel_squared_distances,
-    lda_graph,
     lde_graph,
     lpp_graph,
-    mean_graph,
     mfa_graph,
-    pca_graph,
     sda_graph,
 )
-from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
     KernelProblem,
@@ -91,9 +88,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         The first four need labels. "mfa", marginal Fisher analysis, joins the nearest pairs on both sides of the margin
         of each class where "lde" joins neighbours of each sample. "sda", semi-supervised discriminant analysis, is
         "lda" on the samples with a label, plus the neighbour graph of all; samples without a label have -1 (see
-        `mklearn.graphs.sda_graph`), and `predict` gives no -1. "pca": L = 0 and L' = I - J, so that the ridge is
-        compared with the variance: A are the leading eigenvectors of K (I - J) K (those of kernel PCA for centred K),
-        and the weights favour kernels with most of their variance in few directions. Neighbour graphs are built for
+        `mklearn.neighbour_graphs.sda_graph`), and `predict` gives no -1. "pca": L = 0 and L' = I - J, so that the ridge
+        is compared with the variance: A are the leading eigenvectors of K (I - J) K (those of kernel PCA for centred
+        K), and the weights favour kernels with most of their variance in few directions. Neighbour graphs are built for
         each kernel and averaged. "lpp" is not a way to learn weights: its f hardly depends on them, and the start is
         mostly returned (see Notes).
     kernels
@@ -252,7 +249,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             labels = labels[self._labelled(labels)]
             self.classes_ = np.unique(labels)
         problem = KernelProblem(stack, graph)
-        weights, projection = self._alternated(problem, self._wanted_components(graph, labels))
+        weights, projection = self._alternated(problem, self._wanted_components(graph.n, labels, graph))
         self._set_projection(problem.combined(weights), weights, projection)
         self.graph_ = graph
 
@@ -382,7 +379,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
     def _graph(self, stack: KernelStack, labels: Any) -> GraphPair:
         if isinstance(self.graph, GraphPair):
-            return self._checked_graph(self.graph, stack.n_columns)
+            if self.graph.n != stack.n_columns:
+                raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
+            return self.graph
         if self.graph == "lda":
             return lda_graph(labels)
         if self.graph == "pca":
@@ -393,19 +392,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             return lde_graph(distances, labels, self.k, self.k_prime)
         if self.graph == "mfa":
             return mfa_graph(distances, labels, self.k, self.k_prime)
-        neighbours = mean_graph([lpp_graph(d2, self.k) for d2 in distances])
-        return sda_graph(neighbours, labels) if self.graph == "sda" else neighbours
-
-    @staticmethod
-    def _checked_graph(graph: GraphPair, n: int) -> GraphPair:
-        if graph.n != n:
-            raise DataError(f"graph is over {graph.n} samples, but there are {n} in X")
-        if graph.sense != "minimise":
-            raise ConfigError(
-                "the graph is to be maximised, but MKLDR minimises: give a pair whose L is to be small relative to "
-                "L_prime"
-            )
-        return graph
+        return sda_graph(distances, labels, self.k) if self.graph == "sda" else lpp_graph(distances, self.k)
 
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:

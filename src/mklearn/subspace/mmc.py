@@ -10,7 +10,7 @@ from scipy.linalg import get_lapack_funcs
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.checks import checked_components
-from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
+from mklearn.graphs import between_laplacian, class_structure, margin_laplacian, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.margin import checked_trace_ratio
 from mklearn.optimize.whitening import centred_span
@@ -83,7 +83,7 @@ class MMC(LinearEmbedding):
         given = self.trade_off
         self.trade_off_ = trace_ratio(coordinates, labels) if isinstance(given, str) else float(given)
         values, vectors = generalized_eigh(
-            coordinates.T @ mmc_graph(labels, self.trade_off_).L.apply(coordinates), which="largest"
+            coordinates.T @ margin_laplacian(labels, self.trade_off_).apply(coordinates), which="largest"
         )
         # In the whole space: the eigenvalues 0 of the span's complement take their place among those of the span.
         n_positive = int((values > 0).sum())

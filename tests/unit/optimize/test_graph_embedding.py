@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 
 from mklearn.errors import NotApplicable
-from mklearn.graphs import GraphPair, lda_graph, lde_graph
+from mklearn.graphs import GraphPair, lda_graph
 from mklearn.kernels.stack import KernelStack
+from mklearn.neighbour_graphs import lde_graph
 from mklearn.optimize.graph_embedding import (
     KernelProblem,
     diagonalised,
@@ -50,7 +51,7 @@ def affinities(graph: GraphPair) -> tuple[np.ndarray, np.ndarray]:
 
 
 def graph_of(name: str, y, features) -> GraphPair:
-    return lda_graph(y) if name == "lda" else lde_graph(features[0], y, k=3, k_prime=6)
+    return lda_graph(y) if name == "lda" else lde_graph([squareform(pdist(features[0]))], y, k=3, k_prime=6)
 
 
 def pair_sums(K, graph):

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import pdist
 from tests.unit.subspace.problems import gaussian
 
-from mklearn.graphs import mmc_graph
+from mklearn.graphs import margin_laplacian
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.mmc import MMC
 
@@ -51,7 +51,7 @@ def test_printed_constraint_is_not_the_linear_criterion(wine):
 def test_constraint_and_optimality(wine, constraint):
     X, y = wine
     K = gaussian(X)
-    L = mmc_graph(y).L.toarray()
+    L = margin_laplacian(y).toarray()
     model = KernelMMC(4, constraint=constraint).fit(K, y)
     A, M = model.coefficients_, metric(K, constraint)
     np.testing.assert_allclose(A.T @ M @ A, np.eye(4), atol=1e-8)

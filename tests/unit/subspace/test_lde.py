@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 
-from mklearn.graphs import lde_graph
+from mklearn.neighbour_graphs import lde_graph
 from mklearn.subspace.kernel_lde import KernelLDE
 
 
 @pytest.mark.parametrize("p", [2, 5])
 def test_linear_kernel_solves_the_generalised_eigenproblem_of_the_features(wine, p):
     X, y = wine
-    graph = lde_graph(X, y)
+    graph = lde_graph([cdist(X, X)], y)
     S, S_prime = (2 * X.T @ operator.toarray() @ X for operator in (graph.L, graph.L_prime))
     model = KernelLDE(p, ridge=1e-12).fit(X @ X.T, y)
     values, V = model.eigenvalues_, X.T @ model.coefficients_

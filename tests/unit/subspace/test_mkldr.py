@@ -16,9 +16,10 @@ from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import GraphPair, lda_graph, lde_graph, mfa_graph, mmc_graph
+from mklearn.graphs import GraphPair, lda_graph
 from mklearn.kernels import Views
 from mklearn.kernels.stack import KernelStack
+from mklearn.neighbour_graphs import lde_graph, mfa_graph
 from mklearn.optimize.graph_embedding import KernelProblem, scatter_matrices
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
@@ -302,7 +303,6 @@ def test_custom_graph_equals_the_named_one():
     [
         ({"X": np.ones((36, 36, 2))}, NotApplicable, "constant|no kernel"),
         ({"graph": lda_graph(np.arange(10) % 2)}, DataError, "10 samples"),
-        ({"graph": mmc_graph(LABELS)}, ConfigError, "maximised"),
         ({"graph": "pca", "ridge": 0.0}, ConfigError, "ridge > 0"),
         ({"solver": "NONE", "beta_step": "sdp"}, ValueError, "NONE"),
     ],

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.errors import ConfigError
-from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
+from mklearn.graphs import LaplacianOperator, margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
 from mklearn.optimize.simplex_qp import SimplexQP, simplex_qp
@@ -138,9 +138,8 @@ class MKMMC(KernelEmbedding):
         self.kernels = kernels
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
-        graph = mmc_graph(labels, self.trade_off)
-        wanted = self._wanted_components(graph, labels)
-        steps = _KernelSteps(stack, graph, self.constraint, wanted)
+        wanted = self._wanted_components(stack.n_columns, labels)
+        steps = _KernelSteps(stack, margin_laplacian(labels, self.trade_off), self.constraint, wanted)
         self._set_solution(steps, wanted)
 
     def _set_solution(self, steps: _KernelSteps, n_components: int) -> None:
@@ -221,12 +220,12 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
         read._validate_params()
     stack, labels = read._training_data(X, y)
     assert labels is not None
-    steps = _KernelSteps(stack, mmc_graph(labels, read.trade_off), read.constraint, max(sizes))
+    steps = _KernelSteps(stack, margin_laplacian(labels, read.trade_off), read.constraint, max(sizes))
     models = []
     for size in sizes:
         model = copy(read)
         model.n_components = size
-        model._set_solution(steps, model._wanted_components(steps.graph, labels))
+        model._set_solution(steps, model._wanted_components(stack.n_columns, labels))
         models.append(model)
     return models
 
@@ -234,8 +233,8 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
 class _KernelSteps:
     """A-steps on one training set, computed once per kernel weights with the most components needed."""
 
-    def __init__(self, stack: KernelStack, graph: GraphPair, constraint: Constraint, most: int) -> None:
-        self.stack, self.graph, self._constraint, self._most = stack, graph, constraint, most
+    def __init__(self, stack: KernelStack, margin: LaplacianOperator, constraint: Constraint, most: int) -> None:
+        self.stack, self.margin, self._constraint, self._most = stack, margin, constraint, most
         self._solutions: dict[bytes, tuple[Array, Array]] = {}
         self._forms: dict[bytes, Array] = {}
 
@@ -246,7 +245,7 @@ class _KernelSteps:
             kernel = np.asarray(self.stack.combine(theta), dtype=np.float64)
             check_not_constant(kernel)
             cutoff = negligible(self.stack.dtype)
-            self._solutions[name] = margin_step(kernel, self.graph.L, self._most, self._constraint, cutoff)
+            self._solutions[name] = margin_step(kernel, self.margin, self._most, self._constraint, cutoff)
         values, coefficients = self._solutions[name]
         return values[:n_components], coefficients[:, :n_components]
 
@@ -255,7 +254,7 @@ class _KernelSteps:
         name = theta.tobytes()
         if name not in self._forms:
             _, coefficients = self.solve(theta, self._most)
-            self._forms[name] = np.cumsum(margin_matrices(self.stack, self.graph.L, coefficients), axis=0)
+            self._forms[name] = np.cumsum(margin_matrices(self.stack, self.margin, coefficients), axis=0)
         forms = self._forms[name]
         return np.asarray(forms[min(n_components, len(forms)) - 1])
 

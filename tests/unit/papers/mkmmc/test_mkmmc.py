@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mklearn.graphs import mmc_graph
+from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.simplex_qp import simplex_qp
 from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path, margin_matrices
@@ -60,7 +60,7 @@ def test_theta_matrix_is_half_the_papers_pair_sum(problems, constraint):
         for j in range(n):
             G = A.T @ (K[:, i] - K[:, j])
             expected += W[i, j] * G.T @ G
-    Q = margin_matrices(KernelStack.from_last_axis(K), mmc_graph(y).L, A).sum(axis=0)
+    Q = margin_matrices(KernelStack.from_last_axis(K), margin_laplacian(y), A).sum(axis=0)
     np.testing.assert_allclose(2 * Q, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
 
 
@@ -72,7 +72,7 @@ def test_result_is_a_fixed_point_of_both_steps(problems, name):
     np.testing.assert_allclose(model.coefficients_, alone.coefficients_, atol=1e-9)
     np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-9)
     assert model.objective_ == pytest.approx(alone.objective_)
-    Q = margin_matrices(KernelStack.from_last_axis(K), mmc_graph(y).L, model.coefficients_).sum(axis=0)
+    Q = margin_matrices(KernelStack.from_last_axis(K), margin_laplacian(y), model.coefficients_).sum(axis=0)
     weights = model.kernel_weights_
     assert weights @ Q @ weights == pytest.approx(simplex_qp(Q, method="exact").value, rel=1e-10)
     assert weights @ Q @ weights == pytest.approx(model.objective_)
