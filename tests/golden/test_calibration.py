@@ -11,7 +11,7 @@ import pytest
 from tests.golden.conftest import Faces
 
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.study.data.splits import random_per_class
+from mklearn.study.data.draw_splits import random_per_class
 
 REPEATS = 20
 # data set, training samples per class, published accuracy (%), standard deviation over splits (200 splits, measured)

@@ -19,8 +19,8 @@ from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import MEASURES
+from mklearn.study.data.draw_splits import random_per_class
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.splits import random_per_class
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.plan.plan import Plan, plan_study

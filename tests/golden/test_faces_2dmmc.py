@@ -26,7 +26,7 @@ from mklearn.papers.two_d_mmc.bilinear import (
 from mklearn.papers.two_d_mmc.glram import GLRAM
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
-from mklearn.study.data.splits import random_per_class
+from mklearn.study.data.draw_splits import random_per_class
 
 CELLS = [("orl", 2), ("orl", 3), ("orl", 4), ("yale", 2), ("yale", 3), ("yale", 4)]
 cells = pytest.mark.parametrize(

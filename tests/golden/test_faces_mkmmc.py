@@ -24,9 +24,9 @@ from mklearn.kernels.functions import resolve_bandwidth
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.optimize.whitening import CentredSpan, centred_span
 from mklearn.papers.mkmmc.mkmmc import MKMMC
+from mklearn.study.data.draw_splits import random_per_class
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import entry
-from mklearn.study.data.splits import random_per_class
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.selection import mean_curves, race, select
 from mklearn.subspace import fisherface, mmc, pca

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mklearn.classifiers import LMKLSVC, MKLSVC, KernelSVC
 from mklearn.kernels import Views
-from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.datasets import dataset_spec
 

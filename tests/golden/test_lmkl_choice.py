@@ -17,7 +17,7 @@ from tests.scores import chosen_score, evaluate_draw
 
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.kernels import Views
-from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.datasets import dataset_spec
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of

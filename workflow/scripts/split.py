@@ -16,7 +16,7 @@ def split(
     """Draw splits from the labels by a protocol, or read them from files.
 
     The random generator depends on data set, training size, repeat and seed: see
-    :func:`mklearn.study.data.splits.generator`.
+    :func:`mklearn.study.data.draw_splits.generator`.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from mklearn.study.mistakes import Mistake, one_of, show, unknown_key
 from mklearn.study.study import Study
 
 OF_THE_STUDY = frozenset({
-    "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "test_ids", "seed",
+    "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "source", "seed",
     "name", "classes", "factors",
 })  # fmt: skip
 """What implementations take that a study does not give as a parameter."""

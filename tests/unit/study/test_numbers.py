@@ -13,8 +13,8 @@ from tests.scores import chosen_score
 from mklearn.base.folds import inner_folds, number_folds
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.views import Views
+from mklearn.study.data.draw_splits import k_fold
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.splits import k_fold
 from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.evaluation.candidates import MethodOnViews

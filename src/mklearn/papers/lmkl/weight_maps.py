@@ -17,7 +17,7 @@ from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.patches import patches
 from mklearn.kernels import Views
 from mklearn.papers.lmkl.gauss4_figure import AS_PUBLISHED
-from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.report.charts import Chart
 from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults

@@ -32,7 +32,7 @@ class ProtocolRow(Row):
 
 PROTOCOLS: dict[str, ProtocolRow] = {
     "validation_folds": ProtocolRow(
-        "mklearn.study.data.grouped_splits:validation_folds",
+        "mklearn.study.data.draw_splits:validation_folds",
         "validation folds with a test part",
         defaults={"folds": 5, "repeats": 1, "deals": 1},
         exclusive=(
@@ -41,7 +41,7 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         ),
     ),
     "group_k_fold": ProtocolRow(
-        "mklearn.study.data.grouped_splits:group_k_fold",
+        "mklearn.study.data.draw_splits:group_k_fold",
         "k-fold over groups",
         defaults={"folds": 5, "repeats": 1},
         targets=("classes", "numbers"),
@@ -54,25 +54,25 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         composes=True,
     ),
     "random_per_class": ProtocolRow(
-        "mklearn.study.data.splits:random_per_class",
+        "mklearn.study.data.draw_splits:random_per_class",
         "random training samples per class",
         defaults={"repeats": 10},
         required=("train_size",),
     ),
     "k_fold": ProtocolRow(
-        "mklearn.study.data.splits:k_fold",
+        "mklearn.study.data.draw_splits:k_fold",
         "k-fold",
         defaults={"folds": 5, "repeats": 1},
         targets=("classes", "numbers"),
     ),
     "given": ProtocolRow(
-        "mklearn.study.data.splits:given",
+        "mklearn.study.data.draw_splits:given",
         "given splits",
         targets=("classes", "numbers"),
         required=("path",),
     ),
     "released": ProtocolRow(
-        "mklearn.study.data.splits:released",
+        "mklearn.study.data.draw_splits:released",
         "released splits",
         targets=("classes", "numbers"),
     ),

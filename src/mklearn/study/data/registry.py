@@ -50,8 +50,8 @@ class Entry(Strict):
     merge: dict[str, list[str] | Literal["rest"]] | None = None
     """Original classes by the name of the class that they become; the original class is then the sample's group."""
     released_splits: str | None = None
-    """``"module:function"`` that reads, from the first file of the data set, the ids of the test samples of each split
-    that was released with it; for the protocol ``released``. With a parameter ``ids`` it gets those of all samples."""
+    """``"module:function"`` that reads, from the first file of the data set and the ids of its samples, the ids of the
+    test samples of each split that was released with it; for the protocol ``released``."""
     missing_views: Literal["error", "mean"] = "error"
     """Whether samples may lack a table; kernels then put them at the mean of the training samples."""
     protocol_files: dict[str, list[FileSpec]] = Field(default_factory=dict)

@@ -1,32 +1,19 @@
-"""Splits of samples into training and test parts, drawn from a seed or read from a file.
-
-Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's name), size, repeat, seed])``, where
-`size` is the number of training samples per class or of folds. The name is the registry's, or for a user's own data the
-study's; variants of a data set with one name and the same labels have the same splits. A split thus depends on these
-four only: more repeats do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores
-a trailing 0: with seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
-"""
+"""Splits of samples into training and test parts, and their files; `draw_splits` makes them by a protocol."""
 
 from __future__ import annotations
 
-import itertools
 import os
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mklearn.base.folds import number_folds
-from mklearn.base.parameters import ListOf, at_least, constrained, from_to
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import DataError
 from mklearn.rows import load
 from mklearn.study.artefacts import read_table, write_table
-from mklearn.study.data.readers.tables import column_text, read_frame, sample_positions, whole_numbers
-from mklearn.study.data.samples import some, target_of
+from mklearn.study.data.samples import some
 
 ROLES = ("train", "validation", "test")
 CHOICE = -1
@@ -163,7 +150,7 @@ class Splits:
             raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
         chosen = frame[frame["repeat"].eq(CHOICE)]
         train, validation = (chosen["index"][chosen["role"].eq(role)].to_numpy(np.int64) for role in ROLES[:2])
-        drawn = _from_frame(frame[frame["repeat"].ne(CHOICE)])
+        drawn = splits_of_frame(frame[frame["repeat"].ne(CHOICE)])
         return cls(drawn, n_samples, (train, validation) if len(chosen) else None, samples)
 
 
@@ -181,138 +168,8 @@ def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, 
     return numbers
 
 
-def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
-    """Create the random generator of one repeat by the seed policy above."""
-    return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
-
-
-LARGEST_NUMBER = 2**31 - 1
-"""Of a repeat or fold: what tables of predictions hold."""
-REPEATS = from_to(1, 10_000)
-
-
-@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
-def random_per_class(
-    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
-    classes: np.ndarray | None = None,
-) -> Splits:  # fmt: skip
-    """Draw a fixed number of training samples from each class; the rest are test samples.
-
-    Raise NotApplicable, with the names in `classes`, if a class has no more samples than that.
-
-    Parameters
-    ----------
-    train_size : int or sequence of int
-        Training samples per class, or a list of sizes, which are drawn independently of each other. All sizes run in
-        one job: to run a size as its own job, give it its own protocol.
-    repeats : int
-        Number of random splits of each size.
-    seed : int
-        Non-negative.
-    """
-    y = np.asarray(target)
-    sizes = [int(size) for size in np.atleast_1d(train_size)]
-    codes = np.unique(y)
-    small = [code for code in codes if (y == code).sum() <= max(sizes)]
-    if small:
-        wanted = f"{max(sizes)} training samples per class (train_size) and at least one test sample"
-        raise NotApplicable(f"{wanted}: {_too_small(small, y, classes)}")
-    splits = []
-    for size, repeat in itertools.product(sizes, range(repeats)):
-        rng = generator(name, size, repeat, seed)
-        members = [rng.permutation(np.flatnonzero(y == code)) for code in codes]
-        train, test = (np.sort(np.concatenate([each[part] for each in members]))
-                       for part in (slice(size), slice(size, None)))  # fmt: skip
-        splits.append(Split(repeat, 0, train, test, size))
-    return Splits(tuple(splits), len(y))
-
-
-@constrained(folds=[at_least(2)], repeats=[REPEATS])
-def k_fold(
-    target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
-    classes: np.ndarray | None = None,
-) -> Splits:  # fmt: skip
-    """Draw folds for k-fold cross-validation, shuffled, with each class, or the range of numbers, spread evenly.
-
-    Of samples in the order of their numbers, each fold gets one of every ``folds``. Raise NotApplicable if a class has
-    fewer samples than there are folds.
-
-    Parameters
-    ----------
-    folds : int
-        At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
-    repeats : int
-        How often folds are drawn.
-    """
-    y = np.asarray(target)
-    numbers = target_of(y) == "numbers"
-    groups = [] if numbers else [np.flatnonzero(y == code) for code in np.unique(y)]
-    small = [y[group[0]] for group in groups if len(group) < folds]
-    if small:
-        raise NotApplicable(f"{folds} stratified folds: {_too_small(small, y, classes)}")
-
-    def dealt(rng: np.random.Generator) -> np.ndarray:
-        if numbers:
-            return number_folds(y, folds, rng)
-        # Deal out the shuffled classes like cards; each class continues where the previous one stopped.
-        fold_of = np.empty(len(y), dtype=np.int64)
-        fold_of[np.concatenate([rng.permutation(group) for group in groups])] = np.arange(len(y)) % folds
-        return fold_of
-
-    dealings = [dealt(generator(name, folds, repeat, seed)) for repeat in range(repeats)]
-    splits = (
-        Split(repeat, fold, np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
-        for repeat, fold_of in enumerate(dealings)
-        for fold in range(folds)
-    )
-    return Splits(tuple(splits), len(y))
-
-
-@constrained(path=[str])
-def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-    """Read splits from a Parquet, CSV or TSV file.
-
-    Parameters
-    ----------
-    path : path
-        Parquet, CSV or TSV file with columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index``
-        (position, from 0; ignored if there are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are
-        ignored.
-    """
-    path = Path(path)
-    frame = read_frame(path, ("id", "role")).reset_index(drop=True)
-    columns = set(frame.columns)
-    if "role" not in columns or not columns & {"id", "index"}:
-        raise DataError(f"{path}: splits need the columns role and id (or index); it has {some(list(frame.columns))}")
-    frame["role"] = column_text(frame["role"], path, "role")
-    wrong = sorted(set(frame["role"]) - set(ROLES))
-    if wrong:
-        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(ROLES)}")
-    if "id" in columns:
-        frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
-    frame["train_size"] = pd.NA  # a user's splits have no sizes
-    for name in ("repeat", "fold", "index"):
-        frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0
-        if not frame[name].between(0, LARGEST_NUMBER).all():
-            raise DataError(f"{path}: column {name!r} has numbers outside 0 to {LARGEST_NUMBER}")
-    try:
-        return Splits(_from_frame(frame), len(ids))
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
-
-
-def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
-    """Build the splits that were released with a data set; all samples outside a test part are training samples.
-
-    Each split, by the ids of its test samples, is a repeat of its own. Ids that the data set does not have, of which a
-    study may take a part, are left out.
-    """
-    tests = [np.isin(ids, part) for part in test_ids]
-    parts = (Split(repeat, 0, np.flatnonzero(~test), np.flatnonzero(test)) for repeat, test in enumerate(tests))
-    return Splits(tuple(parts), len(ids))
-
-
-def _from_frame(frame: Any) -> tuple[Split, ...]:
+def splits_of_frame(frame: Any) -> tuple[Split, ...]:
+    """Return the splits in a table with the columns train_size, repeat, fold, role and index."""
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
         train, validation, test = (
@@ -321,12 +178,3 @@ def _from_frame(frame: Any) -> tuple[Split, ...]:
         train_size = None if pd.isna(size) else int(size)
         splits.append(Split(int(repeat), int(fold), train, test, train_size, validation if len(validation) else None))
     return tuple(splits)
-
-
-def _too_small(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:
-    """Name classes with their sizes, and the line of a data set of a study that leaves them out."""
-    names = [str(code if classes is None else classes[code]) for code in codes]
-    shown = [f"{name} ({int((y == code).sum())})" for code, name in zip(codes[:5], names, strict=False)]
-    listed = f"class {', '.join(shown)}" + (f", ... ({len(codes)} classes)" if len(codes) > 5 else "")
-    remedy = f"leave out what is too small by exclude_classes: [{', '.join(map(repr, names))}] in the data set"
-    return f"too few samples in {listed}; use smaller numbers, or {remedy}"

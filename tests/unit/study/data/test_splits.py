@@ -22,12 +22,18 @@ from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.study.data.draw_splits import draw_splits
-from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
+from mklearn.study.data.draw_splits import (
+    draw_splits,
+    given,
+    group_k_fold,
+    k_fold,
+    random_per_class,
+    validation_folds,
+)
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.matlab import uci, uci_splits
+from mklearn.study.data.readers.matlab import uci
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.splits import Split, Splits, given, k_fold, random_per_class, released
+from mklearn.study.data.splits import Split, Splits
 from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.entries import Protocol
@@ -171,7 +177,7 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
          r"4 training samples per class \(train_size\) .* class women \(4\)"),
         (lambda: k_fold(Y, 5, classes=NAMES), NotApplicable, r"5 stratified folds: too few samples in class women"),
         (lambda: validation_folds(SEVEN, test_size=3, classes=NAMES), NotApplicable,
-         r"a test part and 5 folds: too few samples in class men \(7\) and 1 more"),
+         r"a test part and 5 folds: too few samples in class men \(7\), class women"),
         (lambda: validation_folds(SEVEN, test_share=0.01, groups=np.repeat(["a", "b"], 7), classes=NAMES),
          NotApplicable, r"group a of class men \(7\)"),
         (lambda: group_k_fold(Y, 2, name="faces"), ConfigError,
@@ -189,7 +195,7 @@ def test_what_can_not_be_drawn(draw: Callable[[], Any], error: type[Exception], 
 def test_groups_of_the_kept_classes() -> None:
     table = pd.DataFrame({"id": [str(i) for i in range(18)], "y": np.repeat([0, 1, 2], 6)})
     table["label"] = np.array(["x", "y", "z"])[table["y"]]
-    spec = SplitSpec(kind="group_k_fold", implementation="mklearn.study.data.grouped_splits:group_k_fold", seed=0,
+    spec = SplitSpec(kind="group_k_fold", implementation="mklearn.study.data.draw_splits:group_k_fold", seed=0,
                      parameters={"folds": 2, "repeats": 1, "exclude_classes": ["x"]}, dataset="d")  # fmt: skip
     groups = np.array([f"g{i // 3}" for i in range(18)])
     for split in draw_splits(table.assign(group=groups), spec):
@@ -218,7 +224,7 @@ def test_save_and_load(tmp_path: Path, splits: Splits) -> None:
     back.save(tmp_path / "t.parquet", ids)
     assert (tmp_path / "s.parquet").read_bytes() == (tmp_path / "t.parquet").read_bytes()
     if splits[0].train_size is None:
-        assert_same(splits, given(tmp_path / "s.parquet", ids))
+        assert_same(splits, given(ids, tmp_path / "s.parquet", ids=ids))
     with pytest.raises(DataError, match=r"s\.parquet: made for other samples"):
         Splits.load(tmp_path / "s.parquet", ids[::-1])
     write_parquet(tmp_path / "f.parquet", frame)
@@ -250,10 +256,11 @@ def test_invalid_splits(splits: list[Split], message: str) -> None:
 def test_given_splits(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("fold,role,id\n0,train,007\n0,train,NA\n0,test,b\n1,test,007\n1,train,c\n")
-    splits = given(path, np.array(["007", "b", "c", "NA"]))
+    ids = np.array(["007", "b", "c", "NA"])
+    splits = given(ids, path, ids=ids)
     assert_same(splits, [Split(0, 0, a(0, 3), a(1)), Split(0, 1, a(2), a(0))])
     pd.DataFrame({"repeat": [0, 0], "role": ["train", "test"], "index": [2, 0]}).to_parquet(tmp_path / "g.parquet")
-    assert given(tmp_path / "g.parquet", np.array(list("abc")))[0].train.tolist() == [2]
+    assert given(a(0, 1, 0), tmp_path / "g.parquet", ids=np.array(list("abc")))[0].train.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -270,7 +277,7 @@ def test_given_splits(tmp_path: Path) -> None:
 def test_given_splits_refusals(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "g.csv").write_text(text)
     with pytest.raises(DataError, match=message):
-        given(tmp_path / "g.csv", np.array(["a", "b"]))
+        given(a(0, 1), tmp_path / "g.csv", ids=np.array(["a", "b"]))
 
 
 # --- splits that were released with a data set
@@ -288,19 +295,18 @@ def test_released_splits_are_by_the_ids_of_the_data_set(tmp_path: Path) -> None:
     file, codes, cells = tmp_path / "a.mat", np.array([3, 1, 1, 3, 10, 10]), np.empty((1, 2), dtype=object)
     cells[0, 0], cells[0, 1] = np.array([[6, 1, 6]], dtype=np.uint8), np.array([[2, 1]], dtype=np.uint8)
     savemat(file, {"X": np.arange(12.0).reshape(2, 6), "Y": codes[:, None], "kfold": cells})
-    test_ids, samples = uci_splits(file), uci({"a.mat": file})
-    assert [part.tolist() for part in test_ids] == [["3/1", "10/2"], ["3/1", "1/1"]]
+    samples = uci({"a.mat": file})
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
     spec = SplitSpec(
-        kind="released", implementation="mklearn.study.data.splits:released", parameters={}, seed=0, dataset="a",
+        kind="released", implementation="mklearn.study.data.draw_splits:released", parameters={}, seed=0, dataset="a",
         source="mklearn.study.data.readers.matlab:uci_splits",
     )  # fmt: skip
     expected = [Split(0, 0, a(1, 2, 3, 4), a(0, 5)), Split(1, 0, a(2, 3, 4, 5), a(0, 1))]
     assert_same(draw_splits(labels, spec, [file]), expected)
-    without_threes = released(test_ids, samples.ids[np.flatnonzero(codes != 3)])
-    assert [split.test.tolist() for split in without_threes] == [[3], [0]]
+    without_threes = draw_splits(labels, spec.model_copy(update={"parameters": {"exclude_classes": ["3"]}}), [file])
+    assert [split.test.tolist() for split in without_threes] == [[5], [1]]
     with pytest.raises(DataError, match="no test samples"):
-        released(test_ids, samples.ids[[2, 3]])
+        draw_splits(labels.iloc[[2, 3]].reset_index(drop=True).assign(y=[0, 1]), spec, [file])
     with pytest.raises(ConfigError, match="no file of splits was released with data set 'a'"):
         draw_splits(labels, spec)
 

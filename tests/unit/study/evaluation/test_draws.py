@@ -14,7 +14,7 @@ from tests.scores import chosen_score, evaluate_draw
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
 from mklearn.errors import SolverFailed
 from mklearn.kernels import Views
-from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize

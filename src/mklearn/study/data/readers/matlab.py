@@ -102,17 +102,18 @@ def uci(
     return SampleSet.from_labels(number_within_class(names), names, tables=chosen)
 
 
-def uci_splits(path: Path) -> list[np.ndarray]:
+def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     """Read the ids of the test samples of each split that a MATLAB file of this form has beside its samples.
 
     ``kfold`` is a cell of their positions, counted from 1; each counts once, although they were drawn with replacement.
+    The `ids` of the data set are not used: a study may take a part of the file.
     """
     labels, cells = load_mat(path, ("Y", "kfold"))
-    ids = np.array(number_within_class(str(code) for code in whole_numbers(labels, path, "Y")))
+    every = np.array(number_within_class(str(code) for code in whole_numbers(labels, path, "Y")))
     positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
-    if any(part.min() < 0 or part.max() >= len(ids) for part in positions):
-        raise DataError(f"{path}: kfold has other positions than 1 to {len(ids)}, the number of samples")
-    return [ids[part] for part in positions]
+    if any(part.min() < 0 or part.max() >= len(every) for part in positions):
+        raise DataError(f"{path}: kfold has other positions than 1 to {len(every)}, the number of samples")
+    return [every[part] for part in positions]
 
 
 def views(
