@@ -9,8 +9,8 @@ import numpy as np
 from mklearn.study.artefacts import read_table, write_arrays
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.fit_files import import_method, read_views, write_predictions
-from mklearn.study.evaluation.fit_records import FitAtSize, model_arrays
+from mklearn.study.evaluation.fit_files import import_method, model_arrays, read_views, write_predictions
+from mklearn.study.evaluation.fit_records import FitAtSize
 from mklearn.study.script import Output, Record, run_script
 from mklearn.study.specs.fit_spec import FitSpec
 

@@ -1,7 +1,8 @@
-"""Files of a fit: the views that its method takes, and the predictions that it leaves."""
+"""Files of a fit: the views that its method takes, and what its splits leave behind."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from mklearn.kernels.views import Pairwise, Views
 from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.samples import SampleSet, check_same
-from mklearn.study.evaluation.outputs import SplitRecord, builtin, smallest
+from mklearn.study.evaluation.outputs import STORED, RulePredictions, SplitRecord
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
+
+# --- what a fit reads
 
 
 def import_method(spec: FitSpec) -> None:
@@ -26,6 +29,40 @@ def import_method(spec: FitSpec) -> None:
         used.append("sklearn.pipeline:make_pipeline")
     for name in used:
         load(name)
+
+
+def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_]) -> Views:
+    """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
+
+    Raises
+    ------
+    DataError
+        Files are missing or too many, or a matrix is of other samples.
+    """
+    names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
+    for what, wanted, files in (("matrices", spec.pairwise, matrices), ("sources", names, sources)):
+        if len(files) != len(wanted):
+            valid = ", ".join(wanted) or "none"
+            raise DataError(f"fit: {what} must be a file for each of these views: {valid}; got {len(files)}.")
+    views: dict[str, Any] = {}
+    for name, path in zip(spec.pairwise, matrices, strict=True):
+        stored = read_arrays(path, ("matrix", "ids"))
+        check_same(stored["ids"], ids, path)
+        views[name] = Pairwise(stored["matrix"])
+    for name, path in zip(names, sources, strict=True):
+        is_image = name == IMAGES
+        views[name] = _read_images(path, spec.method.id) if is_image else read_arrays(path, ("features",))["features"]
+    return Views(views)
+
+
+def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:
+    images = SampleSet.load(path).images
+    if not isinstance(images, np.ndarray) or images.ndim != 3:
+        raise DataError(f"{path}: method {method_id!r} takes grey images of one size; set resize for the data set.")
+    return images.astype(np.float64)
+
+
+# --- what it leaves behind
 
 
 def fit_of(spec: FitSpec, setting: Setting) -> dict[str, Any]:
@@ -44,48 +81,114 @@ def write_predictions(
 ) -> None:  # fmt: skip
     """Write the records of each training size, and target and ids of all samples.
 
-    Arrays are named as ``faces-p2/0/train``, of the first split; columns of each size and facts of its splits are JSON.
+    Arrays are named as ``faces-p2/0/train``, of the first split, and ``faces-p2/0/cosine/labels``, by one of its rules;
+    columns of each size and facts of its splits are JSON.
     """
-    fits = [
-        fit_of(spec, setting) | {"splits": [builtin(split.facts) for split in stored[setting.protocol]]}
-        for setting in spec.settings
-    ]
-    arrays = {
-        f"{name}/{number}/{key}": smallest(array)
-        for name, splits in stored.items()
-        for number, split in enumerate(splits)
-        for key, array in split.arrays.items()
+    fits, arrays = [], {"y": np.asarray(y)}
+    for setting in spec.settings:
+        splits = []
+        for number, split in enumerate(stored[setting.protocol]):
+            facts, of_split = _stored(split)
+            splits.append(facts)
+            arrays |= {f"{setting.protocol}/{number}/{name}": array for name, array in of_split.items()}
+        fits.append(fit_of(spec, setting) | {"splits": _builtin(splits)})
+    smallest = {name: _smallest(array) for name, array in arrays.items()}
+    write_arrays(path, record, compressed=True, fits=canonical(fits), ids=np.asarray(ids), **smallest)
+
+
+def read_predictions(
+    path: Path,
+) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_]]:
+    """Read columns and records of each training size, and target and ids of all samples."""
+    held = read_arrays(path)
+    fits, ids, y = json.loads(str(held.pop("fits"))), held.pop("ids"), _full_width(held.pop("y"))
+    arrays: dict[str, dict[str, NDArray[Any]]] = {}
+    for name, array in held.items():
+        if "/" in name:
+            protocol, number, key = name.split("/", 2)
+            arrays.setdefault(f"{protocol}/{number}", {})[key] = _full_width(array)
+    read = []
+    for fit in fits:
+        places = ((f"{fit['protocol']}/{number}", facts) for number, facts in enumerate(fit.pop("splits")))
+        read.append((fit, [_restored(facts, arrays.get(place, {}), y) for place, facts in places]))
+    return read, y, ids
+
+
+def _stored(split: SplitRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return facts and arrays of a split, without the targets, which follow from its samples."""
+    facts, arrays = dict(split.facts), dict[str, NDArray[Any]]()
+    if split.rules:
+        facts["rules"], arrays = {}, {"train": split.train, "test": split.test}
+    for name, rule in split.rules.items():
+        models = {"components": rule.components, "position": rule.position, "n_models": len(rule.lookups)}
+        facts["rules"][name] = models | dict(rule.facts)
+        arrays |= {
+            f"{name}/labels": rule.labels.T,  # a sample's labels change little with the components: this compresses
+            f"{name}/nearest": rule.nearest,
+            f"{name}/distances": rule.distances.astype(np.float32),
+        }
+        for number, lookup in enumerate(rule.lookups):
+            values = {key: lookup(key) for key in STORED}
+            arrays |= {f"{name}/{number}/{key}": np.asarray(each) for key, each in values.items() if each is not None}
+    return facts, arrays
+
+
+def _restored(facts: dict[str, Any], arrays: Mapping[str, NDArray[Any]], y: NDArray[Any]) -> SplitRecord:
+    """Return the record of `_stored`, given the targets of all samples."""
+    stored = facts.pop("rules", {})
+    if not stored:
+        return SplitRecord(facts)
+    train, test, rules = arrays["train"], arrays["test"], {}
+    for name, of_rule in stored.items():
+        starts = [f"{name}/{number}/" for number in range(of_rule.pop("n_models"))]
+        rules[name] = RulePredictions(
+            y[train], y[test], np.ascontiguousarray(arrays[f"{name}/labels"].T), of_rule.pop("components"),
+            of_rule.pop("position"), arrays[f"{name}/nearest"], arrays[f"{name}/distances"],
+            [{key: arrays.get(start + key) for key in STORED}.get for start in starts], of_rule,
+        )  # fmt: skip
+    return SplitRecord(facts, train, test, rules)
+
+
+def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
+    """Collect what a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
+
+    Weights of a dictionary of kernels are those of its views. The kernel diagnostics and the embedding are those of the
+    first split that was fitted.
+    """
+    fits = [record.shown for record in records if record.shown is not None]
+    ids = [kernel["id"] for kernel in spec.kernels] or [key.rpartition("-")[0] for key in spec.method.dictionary_views]
+    tables = {name: [entry for fit in fits for entry in fit[name]] for name in ("history", "diagnostics")}
+    tables["kernel_info"] = [fit["kernel_info"] for fit in fits[:1]]
+    return {
+        "kernel_ids": np.array(ids, dtype=str),
+        "weights": np.array([fit["weights"] for fit in fits]).reshape(len(fits), len(ids)),
+        "repeats": np.array([fit["repeat"] for fit in fits], dtype=np.int64),
+        **{name: canonical(_builtin(table)) for name, table in tables.items()},
+        **(fits[0]["embedding"] if fits else {}),
     }
-    about = {"fits": canonical(fits), "y": smallest(np.asarray(y)), "ids": np.asarray(ids)}
-    write_arrays(path, record, compressed=True, **about, **arrays)
 
 
-def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_]) -> Views:
-    """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
-
-    Raises
-    ------
-    DataError
-        Files are missing or too many, or a matrix is of other samples.
-    """
-    names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
-    for what, wanted, files in (("matrices", spec.pairwise, matrices), ("sources", names, sources)):
-        if len(files) != len(wanted):
-            known = ", ".join(wanted) or "none"
-            raise DataError(f"fit: {what} must be a file for each of these views: {known}; got {len(files)}.")
-    views: dict[str, Any] = {}
-    for name, path in zip(spec.pairwise, matrices, strict=True):
-        stored = read_arrays(path, ("matrix", "ids"))
-        check_same(stored["ids"], ids, path)
-        views[name] = Pairwise(stored["matrix"])
-    for name, path in zip(names, sources, strict=True):
-        is_image = name == IMAGES
-        views[name] = _read_images(path, spec.method.id) if is_image else read_arrays(path, ("features",))["features"]
-    return Views(views)
+# --- plain data
 
 
-def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:
-    images = SampleSet.load(path).images
-    if not isinstance(images, np.ndarray) or images.ndim != 3:
-        raise DataError(f"{path}: method {method_id!r} takes grey images of one size; set resize for the data set.")
-    return images.astype(np.float64)
+def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in the smallest type that holds them without loss."""
+    if array.dtype.kind in "iu" and array.size:
+        return array.astype(np.promote_types(*map(np.min_scalar_type, (array.min(), array.max()))))
+    single = array.astype(np.float32) if array.dtype == np.float64 else array
+    return single if np.array_equal(single, array, equal_nan=True) else array
+
+
+def _full_width(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype({"i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind, array.dtype))
+
+
+def _builtin(value: Any) -> Any:
+    """Convert to builtin types, with None in place of NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {str(key): _builtin(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_builtin(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

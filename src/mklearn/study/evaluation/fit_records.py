@@ -18,7 +18,7 @@ from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.fitted import Fitted
-from mklearn.study.evaluation.outputs import SplitRecord, builtin, stored_rule
+from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import EXPECTED, Choice, Parts, RuleResult, SplitResult, choose_once, evaluate_split
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical
@@ -34,26 +34,16 @@ SHOWN = 3000
 
 @dataclass(frozen=True)
 class FitAtSize:
-    """A method at one training size of a protocol: evaluates the splits one after the other.
-
-    Parameters
-    ----------
-    problem : MethodOnViews
-    spec : FitSpec
-    setting : Setting
-        One of ``spec.settings``.
-    splits : sequence of Split
-        Those of this training size.
-    choosing : pair of arrays, optional
-        Training and validation samples by which parameters are chosen once, for all splits; None: on each split, as the
-        evaluation says.
-    """
+    """A method at one training size of a protocol: evaluates the splits one after the other."""
 
     problem: MethodOnViews
     spec: FitSpec
     setting: Setting
+    """One of those of ``spec``."""
     splits: Sequence[Split]
+    """Those of this training size."""
     choosing: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
+    """Training and validation samples by which parameters are chosen once, for all splits; None: on each split."""
 
     @cached_property
     def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
@@ -109,13 +99,12 @@ class FitAtSize:
 
     def _evaluated(self, split: Split, choice: Choice | None) -> SplitRecord:
         result = self._result(split, choice)
-        rules, arrays = {}, {"train": split.train, "test": split.test}
-        for neighbour, rule in result.rules.items():
-            stored = stored_rule(neighbour, rule.predictions)
-            rules[neighbour] = stored.facts | _facts_of(rule, result.scalings)
-            arrays |= stored.arrays
-        facts = self._facts(split) | {"rules": rules, "selection_message": result.selection_message}
-        return SplitRecord(facts, arrays, self._shown(result, split))
+        rules = {
+            name: rule.predictions.without_estimators(_facts_of(rule, result.scalings))
+            for name, rule in result.rules.items()
+        }
+        facts = self._facts(split) | {"selection_message": result.selection_message}
+        return SplitRecord(facts, split.train, split.test, rules, self._shown(result, split))
 
     def _result(self, split: Split, choice: Choice | None) -> SplitResult:
         return evaluate_split(
@@ -194,26 +183,6 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
             result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
             logger.warning("%s: %s: %s", name, type(result).__name__, result)
     return result
-
-
-def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
-    """Collect what a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
-
-    Weights of a dictionary of kernels are those of its views.
-    The kernel diagnostics and the embedding are those of the first split that was fitted.
-    """
-    fits = [record.shown for record in records if record.shown is not None]
-    ids = [kernel["id"] for kernel in spec.kernels] or [key.rpartition("-")[0] for key in spec.method.dictionary_views]
-    kernel_ids = np.array(ids, dtype=str)
-    return {
-        "kernel_ids": kernel_ids,
-        "weights": np.array([fit["weights"] for fit in fits]).reshape(len(fits), len(kernel_ids)),
-        "repeats": np.array([fit["repeat"] for fit in fits], dtype=np.int64),
-        "kernel_info": canonical([builtin(fit["kernel_info"]) for fit in fits[:1]]),
-        "history": canonical(builtin([entry for fit in fits for entry in fit["history"]])),
-        "diagnostics": canonical(builtin([entry for fit in fits for entry in fit["diagnostics"]])),
-        **(fits[0]["embedding"] if fits else {}),
-    }
 
 
 def failure(reason: Exception) -> dict[str, str]:

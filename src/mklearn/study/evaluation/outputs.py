@@ -1,9 +1,9 @@
-"""Predictions of a fitted method: what a fit stores of each split, and what metrics are computed from."""
+"""What a fit leaves behind of each split: predictions by each rule, and what metrics are computed from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,8 +16,6 @@ from mklearn.study.evaluation.metrics.metric import Metric
 Labels = NDArray[Any]
 Lookup = Callable[[str], Any]
 """Returns, by the name in `STORED`, what a fitted estimator gives for the test samples; None where it has none."""
-
-
 NO_LOOKUP: Lookup = dict[str, Any]().get
 """Looks up nothing: what labels alone give."""
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
@@ -28,22 +26,15 @@ STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
 class MethodOutput:
     """What a fitted method gives at one number of components: the attributes that a metric can need.
 
-    Others than the labels raise :class:`mklearn.errors.NotApplicable` where the method has none.
-
-    Attributes
-    ----------
-    y_train, y, labels : labels of the training and of the test samples, and predicted labels
-    lookup : see `Lookup`
-    n_train, n_support_vectors : numbers of training samples and of support vectors among them
-    classes : in the order of the columns of scores and probabilities
-    decision_values : (m,) array for two classes, or (m, n_classes)
-    probabilities : (m, n_classes) array
-    class_scores : decision values, or the probabilities of a method that has none
+    ``classes`` are in the order of the columns of ``decision_values``, (m,) for two classes or (m, n_classes), and of
+    ``probabilities``; ``class_scores`` are decision values, or the probabilities of a method that has none. What a
+    method lacks raises :class:`mklearn.errors.NotApplicable`.
     """
 
     y_train: Labels
     y: Labels
     labels: Labels
+    """The predicted ones of the test samples ``y``."""
     lookup: Lookup
 
     n_train = property(lambda self: len(self.y_train))
@@ -66,31 +57,23 @@ class MethodOutput:
 
 @dataclass(frozen=True, eq=False)
 class RulePredictions:
-    """Predictions of the m test samples of one split, by one nearest-neighbour rule.
-
-    Attributes
-    ----------
-    y_train, y : targets of the training and of the test samples
-    labels : (p, m) array
-        Class codes, or numbers, with each of ``components``; for a classifier a single row.
-    components : sequence of int
-        Empty for a classifier without components.
-    position : int or None
-        Row that was chosen without the test samples; None if the choice failed.
-    nearest, distances : (m,) arrays
-        Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
-    lookups : sequence of Lookup
-        What each row's estimator gives; a single one if all rows are of one estimator.
-    """
+    """Predictions of the m test samples of one split, by one nearest-neighbour rule."""
 
     y_train: Labels
     y: Labels
     labels: Labels
+    """Class codes, or numbers, with each of the components, (p, m); a single row for a classifier without any."""
     components: Sequence[int]
+    """Empty for a classifier without components."""
     position: int | None
+    """Row that was chosen without the test samples; None if the choice failed."""
     nearest: NDArray[np.integer[Any]]
+    """Position of the nearest training sample among those of the split, -1 if none decides, (m,)."""
     distances: NDArray[np.floating[Any]]
     lookups: Sequence[Lookup] = (NO_LOOKUP,)
+    """Of the estimator of each row; a single one if all rows are of one estimator."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Columns of the score rows: the parameters, how the solver ended, and what it took."""
 
     @cached_property
     def outputs(self) -> list[MethodOutput]:
@@ -105,77 +88,23 @@ class RulePredictions:
         """Compute a metric for each row of the labels; NotApplicable if one lacks what it needs."""
         return np.array([metric.score(output) for output in self.outputs])
 
-
-class SplitPredictions(NamedTuple):
-    """The predictions of one split by nearest-neighbour rule; ``train`` and ``test`` are indices of its samples."""
-
-    repeat: int
-    fold: int
-    train: NDArray[np.integer[Any]]
-    test: NDArray[np.integer[Any]]
-    rules: Mapping[str, RulePredictions]
+    def without_estimators(self, facts: Mapping[str, Any]) -> RulePredictions:
+        """Return the predictions with what the estimators give in place of them, as plain data."""
+        each = [{name: lookup(name) for name in STORED} for lookup in self.lookups]
+        return replace(self, lookups=[values.get for values in each], facts=facts)
 
 
-# --- storage
+_NO_SAMPLES = np.array([], dtype=np.int64)
 
 
 class SplitRecord(NamedTuple):
-    """What the fit on one split leaves behind, as plain data that a process can pass on."""
+    """What the fit on one split leaves behind, which a process can pass on and `fit_files` writes and reads."""
 
-    facts: dict[str, Any]
-    arrays: dict[str, NDArray[Any]] = {}
+    facts: Mapping[str, Any]
+    """``repeat, fold`` and sizes; of a split that failed status and message, else perhaps a ``selection_message``."""
+    train: NDArray[np.integer[Any]] = _NO_SAMPLES
+    test: NDArray[np.integer[Any]] = _NO_SAMPLES
+    rules: Mapping[str, RulePredictions] = {}
+    """By nearest-neighbour rule; a classifier has the single rule "", a split that failed none."""
     shown: dict[str, Any] | None = None
-    """What a report shows of it; None if it failed."""
-
-
-def stored_rule(name: str, predictions: RulePredictions) -> SplitRecord:
-    """Return the predictions by a rule without the targets, which follow from the samples of the split."""
-    arrays = {
-        f"{name}/labels": predictions.labels.T,  # a sample's labels change little with the components: this compresses
-        f"{name}/nearest": predictions.nearest,
-        f"{name}/distances": predictions.distances.astype(np.float32),
-    }
-    for number, lookup in enumerate(predictions.lookups):
-        values = {key: lookup(key) for key in STORED}
-        arrays |= {f"{name}/{number}/{key}": np.asarray(each) for key, each in values.items() if each is not None}
-    facts = {"components": predictions.components, "position": predictions.position}
-    return SplitRecord(facts | {"n_models": len(predictions.lookups)}, arrays)
-
-
-def restored_split(record: SplitRecord, y: Labels) -> SplitPredictions:
-    """Return the predictions of a split from what `stored_rule` has made, given the targets of all samples."""
-    facts, arrays, _ = record
-    train, test = (arrays.get(part, np.array([], dtype=np.int64)) for part in ("train", "test"))
-    rules = {}
-    for name, of_rule in facts.get("rules", {}).items():
-        starts = [f"{name}/{number}/" for number in range(of_rule["n_models"])]
-        rules[name] = RulePredictions(
-            y[train], y[test], np.ascontiguousarray(arrays[f"{name}/labels"].T), of_rule["components"],
-            of_rule["position"], arrays[f"{name}/nearest"], arrays[f"{name}/distances"],
-            [{key: arrays[start + key] for key in STORED if start + key in arrays}.get for start in starts],
-        )  # fmt: skip
-    return SplitPredictions(facts["repeat"], facts["fold"], train, test, rules)
-
-
-def smallest(array: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers in the smallest type that holds them without loss."""
-    if array.dtype.kind in "iu" and array.size:
-        return array.astype(np.promote_types(*map(np.min_scalar_type, (array.min(), array.max()))))
-    single = array.astype(np.float32) if array.dtype == np.float64 else array
-    return single if np.array_equal(single, array, equal_nan=True) else array
-
-
-def full_width(array: NDArray[Any]) -> NDArray[Any]:
-    """Return integers and floats in 64 bits."""
-    return array.astype({"i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind, array.dtype))
-
-
-def builtin(value: Any) -> Any:
-    """Convert to builtin types, with None in place of NaN and infinity."""
-    if isinstance(value, dict):
-        return {str(key): builtin(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [builtin(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    """What a report shows of it; None if it failed, and after reading."""

@@ -16,7 +16,7 @@ import mklearn.study.evaluation.metrics.functions  # noqa: F401 # what it comput
 from mklearn.errors import NotApplicable
 from mklearn.rows import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
-from mklearn.study.evaluation.outputs import MethodOutput, SplitPredictions
+from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitRecord
 
 COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
@@ -44,40 +44,32 @@ GROUP = [*SETTING, "method", "neighbour"]
 
 
 def prediction_table(
-    splits: Sequence[SplitPredictions], fit: Mapping[str, Any], y: NDArray[Any], ids: NDArray[np.str_],
+    splits: Sequence[SplitRecord], fit: Mapping[str, Any], y: NDArray[Any], ids: NDArray[np.str_],
     metrics: Sequence[str] = ("accuracy",),
 ) -> pd.DataFrame:  # fmt: skip
-    """Make the table of one fit at one training size.
+    """Make the table of one fit at one training size, with a column for each metric that has values of samples.
 
-    Parameters
-    ----------
-    splits : sequence of SplitPredictions
-    fit : mapping
-        ``dataset``, ``protocol``, ``train_size`` and ``method``.
-    y, ids : (n,) class codes and ids of all samples.
-    metrics : sequence of str
-        Those that have values of samples get a column each.
+    ``fit`` has ``dataset``, ``protocol``, ``train_size`` and ``method``; ``y`` and ``ids`` are of all samples.
     """
     oracles = {rule: _oracle(rule, splits, y) for rule in dict.fromkeys(rule for s in splits for rule in s.rules)}
     by_sample = [metric for metric in map(metric_named, metrics) if metric.by_sample]
     frames = []
     for split in splits:
-        for rule, found in split.rules.items():
-            missing = np.full(len(split.test), np.nan if y.dtype.kind == "f" else -1)
-            best, components = oracles[rule], list(found.components)
-            of_classifier = found.labels[0] if found.position is None and not components else missing
-            frames.append(
-                pd.DataFrame({
-                    "repeat": split.repeat, "fold": split.fold, "neighbour": rule, "sample": ids[split.test],
-                    "true": y[split.test],
-                    "predicted": missing if found.position is None else found.labels[found.position],
-                    "predicted_oracle": found.labels[components.index(best)] if best in components else of_classifier,
-                    "decision_value": _decision_values(found.outputs[-1 if found.position is None else found.position]),
-                    "nearest": np.where(found.nearest >= 0, ids[split.train[found.nearest]], ""),
-                    "distance": found.distances,
-                    **({} if found.position is None else _sample_values(found.outputs[found.position], by_sample)),
-                })
-            )  # fmt: skip
+        place = {name: split.facts[name] for name in ("repeat", "fold")} | {"sample": ids[split.test]}
+        missing = np.full(len(split.test), np.nan if y.dtype.kind == "f" else -1)
+        for rule, made in split.rules.items():
+            best, components, position = oracles[rule], list(made.components), made.position
+            of_classifier = made.labels[0] if position is None and not components else missing
+            columns = place | {
+                "neighbour": rule,
+                "true": y[split.test],
+                "predicted": missing if position is None else made.labels[position],
+                "predicted_oracle": made.labels[components.index(best)] if best in components else of_classifier,
+                "decision_value": _decision_values(made.outputs[-1 if position is None else position]),
+                "nearest": np.where(made.nearest >= 0, ids[split.train[made.nearest]], ""),
+                "distance": made.distances,
+            }
+            frames.append(pd.DataFrame(columns | _sample_values(made, by_sample)))
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
     return typed(table.assign(**{name: fit[name] for name in GROUP[:-1]}))
 
@@ -93,9 +85,11 @@ def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
     return np.asarray(values)
 
 
-def _sample_values(output: MethodOutput, metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of metrics that have values of samples."""
-    columns, probable = {}, False
+def _sample_values(made: RulePredictions, metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of metrics that have values of samples, of what was chosen."""
+    if made.position is None:
+        return {}
+    columns, probable, output = {}, False, made.outputs[made.position]
     for metric in metrics:
         with suppress(NotApplicable):
             metric.score(output)  # raises where there is no value
@@ -125,7 +119,7 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64]) -> int | None:
+def _oracle(rule: str, splits: Sequence[SplitRecord], y: NDArray[np.int64]) -> int | None:
     """Return the number of components with the best mean accuracy on the test samples; None for a classifier."""
     curve = [
         (component, float(np.mean(labels == y[split.test])))
@@ -139,12 +133,8 @@ def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64])
 def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: bool = True) -> int:
     """Return the dimension whose mean over the splits is best; of several the smallest.
 
-    Only dimensions that the largest number of splits reached take part: else one lucky split could win a dimension.
-
-    Parameters
-    ----------
-    dimensions, values : array-like of shape (n,)
-        One for each split and dimension; a dimension that is NaN is none.
+    There is an entry for each split and dimension; a dimension that is NaN is none. Only dimensions that the largest
+    number of splits reached take part: else one lucky split could win a dimension.
     """
     dimensions, values = np.asarray(dimensions, dtype=np.float64), np.asarray(values, dtype=np.float64)
     known = ~np.isnan(dimensions)

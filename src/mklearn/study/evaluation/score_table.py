@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.study.artefacts import read_arrays, read_record
+from mklearn.study.artefacts import read_record
+from mklearn.study.evaluation.fit_files import read_predictions
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.outputs import RulePredictions, SplitPredictions, SplitRecord, full_width, restored_split
+from mklearn.study.evaluation.outputs import RulePredictions, SplitRecord
 from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.log import logger
 from mklearn.study.provenance import commit
@@ -81,22 +80,14 @@ def score_table(
 
 def evaluated_fit(path: Path, metrics: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the score rows of a fit, and the table of its predictions."""
-    job, arrays = read_record(path), read_arrays(path)
-    y, ids = full_width(arrays["y"]), arrays["ids"]
+    fits, y, ids = read_predictions(path)
     rows: list[dict[str, Any]] = []
     tables = []
-    of_splits: dict[str, dict[str, NDArray[Any]]] = {}
-    for name in [name for name in arrays if "/" in name]:
-        protocol, number, key = name.split("/", 2)
-        of_splits.setdefault(f"{protocol}/{number}", {})[key] = full_width(arrays[name])
-    for fit in json.loads(str(arrays["fits"])):
-        columns, splits = fit | {"metric": metrics[0] if len(metrics) == 1 else ""}, []
-        for place, facts in enumerate(columns.pop("splits")):
-            record = SplitRecord(facts, of_splits.get(f"{fit['protocol']}/{place}", {}))
-            splits.append(restored_split(record, y))
-            rows += score_rows(columns, facts, splits[-1], metrics)
-        tables.append(prediction_table(splits, columns, y, ids, metrics))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS)).assign(code=job.get("code", "")).astype(COLUMNS)
+    for fit, splits in fits:
+        columns = fit | {"metric": metrics[0] if len(metrics) == 1 else ""}
+        rows += [row for split in splits for row in score_rows(columns, split, metrics)]
+        tables.append(prediction_table(splits, fit, y, ids, metrics))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).assign(code=read_record(path).get("code", "")).astype(COLUMNS)
     return _checked(frame, path), typed(pd.concat(tables, ignore_index=True))
 
 
@@ -118,19 +109,17 @@ def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     return frame
 
 
-def score_rows(
-    fit: Mapping[str, Any], facts: Mapping[str, Any], split: SplitPredictions, metrics: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+def score_rows(fit: Mapping[str, Any], split: SplitRecord, metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of one split: of each metric by each rule, or the one of a split that failed.
 
     ``fit`` are the columns of :func:`mklearn.study.evaluation.fit_files.fit_of`, and `metric`: the study's or, of
-    several, "", as a row without a value counts for each of them. ``facts`` are as the fit has stored them.
+    several, "", as a row without a value counts for each of them.
     """
-    row = {**BLANK, **fit, **_columns(facts)}
+    row = {**BLANK, **fit, **_columns(split.facts)}
     for neighbour, predictions in split.rules.items():
-        shared = row | {"neighbour": neighbour} | _columns(facts["rules"][neighbour])
+        shared = row | {"neighbour": neighbour} | _columns(predictions.facts)
         for metric in metrics:
-            yield from _metric_rows(shared | {"metric": metric}, predictions, facts["selection_message"])
+            yield from _metric_rows(shared | {"metric": metric}, predictions, split.facts["selection_message"])
     if not split.rules:
         yield row
 

@@ -11,7 +11,7 @@ from tests import entries
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.kernels import Views
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.fit_records import model_arrays
+from mklearn.study.evaluation.fit_files import model_arrays
 from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
@@ -36,7 +36,7 @@ def test_its_weights_are_those_of_views() -> None:
     np.testing.assert_array_equal(result.rules[""].fitted.weights, [shares[name] for name in views.names])
     fitted = result.rules[""].fitted
     shown = {"weights": fitted.weights, "repeat": 0, "kernel_info": [], "history": [], "diagnostics": []}
-    record = SplitRecord({}, {}, shown | {"embedding": {}})
+    record = SplitRecord({}, shown=shown | {"embedding": {}})
     arrays = model_arrays([record], SimpleNamespace(kernels=[], method=learned.method))  # type: ignore[arg-type]
     assert arrays["kernel_ids"].tolist() == ["noise", "upper", "lower"]
     np.testing.assert_array_equal(arrays["weights"], [fitted.weights])

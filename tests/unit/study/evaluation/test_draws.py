@@ -18,7 +18,7 @@ from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize
-from mklearn.study.evaluation.outputs import SplitPredictions, SplitRecord, restored_split
+from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.predictions import prediction_table
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import evaluate_split
@@ -138,16 +138,8 @@ def at_size(spec: MethodSpec, drawn: list[Split], evaluation: EvaluationSpec = E
 FIT = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m", "seed": 0, "kernel_set": "k", "metric": ""}
 
 
-def predicted(records: list[SplitRecord]) -> list[SplitPredictions]:
-    return [restored_split(record, Y) for record in records]
-
-
 def rows_of(records: list[SplitRecord]) -> pd.DataFrame:
-    rows = [
-        row
-        for record, split in zip(records, predicted(records), strict=True)
-        for row in score_rows(FIT, record.facts, split, ["accuracy", "balanced_accuracy"])
-    ]
+    rows = [row for record in records for row in score_rows(FIT, record, ["accuracy", "balanced_accuracy"])]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -163,7 +155,7 @@ def test_records_are_in_the_order_of_the_splits() -> None:
     assert chosen.groupby("repeat")["parameters"].nunique().eq(1).all()
     assert chosen["test_part"].eq(0).all()
     assert chosen["n_validation"].eq(8).all()
-    table = prediction_table(predicted(records), FIT, Y, np.arange(N).astype(str))
+    table = prediction_table(records, FIT, Y, np.arange(N).astype(str))
     shares = (table["predicted"] == table["true"]).groupby([table["repeat"], table["fold"]]).mean()
     accuracy = chosen[chosen["metric"].eq("accuracy")].set_index(["repeat", "fold"])["value"]
     np.testing.assert_allclose(shares, accuracy)

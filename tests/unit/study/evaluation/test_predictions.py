@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.study.evaluation.outputs import RulePredictions, SplitPredictions
+from mklearn.study.evaluation.outputs import RulePredictions, SplitRecord
 from mklearn.study.evaluation.predictions import COLUMNS, Predictions, common, prediction_table, typed
 
 Y = np.array([0, 1, 0, 1, 2])
@@ -21,12 +21,24 @@ def rule(labels, components, position, nearest=(0, 1)):
     )
 
 
+def split(repeat, train, test, own=None, fold=0, **rules):
+    facts = {"repeat": repeat, "fold": fold}
+    return SplitRecord(facts, np.array(train), np.array(test), rules if own is None else {"": own})
+
+
 @pytest.fixture
 def table():
     """Two splits: with one component right on 1 and 2 of 2 samples, with two on 2 and 0."""
     splits = [
-        SplitPredictions(0, 0, np.array([0, 1]), np.array([2, 3]), {"cosine": rule([[0, 0], [0, 1]], [1, 2], 0)}),
-        SplitPredictions(1, 0, np.array([2, 3]), np.array([0, 4]), {"cosine": rule([[0, 2], [1, 1]], [1, 2], None)}),
+        SplitRecord(
+            {"repeat": 0, "fold": 0}, np.array([0, 1]), np.array([2, 3]), {"cosine": rule([[0, 0], [0, 1]], [1, 2], 0)}
+        ),
+        SplitRecord(
+            {"repeat": 1, "fold": 0},
+            np.array([2, 3]),
+            np.array([0, 4]),
+            {"cosine": rule([[0, 2], [1, 1]], [1, 2], None)},
+        ),
     ]
     return prediction_table(splits, FIT, Y, IDS)
 
@@ -44,7 +56,9 @@ def test_a_row_for_each_test_sample(table):
 def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
     parts = np.array([0, 1]), np.array([2, 4])
     honest, on_test = (
-        prediction_table([SplitPredictions(0, 0, *parts, {"": rule([[0, 1]], [], position)})], FIT, Y, IDS)
+        prediction_table(
+            [SplitRecord({"repeat": 0, "fold": 0}, *parts, {"": rule([[0, 1]], [], position)})], FIT, Y, IDS
+        )
         for position in (0, None)
     )
     assert honest["predicted"].tolist() == on_test["predicted_oracle"].tolist() == [0, 1]
@@ -95,8 +109,7 @@ def test_confusion_counts_what_was_chosen(table):
 
 def test_protocols_without_a_training_size():
     fit = {**FIT, "train_size": None}
-    split = SplitPredictions(0, 1, np.array([0, 1]), np.array([2]), {"": rule([[0]], [], 0, [-1])})
-    table = prediction_table([split], fit, Y, IDS)
+    table = prediction_table([split(0, [0, 1], [2], rule([[0]], [], 0, [-1]), fold=1)], fit, Y, IDS)
     assert table["predicted_oracle"].isna().all()  # a classifier has no components
     assert table["nearest"].tolist() == [""]
     found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
@@ -110,8 +123,7 @@ def test_the_majority_value_is_of_a_methods_own_splits():
     ids = np.array(list("abcdefg"))
     tests = [np.array([0, 1, 2, 3]), np.array([3, 4, 5, 6])]
     nearest = (0, 1, 0, 1)
-    splits = [SplitPredictions(k, 0, np.array([0, 4]), test, {"": rule([y[test]], [], 0, nearest)})
-              for k, test in enumerate(tests)]  # fmt: skip
+    splits = [split(k, [0, 4], test, rule([y[test]], [], 0, nearest)) for k, test in enumerate(tests)]
     frames = [prediction_table(own, FIT | {"method": name}, y, ids)
               for name, own in (("whole", splits), ("partly", splits[:1]))]  # fmt: skip
     for names in (("whole", "partly"), ("partly", "whole")):
@@ -123,7 +135,6 @@ def test_the_majority_value_is_of_a_methods_own_splits():
 def test_the_majority_is_of_samples_however_often_they_are_tested():
     y, ids = np.array([0, 0, 1]), np.array(list("abc"))
     tests = [np.array([0, 1, 2]), np.array([2]), np.array([2])]
-    splits = [SplitPredictions(k, 0, np.array([0]), test, {"": rule([y[test]], [], 0, [0] * len(test))})
-              for k, test in enumerate(tests)]  # fmt: skip
+    splits = [split(k, [0], test, rule([y[test]], [], 0, [0] * len(test))) for k, test in enumerate(tests)]
     predictions = Predictions(prediction_table(splits, FIT, y, ids))
     assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 3 + 0 + 0) / 3)

@@ -17,7 +17,7 @@ from mklearn.base.statistics import paired_sample_difference, sample_interval
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_named
-from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
+from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitRecord
 from mklearn.study.evaluation.predictions import Predictions, prediction_table
 from mklearn.study.evaluation.summary import summarise
 
@@ -119,7 +119,9 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
             labels = np.where(wrong ^ (generator.random(60) < 0.1), (y + 1) % 3, y)[test]
             made = MethodOutput(y, y[test], labels, {}.get)
             rule = RulePredictions(y, y[test], labels[None], [], 0, np.full(30, -1), np.full(30, np.nan))
-            splits.append(SplitPredictions(repeat, 0, np.setdiff1d(np.arange(60), test), test, {"": rule}))
+            splits.append(
+                SplitRecord({"repeat": repeat, "fold": 0}, np.setdiff1d(np.arange(60), test), test, {"": rule})
+            )
             correct[repeat, test] = labels == y[test]
             for kind, value in (("accuracy", np.mean(labels == y[test])), (metric.kind, metric.score(made))):
                 place = {"metric": kind, "selection": "inner_cv", "protocol": "p", "train_size": 10, "kernel_set": ""}
