@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
-from mklearn.base.view_completion import present_views
+from mklearn.base.kernel_source import present_views
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp

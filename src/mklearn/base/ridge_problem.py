@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.optimize.left_out import LeftOut
+from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 
 Array = NDArray[np.floating[Any]]
 
@@ -75,7 +76,15 @@ class RidgeProblem:
             yield columns[own], np.flatnonzero(known[:, own[0]])
 
     def part(self, K: NDArray[Any]) -> NDArray[Any]:
+        """Return the part of a kernel (n, n) among the samples of positive weight."""
         return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
+
+    def path(self, values: Array, ridges: Any, each_target: bool, features: bool = False) -> RidgePath:
+        """Fit ridge regressions of the targets on a kernel among the samples, or on explicit features of them."""
+        fit = feature_ridge_path if features else ridge_path
+        return fit(
+            values, self.targets, ridges, sample_weight=self.weights, groups=self.groups, each_target=each_target
+        )
 
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
         """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them.

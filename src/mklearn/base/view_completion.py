@@ -8,30 +8,20 @@ new samples become ``k(x) C'``, and ``b(x)' K C'`` for those that lack the view.
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.kernels.completion import lacking
-from mklearn.kernels.views import Pairwise, SampleView, Views
+from mklearn.checks import cached_rows
 from mklearn.optimize.view_regression import ViewRegression, presence, view_regression
 
 Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
-
-
-def present_views(X: Views, names: Sequence[str]) -> Mask:
-    """Find which samples have which views, (n, n_views)."""
-
-    def absent(view: Any) -> Mask:
-        if isinstance(view, Pairwise):
-            return view.lacking()
-        return np.zeros(len(X), dtype=bool) if isinstance(view, SampleView) else lacking(view)
-
-    return np.stack([~absent(X[name]) for name in names], axis=1)
 
 
 class ViewCompletion:
@@ -162,74 +152,106 @@ class LeftOutPatterns:
         return np.asarray(found)
 
 
-class CompletedProducts:
-    """Products Z of kernel rows, summed over views: for samples that lack views, of the completed rows.
+class MixtureProducts:
+    """Products of kernel rows and coefficients, for several mixtures of the kernels; missing views are completed.
 
-    There is one Z, (n_used, q), for each of several mixtures of the kernels, the first of which is the sum over views
-    of the completion; ``rows`` are the samples that they are of, among the n that kernels are computed with. Without a
-    completion all kernels are one view, which no sample lacks.
+    Parameters
+    ----------
+    mixtures : list of (weights, Z)
+        Kernel weights (n_kernels,), and coefficients (n_used, q). With a completion, the weights of the first are of
+        the sum over views that completes them.
+    views : (n_kernels,) int array
+        View of each kernel, ascending; one view for all where none is completed.
+    rows, n
+        Samples that Z is of, among the n that kernels are computed with.
+    completion : ViewCompletion, optional
+    donor_rows : for each mixture an array (n_views, n_donors, n_used), optional
+        Its kernels by view, rows of the donors.
     """
 
     def __init__(
-        self, Z: Sequence[Array], rows: NDArray[np.intp], n: int, completion: ViewCompletion | None = None
+        self,
+        mixtures: Sequence[tuple[Array, Array]],
+        views: NDArray[np.intp],
+        rows: NDArray[np.intp],
+        n: int,
+        completion: ViewCompletion | None = None,
+        donor_rows: Sequence[Array] = (),
     ) -> None:
         def every(values: Array) -> Array:
-            found = np.zeros((n, values.shape[1]))
-            found[rows] = values
-            return found
+            padded = np.zeros((n, values.shape[1]))
+            padded[rows] = values
+            return padded
 
-        self._factors, self._rows = [every(each) for each in Z], rows
-        self._predicted: list[list[ViewRegression]] = []
+        self._weights, self._views = [weights for weights, _ in mixtures], views
+        self._factors = [every(Z) for _, Z in mixtures]
         self._folded: dict[int, list[Array]] = {}
-        if completion is not None:
-            self.donors, self._regressions = rows[completion.donors], completion.regressions
-            for view in completion.incomplete:
-                self._folded[view] = [every(completion.folded(view, each)) for each in Z]
-
-    def fit(self, mixtures: Iterable[Sequence[Array]]) -> Self:
-        """Learn what the other views predict of each view's products.
-
-        ``mixtures`` are for each view the mixtures of its kernels, rows of the donors: (n_donors, n_used) each.
-        """
-        for view, (own, regression) in enumerate(zip(mixtures, self._regressions, strict=True)):
+        self._predicted: list[list[ViewRegression]] = []  # of each view's products, by the other views
+        if completion is None:
+            return
+        self._donors = rows[completion.donors]
+        for view in completion.incomplete:
+            self._folded[view] = [every(completion.folded(view, Z)) for _, Z in mixtures]
+        for view, regression in enumerate(completion.regressions):
             factors = self._folded.get(view, self._factors)
-            products = [kernel @ Z[self._rows] for kernel, Z in zip(own, factors, strict=True)]
-            self._predicted.append([regression.of(each) for each in products])
-        del self._regressions, self._rows
-        return self
+            self._predicted.append(
+                [regression.of(own[view] @ Z[rows]) for own, Z in zip(donor_rows, factors, strict=True)]
+            )
 
-    def __call__(self, mixtures: Iterable[Sequence[Array]], present: Mask | None = None) -> list[Array]:
-        """Compute the products of new samples, (m, q) each.
+    def __call__(self, kernels: Iterable[NDArray[Any]], present: Mask | None = None) -> list[Array]:
+        """Compute the products of new samples, (m, q) for each mixture.
 
-        ``mixtures`` are for each view the mixtures of its kernels, (m, n) each, samples that lack the view at the mean
-        (zero); ``present``, (m, n_views), says which views they have, by default all.
+        Parameters
+        ----------
+        kernels : iterable of arrays of shape (m, n)
+            One is in memory at a time; samples that lack its view are at the mean (zero).
+        present : (m, n_views) bool array, optional
+            Which views the samples have; by default all.
         """
-        every = (products for _, products in self.by_view(mixtures, present))
-        found = list(next(every))
+        every = (products for _, products in self.by_view(kernels, present))
+        sums = list(next(every))
         for products in every:
-            for each, product in zip(found, products, strict=True):
-                each += product
-        return found
+            for total, product in zip(sums, products, strict=True):
+                total += product
+        return sums
 
     def by_view(
-        self, mixtures: Iterable[Sequence[Array]], present: Mask | None = None
+        self, kernels: Iterable[NDArray[Any]], present: Mask | None = None, views: NDArray[np.intp] | None = None
     ) -> Iterator[tuple[int, list[Array]]]:
-        """Yield the products of each view with its number, as for a call; then what is predicted of a view."""
+        """Yield the products of each view with its number, then those predicted for samples that lack it.
+
+        Arguments are those of a call; ``views`` are numbers of views that are told apart though none is completed.
+        """
         total: Any = 0.0
         incomplete = present is not None and not present.all()
-        for view, own in enumerate(mixtures):
+        for view, mixed in self._mixed(kernels, self._views if views is None else views):
             if incomplete:
-                total = total + own[0][:, self.donors]
-            yield view, self._products(view, own)
+                total = total + mixed[0][:, self._donors]
+            yield view, [K @ Z for K, Z in zip(mixed, self._folded.get(view, self._factors), strict=True)]
         if present is not None and incomplete:
             for view, (predicted, has) in enumerate(zip(self._predicted, present.T, strict=True)):
                 absent = np.flatnonzero(~has)
-                products: list[Array] = []
-                for regression in predicted:
-                    product = np.zeros((len(present), regression.slopes.shape[1]))
+                products: list[Array] = [
+                    np.zeros((len(present), regression.slopes.shape[1])) for regression in predicted
+                ]
+                for product, regression in zip(products, predicted, strict=True):
                     product[absent] = regression(total[absent], present[absent])
-                    products.append(product)
                 yield view, products
 
-    def _products(self, view: int, own: Sequence[Array]) -> list[Array]:
-        return [rows @ Z for rows, Z in zip(own, self._folded.get(view, self._factors), strict=True)]
+    def _mixed(self, kernels: Iterable[NDArray[Any]], views: NDArray[np.intp]) -> Iterator[tuple[int, list[Array]]]:
+        """Yield each view's number and mixtures of its kernels, (m, n)."""
+        numbered = zip(views, itertools.count(), kernels)
+        for view, group in itertools.groupby(numbered, operator.itemgetter(0)):
+            mixed: list[Array] = []
+            for _, number, kernel in group:
+                mixed = mixed or [np.zeros(kernel.shape) for _ in self._weights]
+                for total, weights in zip(mixed, self._weights, strict=True):
+                    if weights[number]:
+                        add_kernel(total, weights[number], kernel)
+            yield int(view), mixed
+
+
+def add_kernel(total: Array, factor: float, kernel: NDArray[Any]) -> None:
+    """Add a multiple of a kernel to a sum in double precision, in place."""
+    for part in cached_rows(kernel):
+        total[part] += factor * kernel[part].astype(np.float64, copy=False)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernel_mixtures import RidgeFits
+from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
 from mklearn.base.parameters import CLASS_WEIGHT, one_of
 from mklearn.base.ridge_problem import RidgeProblem
@@ -223,18 +224,17 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         groups : array of shape (n,), optional
             Samples of a group (a patient, a photograph) are left out together.
         """
-        self._check_alphas()
-        samples, n = self._samples(X)
-        classes = class_structure(checked_labels(self, y, n))
+        samples = self._checked_samples(X)
+        classes = class_structure(checked_labels(self, y, n_samples(samples)))
         self.classes_ = classes.labels
         indicators = np.eye(len(self.classes_))[classes.codes]
         weights = checked_sample_weight(
-            self._known_weights(samples, n, sample_weight, groups), classes.codes, self.classes_, self.class_weight
+            self._known_weights(samples, sample_weight, groups), classes.codes, self.classes_, self.class_weight
         )
         problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
-        self._fit_problem(samples, problem)
+        fits = self._fit_problem(samples, problem)
         self.alphas_ = self.alphas_[:, 0]
-        self._choose_decision(problem)
+        self._choose_decision(problem, fits.left_out.sum(axis=0))
         return self
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
@@ -244,12 +244,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
         return LARGEST_PART * (1.0 - 1.0 / len(self.classes_))
 
-    def _choose_decision(self, problem: RidgeProblem) -> None:
+    def _choose_decision(self, problem: RidgeProblem, outputs: Array) -> None:
         assert problem.codes is not None
         weights = np.bincount(problem.codes, problem.weights, minlength=len(self.classes_))
         self._frequencies = weights / weights.sum()
-        outputs = self._left_out
-        del self._left_out
         cosines = target_cosines(outputs, self._frequencies)
         by_output, by_cosine = (scores.argmax(axis=1) == problem.codes for scores in (outputs, cosines))
         self.decision_ = self.decision

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import fit_context
+from mklearn.base.kernel_mixtures import KernelMixer
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments, fitted_features
 from mklearn.base.parameters import POSITIVE, Interval, one_of
@@ -138,21 +139,17 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         self._one_target = values.ndim == 1  # as y was given
         return self
 
-    def _equal_shares(
-        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, sets: Sequence[NDArray[np.intp]]
-    ) -> Array:
+    def _equal_shares(self, mixer: KernelMixer, parts: Sequence[tuple[list[NDArray[Any]], RidgeProblem]]) -> Array:
         if self._is_learned:
-            return super()._equal_shares(kernels, scales, problem, sets)
-        weights = fixed_weights(self.kernel_weights, len(kernels))
-        shares = np.divide(weights, scales, out=np.zeros(len(scales)), where=scales > 0)
+            return super()._equal_shares(mixer, parts)
+        weights = fixed_weights(self.kernel_weights, len(mixer.scales))
+        shares = np.divide(weights, mixer.scales, out=np.zeros(len(weights)), where=mixer.scales > 0)
         if not shares.any():
             raise NotApplicable("all kernels of positive weight are constant over the samples")
-        return np.tile(shares / shares.sum(), (len(sets), 1))
+        return np.tile(shares / shares.sum(), (len(parts), 1))
 
-    def _learned_shares(
-        self, kernels: list[NDArray[Any]], targets: Array, problem: RidgeProblem, equal: Array
-    ) -> Array:
-        return super()._learned_shares(kernels, targets, problem, equal) if self._is_learned else equal
+    def _learned_shares(self, kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array) -> Array:
+        return super()._learned_shares(kernels, problem, equal) if self._is_learned else equal
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
         if not data.moments.n_targets_:
@@ -195,6 +192,10 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         """Compute what each view adds; see `mklearn.regressors.MultiViewRegressor.contributions`."""
         self._refuse_landmarks("contributions of views")
         return super().contributions(X)
+
+    def clipped_values(self, X: Any) -> dict[str, tuple[int, int]]:
+        """Count clipped values; see `mklearn.regressors.MultiViewRegressor.clipped_values`. Empty with landmarks."""
+        return {} if getattr(self, "landmark_features_", None) is not None else super().clipped_values(X)
 
     def _refuse_landmarks(self, what: str) -> None:
         if getattr(self, "landmark_features_", None) is not None:

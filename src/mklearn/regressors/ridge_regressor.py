@@ -11,10 +11,11 @@ from sklearn.base import RegressorMixin
 
 from mklearn.base.fit_context import aligned, fit_context
 from mklearn.base.kernel_mixtures import RidgeFits
+from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import one_of
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.view_completion import LeftOutPatterns, ViewCompletion
+from mklearn.base.view_completion import LeftOutPatterns
 from mklearn.checks import checked_numbers, invalid, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.calibration import jackknife_radius
@@ -73,46 +74,45 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         groups : array of shape (n,), optional
             Samples of a group (a patient, a plot) are left out together.
         """
-        self._check_alphas()
-        samples, n = self._samples(X)
+        samples = self._checked_samples(X)
+        n = n_samples(samples)
         values = checked_numbers(self, y, n)
-        weights = nonnegative_weights(self._known_weights(samples, n, sample_weight, groups), n)
+        weights = nonnegative_weights(self._known_weights(samples, sample_weight, groups), n)
         if weights is not None and (~np.isnan(values.reshape(n, -1)[weights > 0])).sum(axis=0).min() < 2:
             raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
         targets, mean, scale = standardised(values.reshape(n, -1), weights)
         every = RidgeProblem.of(targets, weights, groups)
         problem = replace(every.of_targets(np.arange(targets.shape[1])), units=scale)
-        self._fit_problem(samples, problem)
-        centre, self.intercept_ = self.intercept_ * scale, self.intercept_ * scale + mean
+        fits = self._fit_problem(samples, problem)
+        of_used, centre = fits.left_out.sum(axis=0) * scale, self.intercept_ * scale
+        self.intercept_ = centre + mean
         left_out = np.full(targets.shape, np.nan)
-        left_out[problem.rows] = self._left_out * scale + mean
+        left_out[problem.rows] = of_used + mean
         self._error_groups_ = None if groups is None else group_codes(groups, n)
-        self._set_patterns(problem, self._left_out * scale - centre)
-        self._training_views_ = self._present_views(samples)
-        del self._left_out
+        self._set_patterns(fits, of_used - centre)
+        self._training_views_ = self._source.present(samples)
         return self._set_left_out(values, left_out, weights)
 
-    def _keep_donors(self, completion: ViewCompletion, Z: list[Array], donors: NDArray[np.intp]) -> None:
-        self._donors = completion, Z, donors, self._rows_of_donors
-
-    def _set_patterns(self, problem: RidgeProblem, left_out: Array) -> None:
+    def _set_patterns(self, fits: RidgeFits, left_out: Array) -> None:
         """Set what intervals of samples that lack views follow from, given left-out outputs less the intercept."""
         self._patterns_: LeftOutPatterns | None = None
-        if not self._completes:
+        completion = fits.mixer.completion
+        if completion is None:
             return
-        completion, Z, donors, of_mixtures = self._donors
-        del self._donors
         own, shape = completion.donors, (len(completion.regressions), len(completion.donors))
         parts, kernels = np.zeros((*shape, left_out.shape[1])), np.zeros((*shape, len(own)))
-        for mixture, each, rows in zip(self._combined, Z, of_mixtures, strict=True):
-            for view, of_view in enumerate(rows):
-                parts[view][:, mixture.columns] += of_view @ completion.folded(view, each)
+        for mixture in fits.mixtures:
+            coefficients = fits.of_mixture(mixture)
+            for view, of_view in enumerate(mixture.donor_rows):
+                parts[view][:, mixture.columns] += of_view @ completion.folded(view, coefficients)
                 kernels[view] += of_view[:, own] * mixture.users.any()
-        groups = None if self._error_groups_ is None else self._error_groups_[problem.rows[donors]]
+        # positions of the donors among all training samples, and among those of positive weight
+        donors = own if fits.mixer.landmarks is None else fits.mixer.landmarks[own]
+        self._donors_ = fits.problem.rows[donors]
+        groups = None if self._error_groups_ is None else self._error_groups_[self._donors_]
         self._patterns_ = LeftOutPatterns.of(
-            completion, of_mixtures[0].take(own, axis=2), kernels, parts, left_out[donors], groups
+            completion, fits.mixtures[0].donor_rows.take(own, axis=2), kernels, parts, left_out[donors], groups
         )
-        self._donors_ = problem.rows[donors]
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
         every = np.arange(n_targets)
@@ -174,7 +174,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         predicted = self.predict(X)
         half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
         if self._training_views_ is not None:
-            present = np.concatenate([self._present_views(block) for block in self._blocks(X)])
+            present = np.concatenate([self._source.present(block) for block in self._blocks(X)])
             if self._patterns_ is not None:
                 present |= ~self._patterns_.others.any(axis=0)  # views that are not used
             patterns, of_sample = np.unique(present, axis=0, return_inverse=True)

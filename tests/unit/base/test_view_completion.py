@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklearn.base.view_completion import CompletedProducts, ViewCompletion
+from mklearn.base.view_completion import MixtureProducts, ViewCompletion
 
 N, DONORS = 40, np.arange(0, 40, 2)
 
@@ -55,11 +55,10 @@ def test_products_of_new_samples_that_lack_views() -> None:
     Z, used = rng.normal(size=(2, N, 4)), np.arange(N) + 1  # of N + 1 samples, the first is not used
     weights = np.array([1.0, 0.3])
     padded = np.concatenate([np.full((3, N + 12, 1), 7.0), every], axis=2)
-    mixtures = [[w * K for w in weights] for K in padded]
-    products = CompletedProducts(list(Z), used, N + 1, completion)
-    np.testing.assert_array_equal(products.donors, used[DONORS])
-    products.fit([each[DONORS, 1:] for each in own] for own in mixtures)
-    found = products(([each[N:] for each in own] for own in mixtures), new_present)
+    mixtures = [(np.full(3, w), values) for w, values in zip(weights, Z, strict=True)]
+    donor_rows = [w * every[:, DONORS] for w in weights]
+    products = MixtureProducts(mixtures, np.arange(3), used, N + 1, completion, donor_rows)
+    found = products(padded[:, N:], new_present)
     total = every[:, N:].sum(axis=0)[:, DONORS]
     for w, values, result in zip(weights, Z, found, strict=True):
         expected = np.zeros_like(result)

@@ -344,7 +344,7 @@ def test_many_new_samples_are_predicted_in_blocks(digits: tuple[Views, np.ndarra
     views, y = digits
     model = MultiViewClassifier().fit(views[:100], y[:100])
     expected = model.class_scores(views)
-    monkeypatch.setattr("mklearn.base.multi_view_ridge._BLOCK", 100)
+    monkeypatch.setattr("mklearn.base.kernel_source.BLOCK", 100)
     np.testing.assert_allclose(model.class_scores(views), expected, atol=1e-12)
 
 

@@ -226,11 +226,9 @@ def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> Non
     problem = replace(RidgeProblem.of(targets, None, None), units=scale)
     dense = MultiViewRegressor(least_agreement=0).fit(views, Y)
     made = MultiViewRegressor(least_agreement=0)
-    samples, _ = made._samples(views)
-    made._completes = False
-    made._fit_nystroem(samples, problem, np.arange(N))
+    fits = made._fit_chosen(made._checked_samples(views), problem, np.arange(N))
     np.testing.assert_array_equal(made.alphas_, dense.alphas_)
-    np.testing.assert_allclose(made._left_out * scale + mean, dense.left_out_predictions_, atol=1e-7)
+    np.testing.assert_allclose(fits.left_out.sum(axis=0) * scale + mean, dense.left_out_predictions_, atol=1e-7)
     np.testing.assert_allclose(made._outputs_of(new) + mean, dense.predict(new), atol=1e-7)
 
 
@@ -407,8 +405,10 @@ def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:
     for parameters, given in (({"kernel_weights": "learned"}, {}), ({}, {"groups": GROUPS})):
         with pytest.raises(ConfigError, match="landmarks=None"):
             KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **given)
+    made = KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y)
+    assert made.clipped_values(NEW) == {}
     with pytest.raises(NotApplicable, match="no prediction intervals"):
-        KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y).predict_interval(NEW)
+        made.predict_interval(NEW)
 
 
 @pytest.mark.parametrize("changes", [{"weight_samples": 100}, {"landmarks": 100}])

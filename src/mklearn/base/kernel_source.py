@@ -1,0 +1,161 @@
+"""Kernels of ridge estimators on views: of a dictionary or of specs, computed once or in passes, or precomputed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.checks import Array
+from mklearn.kernels.completion import lacking
+from mklearn.kernels.dictionary import views_of_kernels
+from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.transform import KernelPasses, StackTransform
+from mklearn.kernels.views import Pairwise, SampleView, Views, select_rows
+
+Mask = NDArray[np.bool_]
+# New samples are predicted in blocks of this many.
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class PrecomputedKernels:
+    """Precomputed kernels behind the methods of `StackTransform`; samples are the rows of a `KernelStack`."""
+
+    numbers: list[int]
+    ids: tuple[str, ...]
+
+    @property
+    def fitted_specs(self) -> list[dict[str, Any]]:
+        return [{"id": name} for name in self.ids]
+
+    def of_kernels(self, numbers: Iterable[int]) -> PrecomputedKernels:
+        chosen = list(numbers)
+        return PrecomputedKernels([self.numbers[each] for each in chosen], tuple(self.ids[each] for each in chosen))
+
+    def new_kernels(self, stack: KernelStack) -> Iterator[Array]:
+        return (stack[number] for number in self.numbers)
+
+    def n_clipped(self, stack: KernelStack) -> dict[str | None, tuple[int, int]]:
+        return {}
+
+
+class KernelSource:
+    """Kernels of an estimator, the view that each one reads, and which samples have these views.
+
+    Parameters
+    ----------
+    transform : StackTransform or PrecomputedKernels
+    completes : bool
+        Whether samples that lack a view are completed by their other views.
+
+    Attributes
+    ----------
+    chosen : array of int, or None
+        Positions of the kernels that are used; None for all.
+    """
+
+    chosen: NDArray[np.intp] | None = None
+
+    def __init__(self, transform: StackTransform | PrecomputedKernels, completes: bool) -> None:
+        self.transform, self.completes = transform, completes
+        self._all: tuple[tuple[str, ...], list[str]] | None = None
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether rounding errors of the kernels are small beside what centring leaves of them."""
+        return isinstance(self.transform, StackTransform)
+
+    @property
+    def views(self) -> list[str]:
+        """View of each kernel that is used; of one spec on each view after the first pass."""
+        return views_of_kernels(self.transform.fitted_specs)
+
+    @property
+    def ids_and_views(self) -> tuple[tuple[str, ...], list[str]]:
+        """Names of all kernels, used or not, and the view of each."""
+        return self._all or (self.transform.ids, self.views)
+
+    @property
+    def view_numbers(self) -> NDArray[np.intp]:
+        """Position of each kernel's view; 0 for all kernels where views are not completed."""
+        return numbers_of(self.views) * self.completes
+
+    def choose(self, numbers: NDArray[np.intp]) -> None:
+        """Use some of the kernels only, by position."""
+        self._all, self.chosen = self.ids_and_views, numbers
+        self.transform = self.transform.of_kernels(numbers.tolist())
+
+    def of_every_kernel(self, values: Array) -> Array:
+        """Return values of the kernels that are used, (n_sets, n_used), with zeros for the others."""
+        if self.chosen is None:
+            return values
+        every = np.zeros((len(values), len(self.ids_and_views[0])))
+        every[:, self.chosen] = values
+        return every
+
+    def among(self, samples: Any, memory: float) -> KernelPasses:
+        """Return the kernels among training samples, kept in memory if they fit into this many GiB."""
+        if isinstance(samples, KernelStack):
+            return KernelPasses(samples if self.chosen is None else samples.select(self.chosen.tolist()))
+        assert isinstance(self.transform, StackTransform)
+        n_kernels = len(self.transform.specs)
+        if isinstance(samples, Views) and self.transform.for_each_view:
+            n_kernels *= len(samples.names)
+        fits = n_kernels * n_samples(samples) ** 2 * 8 <= memory * 2**30
+        return KernelPasses(transform=self.transform, samples=samples, keep=fits)
+
+    def present(self, samples: Any) -> Mask | None:
+        """Find which views of the kernels samples have, (n, n_views); None where there are no views."""
+        if not isinstance(samples, Views):
+            return None
+        factors = itertools.chain(*(spec.get("factors", [spec]) for spec in self.transform.fitted_specs))
+        return present_views(samples, list(dict.fromkeys(spec.get("view", samples.names[0]) for spec in factors)))
+
+    def completed_views(self, samples: Any) -> Mask | None:
+        """Find which views samples have, as `present`; None where views are not completed."""
+        return self.present(samples) if self.completes else None
+
+    def without_views(self, samples: Any) -> Mask:
+        """Find samples that lack every view, those that no kernel reads included, (n,); none unless completed."""
+        if not self.completes:
+            return np.zeros(n_samples(samples), dtype=bool)
+        return np.asarray(~present_views(samples, samples.names).any(axis=1))
+
+
+def present_views(X: Views, names: Sequence[str]) -> Mask:
+    """Find which samples have which views, (n, n_views)."""
+
+    def absent(view: Any) -> Mask:
+        has_gaps = isinstance(view, Pairwise) or not isinstance(view, SampleView)
+        return lacking(view) if has_gaps else np.zeros(len(X), dtype=bool)
+
+    return np.stack([~absent(X[name]) for name in names], axis=1)
+
+
+def numbers_of(views: Sequence[str]) -> NDArray[np.intp]:
+    """Return the positions of views among those that differ, in the order of their first kernels."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(views))}
+    return np.array([numbers[name] for name in views])
+
+
+def n_samples(samples: Any) -> int:
+    return samples.n_rows if isinstance(samples, KernelStack) else int(samples.shape[0])
+
+
+def rows_of(samples: Any, rows: Any) -> Any:
+    """Return some samples, by position or slice."""
+    return samples[rows] if isinstance(samples, Views) else select_rows(samples, rows)
+
+
+def row_blocks(samples: Any) -> Iterator[Any]:
+    """Yield samples in blocks; precomputed kernels are one block."""
+    if isinstance(samples, KernelStack) or n_samples(samples) <= BLOCK:
+        yield samples
+        return
+    for start in range(0, n_samples(samples), BLOCK):
+        yield rows_of(samples, slice(start, start + BLOCK))
