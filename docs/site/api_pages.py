@@ -1,4 +1,4 @@
-"""List the public names of the library: on pages for autosummary, and one a line if run as a script."""
+"""List the public names of the library: on pages for autosummary, and one per line if run as a script."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.rows import exported
 
-ROOMS = (
+MODULES = (
     "mklearn.subspace",
     "mklearn.classifiers",
     "mklearn.regressors",
@@ -30,30 +30,28 @@ ROOMS = (
 """Modules with public names. `mklearn` itself re-exports a few of them."""
 
 
-def names_of(room: str) -> list[str]:
-    """Return the public names of a module: those it re-exports, or defines."""
-    if room == "mklearn.descriptors":
-        return [f"{module}.{name}" for module, names in exported(DESCRIPTORS, room).items() for name in names]
-    module = importlib.import_module(room)
-    defined = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == room]
-    names: list[str] = getattr(module, "__all__", None) or [name for name in defined if not name.startswith("_")]
-    return [name for name in names if callable(getattr(module, name))]
+def names_of(module: str) -> list[str]:
+    """Return the public names of a module: those in ``__all__``, or defined in it."""
+    if module == "mklearn.descriptors":
+        return [f"{file}.{name}" for file, names in exported(DESCRIPTORS, module).items() for name in names]
+    imported = importlib.import_module(module)
+    defined = [name for name, value in vars(imported).items() if getattr(value, "__module__", "") == module]
+    names: list[str] = getattr(imported, "__all__", None) or [name for name in defined if not name.startswith("_")]
+    return [name for name in names if callable(getattr(imported, name))]
 
 
-def full_names(rooms: tuple[str, ...] = ("mklearn", *ROOMS)) -> list[str]:
-    """Return the full names of everything public, sorted."""
-    return sorted(f"{room}.{name}" for room in rooms for name in names_of(room))
+def full_names(modules: tuple[str, ...] = ("mklearn", *MODULES)) -> list[str]:
+    """Return the full public names of modules, sorted."""
+    return sorted(f"{module}.{name}" for module in modules for name in names_of(module))
 
 
 def api_pages() -> dict[str, str]:
-    """Return the text of each page by its path: one of each module, where autosummary makes a page for each name."""
-    rooms = "\n".join(f"   {room}" for room in ROOMS)
-    text = "Estimators follow scikit-learn's conventions; solvers take arrays and return dataclasses."
-    pages = {"api/index.rst": f"API\n===\n\n{text}\n\n.. toctree::\n   :maxdepth: 1\n\n{rooms}\n"}
-    for room in ROOMS:
-        head = f"{room}\n{'=' * len(room)}\n\n.. automodule:: {room}\n\n.. currentmodule:: {room}\n\n"
-        names = "\n".join(f"   {name}" for name in names_of(room))
-        pages[f"api/{room}.rst"] = f"{head}.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{names}\n"
+    """Return the text of one page per module, by path; autosummary adds a page for each name."""
+    pages = {}
+    for module in MODULES:
+        head = f"{module}\n{'=' * len(module)}\n\n.. automodule:: {module}\n\n.. currentmodule:: {module}\n\n"
+        summary = [".. autosummary::", ":toctree: generated", ":nosignatures:\n", *names_of(module)]
+        pages[f"api/{module}.rst"] = head + "\n   ".join(summary)
     return pages
 
 

@@ -86,7 +86,7 @@ def test_every_public_name_and_every_name_of_a_study_is_documented(
         assert terms <= {name.replace("_", "-") for name in pages[site / f"{sort}.html"].ids}
     public = runpy.run_path(str(repository / "docs" / "site" / "api_pages.py"))
     documented = set().union(*(page.ids for page in pages.values()))
-    assert set(public["full_names"](public["ROOMS"])) <= documented
+    assert set(public["full_names"](public["MODULES"])) <= documented
     assert "Column of the group of each sample" in (site / "configuration.html").read_text(encoding="utf-8")
 
 

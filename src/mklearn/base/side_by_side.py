@@ -88,7 +88,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Return the scaled features of the views X, shape (m, n_features_out_).
+        """Return the scaled features of the views X, of shape ``(m, n_features_out_)``.
 
         Raises
         ------

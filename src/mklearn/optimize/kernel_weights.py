@@ -65,8 +65,8 @@ class KernelWeights:
         A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of
         "dnn". "sdp" and "central_path": the smallest generalised eigenvalue, which is the value of the paper's program.
     gap : float
-        (value - bound) / max(|value|, |bound|, 1e-8 of the largest single kernel's ratio). 0 proves that the weights
-        are globally optimal.
+        (value - bound) / max(abs(value), abs(bound), 1e-8 of the largest single kernel's ratio). 0 proves that the
+        weights are globally optimal.
     status : {"optimal", "local", "mixed_sign", "inaccurate"}
         - "optimal": proven; for "sdp" and "central_path", the optimum of their own program, which then is the true one.
         - "local": a local minimum that the bound does not prove global.

@@ -87,11 +87,11 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     ridge_amount_ : float
         lambda for the kernel combined with ``kernel_weights_``: lambda / sum(theta).
     objective_ : float
-        F(theta_).
-    objective_history_ : array of shape (n_iter_,)
+        ``F(theta_)``.
+    objective_history_ : array of shape ``(n_iter_,)``
         F at equal weights and after every step: it never decreases.
     gradient_ : array of shape (n_kernels,)
-        dF/dtheta at theta_.
+        ``dF/dtheta`` at ``theta_``.
     certificate_ : dict
         "value" (F), "bound" (no feasible weights have a larger F) and "gap" (their relative distance).
     n_iter_ : int

@@ -74,7 +74,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         L of equal shares.
     regularisation_ : float
         The learned ridge of the regression, at least ``regularisation``.
-    objective_history_ : array of shape (n_iter_,)
+    objective_history_ : array of shape ``(n_iter_,)``
         L at equal shares and after every step: it never increases.
     gradient_ : array of shape (n_kernels,)
         dL/dshares at the end of the history, along shares with sum 1. At an optimum it is 0 for positive shares and

@@ -21,7 +21,7 @@ from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu
 class RMMSVC(OneVsOneLinear):
     """Relative margin machine with a hard bound: a support vector machine whose training outputs are at most B in size.
 
-    Minimise 1/2 ||w||^2 + C sum of the hinge loss, with |w'x_i + b| <= B for all training samples. Attributes and
+    Minimise 1/2 ||w||^2 + C sum of the hinge loss, with ``|w'x_i + b| <= B`` for all training samples. Attributes and
     errors are those of `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
 
     Parameters

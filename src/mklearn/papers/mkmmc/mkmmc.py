@@ -67,9 +67,9 @@ class MKMMC(KernelEmbedding):
     ----------
     selected_kernel_ : int or None
         The position of the only kernel with a positive weight; None if there are several.
-    theta_history_ : array of shape (n_iter_ + 1, n_kernels)
+    theta_history_ : array of shape ``(n_iter_ + 1, n_kernels)``
         The weights of each A-step; the first are the start.
-    objective_history_ : array of shape (2 n_iter_ + 1,)
+    objective_history_ : array of shape ``(2 n_iter_ + 1,)``
         After every half-step.
     history_ : list of dict
         One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and of a theta-step "status",

@@ -41,7 +41,7 @@ class GLRAM(BilinearEmbedding):
     ----------
     left_components_, right_components_ : arrays of shape (rows, l1), (cols, l2)
         L and R, in each column the entry of largest absolute value positive.
-    objective_history_ : array of shape (2 * n_iter_,)
+    objective_history_ : array of shape ``(2 * n_iter_,)``
         sum_i ||L'X_i R||_F^2 after every half step; never decreases.
     n_iter_ : int
     status_ : {"converged", "max_iter"}

@@ -54,7 +54,7 @@ class TwoDLDA(BilinearEmbedding):
     ----------
     left_components_, right_components_ : arrays of shape (rows, l1), (cols, l2)
         L and R, in each column the entry of largest absolute value positive.
-    objective_history_ : array of shape (2 * n_iter_,)
+    objective_history_ : array of shape ``(2 * n_iter_,)``
         Trace ratio tr(L'S_b^R L) / tr(L'(S_w^R + rho I)L) after every half step for L, its counterpart after those for
         R. **Not** monotone: a half step maximises another ratio, on its own side only.
     classes_ : array of shape (n_classes,)

@@ -52,7 +52,7 @@ class TwoDMMC(BilinearEmbedding):
     ----------
     left_components_, right_components_ : arrays of shape (rows, l1), (cols, l2)
         U and V, in each column the entry of largest absolute value positive.
-    objective_history_ : array of shape (2 * n_iter_,)
+    objective_history_ : array of shape ``(2 * n_iter_,)``
         f after every half step; never decreases.
     trade_off_ : float
         lambda as a number.
