@@ -1,7 +1,7 @@
-"""1,000 kernels of groups of columns on 1,000 molecules: seconds, groups found, beside skglm's group lasso.
+"""Select among 1,000 kernels of groups of columns on 1,000 molecules: seconds, groups selected, skglm's group lasso.
 
-The features are the fingerprints of bace; the groups are drawn, and eight of them make the classes, with noise. skglm
-fits the squared loss to the centred classes with the penalty on the same groups, along 20 penalties.
+The features are the fingerprints of bace; the groups are drawn, and eight of them determine the classes, with noise.
+skglm fits the squared loss to the centred classes with the penalty on the same groups, along 20 penalties.
 """
 
 from __future__ import annotations
@@ -39,31 +39,23 @@ def planted(mirror: Path) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]
     return X[order], (score > np.median(score)).astype(int)[order], groups, true
 
 
-def test_a_classifier_on_a_thousand_kernels(planted: tuple) -> None:
-    X, y, groups, true = planted
-    start = time.process_time()
-    model = MultiViewClassifier(kernels=group_kernels(groups, X), n_kernels=15).fit(X[:N_TRAIN], y[:N_TRAIN])
-    seconds = time.process_time() - start
-    chosen = {name for name, weight in zip(model.kernel_ids_, model.kernel_weights_, strict=True) if weight > 0}
-    accuracy = model.score(X[N_TRAIN:], y[N_TRAIN:])
-    print(
-        f"\nn_kernels=15: {len(chosen)} chosen, {len(chosen & true)} of {N_TRUE} true, {accuracy:.1%}, {seconds:.1f} s"
-    )
-    assert seconds < MOST_SECONDS
-
-
-def test_stability_selection_of_a_thousand_kernels(planted: tuple) -> None:
+def test_selecting_kernels_and_their_stability_takes_at_most_a_minute(planted: tuple) -> None:
     X, y, groups, true = planted
     specs = group_kernels(groups, X)
     start = time.process_time()
-    found = stability_selection(specs, X[:N_TRAIN], y[:N_TRAIN], n_kernels=15, n_pairs=25)
+    model = MultiViewClassifier(kernels=specs, n_kernels=15).fit(X[:N_TRAIN], y[:N_TRAIN])
+    fit_seconds = time.process_time() - start
+    chosen = {name for name, weight in zip(model.kernel_ids_, model.kernel_weights_, strict=True) if weight > 0}
+    print(f"\nn_kernels=15: {len(chosen)} chosen, {len(chosen & true)} of {N_TRUE} true, {fit_seconds:.1f} s, ", end="")
+    print(f"{model.score(X[N_TRAIN:], y[N_TRAIN:]):.1%}")
+    start = time.process_time()
+    selection = stability_selection(specs, X[:N_TRAIN], y[:N_TRAIN], n_kernels=15, n_pairs=25)
     seconds = time.process_time() - start
     for threshold in (0.6, 0.75, 0.9):
-        stable = set(found.stable(threshold))
-        bound = found.false_selections(threshold)
-        print(f"\nthreshold {threshold}: {len(stable)} stable, {len(stable & true)} true, bound {bound:.2f} false")
-    print(f"{found.n_halves} halves in {seconds:.1f} s")
-    assert seconds < MOST_SECONDS
+        stable, bound = set(selection.stable(threshold)), selection.false_selections(threshold)
+        print(f"threshold {threshold}: {len(stable)} stable, {len(stable & true)} true, bound {bound:.2f} false")
+    print(f"{selection.n_halves} halves in {seconds:.1f} s")
+    assert max(fit_seconds, seconds) < MOST_SECONDS
 
 
 def test_a_group_lasso_of_skglm_on_the_same_groups(planted: tuple) -> None:
@@ -76,17 +68,14 @@ def test_a_group_lasso_of_skglm_on_the_same_groups(planted: tuple) -> None:
     Z = (X - X[:N_TRAIN].mean(axis=0)) / X[:N_TRAIN].std(axis=0)
     Z = np.asfortranarray(Z[:, np.concatenate(list(groups.values()))])
     train, labels = np.asfortranarray(Z[:N_TRAIN]), y[:N_TRAIN] - y[:N_TRAIN].mean()
-    bounds, positions = np.arange(0, Z.shape[1] + 1, WIDTH), np.arange(Z.shape[1])
+    grouping = np.arange(0, Z.shape[1] + 1, WIDTH, dtype=np.int32), np.arange(Z.shape[1], dtype=np.int32)
     weights = np.full(N_KERNELS, np.sqrt(WIDTH))
     blocks = (train.T @ labels).reshape(N_KERNELS, WIDTH)
     largest = np.linalg.norm(blocks, axis=1).max() / N_TRAIN / weights[0]
     for fraction in np.geomspace(0.95, 0.05, 20):
-        datafit = QuadraticGroup(bounds.astype(np.int32), positions.astype(np.int32))
-        penalty = WeightedGroupL2(
-            fraction * largest, weights, bounds.astype(np.int32), positions.astype(np.int32)
-        )  # fmt: skip
+        datafit, penalty = QuadraticGroup(*grouping), WeightedGroupL2(fraction * largest, weights, *grouping)
         model = skglm.GeneralizedLinearEstimator(datafit, penalty, GroupBCD(tol=1e-4)).fit(train, labels)
-        used = np.linalg.norm(model.coef_.reshape(N_KERNELS, WIDTH), axis=1) > 0
-        chosen = {name for name, each in zip(groups, used, strict=True) if each}
+        nonzero = np.linalg.norm(model.coef_.reshape(N_KERNELS, WIDTH), axis=1) > 0
+        chosen = {name for name, each in zip(groups, nonzero, strict=True) if each}
         accuracy = np.mean((Z[N_TRAIN:] @ model.coef_ + y[:N_TRAIN].mean() > 0.5) == y[N_TRAIN:])
         print(f"\n{fraction:.2f}: {len(chosen)} chosen, {len(chosen & true)} true, {accuracy:.1%}", end="")

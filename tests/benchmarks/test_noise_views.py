@@ -1,13 +1,15 @@
-"""How much views that say nothing, and views that lack, cost the multi-view classifier: the visible sets, five splits.
+"""Measure what noise views and missing views cost the multi-view classifier, on public data sets, five splits.
 
 Noise views are 50 columns of independent normal numbers each, with as many kernels as any view. With ``all views`` the
-classifier keeps them (``least_agreement=0``). Of the lacking views each sample lacks each with a probability of 20 %,
-in training and test samples.
+classifier keeps them (``least_agreement=0``). With gaps, each training and test sample lacks each view with a
+probability of 20 %.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,48 +62,49 @@ def with_gaps(tables: Tables, seed: int) -> Views:
     return Views({name: np.where(rng.random((len(t), 1)) < 0.2, np.nan, t) for name, t in tables.items()})
 
 
-def accuracies(tables: Tables, y: np.ndarray, per_class: int, seed: int) -> list[float]:
-    """Return those without noise, with 5 and with 20 noise views; the same of all views; and with lacking views."""
-    train, test = split(y, per_class, seed)
-    inputs = [with_noise(tables, n_views, seed) for n_views in (0, 5, 20)]
-    found = []
-    for least in (MultiViewClassifier().least_agreement, 0.0):
-        for X in inputs:
-            found.append(MultiViewClassifier(least_agreement=least).fit(X[train], y[train]).score(X[test], y[test]))
-    X = with_gaps(tables, seed)
-    return [*found, MultiViewClassifier().fit(X[train], y[train]).score(X[test], y[test])]
+def accuracy(X: Views, y: np.ndarray, train: np.ndarray, test: np.ndarray, **parameters: Any) -> float:
+    return 100 * MultiViewClassifier(**parameters).fit(X[train], y[train]).score(X[test], y[test])
+
+
+def table_row(setting: str, rows: list[list[float]], record_property: Callable[[str, object], None]) -> np.ndarray:
+    """Return the means of rows, and print them as a row of a Markdown table."""
+    means = np.mean(rows, axis=0)
+    record_property(setting, means.tolist())
+    print(f"| {setting} | " + " | ".join(f"{value:.1f}" for value in means) + " |", flush=True)
+    return means
 
 
 @pytest.mark.benchmark
 def test_noise_views_cost_at_most_three_points_and_gaps_eight(mirror: Path, record_property) -> None:
-    print("\n| | 0 noise views | 5 | 20 | all views: 0 | 5 | 20 | 20 % lacking |\n|" + " --- |" * 8)
-    rows = {}
+    print("\n| | 0 noise views | 5 | 20 | all views: 0 | 5 | 20 | 20 % missing |\n|" + " --- |" * 8)
     for name, per_class in SETTINGS:
         tables, y = read(mirror, name)
-        row = 100 * np.mean([accuracies(tables, y, per_class, seed) for seed in range(N_SPLITS)], axis=0)
-        rows[f"{name}, {per_class} per class"] = row
-        record_property(f"{name} {per_class}", row.tolist())
-        print(f"| {name}, {per_class} per class | " + " | ".join(f"{value:.1f}" for value in row) + " |", flush=True)
-    for setting, (plain, few, many, every, *_, lacking) in rows.items():
-        assert lacking > plain - 8.0, setting  # a fifth fewer training samples alone cost up to 2.5
-        assert plain > every - 0.2, setting
-        assert few > plain - 1.5, setting
-        assert many > plain - 3.0, setting
+        rows = []
+        for seed in range(N_SPLITS):
+            samples = split(y, per_class, seed)
+            inputs = [with_noise(tables, n_views, seed) for n_views in (0, 5, 20)]
+            values = [accuracy(X, y, *samples, **kept) for kept in ({}, {"least_agreement": 0.0}) for X in inputs]
+            rows.append([*values, accuracy(with_gaps(tables, seed), y, *samples)])
+        plain, few, many, every, *_, gaps = table_row(f"{name}, {per_class} per class", rows, record_property)
+        assert gaps > plain - 8.0, name  # a fifth fewer training samples alone cost up to 2.5
+        assert plain > every - 0.2, name
+        assert few > plain - 1.5, name
+        assert many > plain - 3.0, name
 
 
 def refitted(tables: Tables, y: np.ndarray, train: np.ndarray, present: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Predict each test sample by a classifier of the views that it has, fitted to complete training samples."""
     predicted = np.empty(len(test), dtype=y.dtype)
     for pattern in np.unique(present, axis=0):
-        own = (present == pattern).all(axis=1)
+        rows = (present == pattern).all(axis=1)
         views = Views({name: table for (name, table), has in zip(tables.items(), pattern, strict=True) if has})
-        predicted[own] = MultiViewClassifier().fit(views[train], y[train]).predict(views[test[own]])
+        predicted[rows] = MultiViewClassifier().fit(views[train], y[train]).predict(views[test[rows]])
     return predicted
 
 
 @pytest.mark.benchmark
 def test_gaps_cost_less_than_fewer_samples_and_views(mirror: Path, record_property) -> None:
-    """Beside gaps: classifiers of each test sample's own views, fitted to all or four fifths of complete samples."""
+    """Compare with classifiers on each test sample's own views, fitted to all or four fifths of complete samples."""
     print("\n| | complete | gaps | own views, all training samples | four fifths | at the mean |\n|" + " --- |" * 6)
     for name, per_class in [*SETTINGS[:4], ("digits", 5), ("digits", 10)]:
         tables, y = read(mirror, name)
@@ -111,15 +114,10 @@ def test_gaps_cost_less_than_fewer_samples_and_views(mirror: Path, record_proper
             fewer = np.sort(np.random.default_rng(seed).permutation(train)[: round(0.8 * len(train))])
             X, complete = with_gaps(tables, seed), Views(tables)
             test = test[: 100 if many else None]
-            test = test[present_views(X[test], list(tables)).any(axis=1)]
             present = present_views(X[test], list(tables))
-            models = [MultiViewClassifier().fit(each[train], y[train]) for each in (complete, X)]
-            found = [models[0].predict(complete[test]), models[1].predict(X[test])]
-            found += [refitted(tables, y, known, present, test) for known in (train, fewer)]
-            at_mean = MultiViewClassifier(kernels=kernel_dictionary(X[train])).fit(X[train], y[train])
-            found.append(at_mean.predict(X[test]))
-            rows.append([100 * np.mean(each == y[test]) for each in found])
-        row = np.mean(rows, axis=0)
-        record_property(f"{name} {per_class}", row.tolist())
-        print(f"| {name}, {per_class} per class | " + " | ".join(f"{value:.1f}" for value in row) + " |", flush=True)
-        assert row[1] > row[3], name
+            test, present = test[present.any(axis=1)], present[present.any(axis=1)]
+            row = [accuracy(each, y, train, test) for each in (complete, X)]
+            row += [100 * np.mean(refitted(tables, y, some, present, test) == y[test]) for some in (train, fewer)]
+            rows.append([*row, accuracy(X, y, train, test, kernels=kernel_dictionary(X[train]))])
+        means = table_row(f"{name}, {per_class} per class", rows, record_property)
+        assert means[1] > means[3], name

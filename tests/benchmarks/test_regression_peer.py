@@ -1,19 +1,18 @@
-"""The multi-view regressor beside himalaya's MultipleKernelRidgeCV: R^2 and processor time on the same kernels.
+"""Compare the multi-view regressor with himalaya's MultipleKernelRidgeCV: R^2 and processor time on the same kernels.
 
-Both are given the kernels of the dictionary as matrices, so that neither time is that of kernels. Himalaya (NumPy,
-random search and gradient descent) has the regressor's ridges and five inner folds. Run with ``OMP_NUM_THREADS=1``
-on an idle machine: it took 17 minutes of processor time on a busy one, nearly all of them himalaya's.
+Both take the kernels of the dictionary as matrices, so that computing them is not timed. Himalaya (NumPy, random search
+and gradient descent) has the regressor's ridges and five inner folds. Run with ``OMP_NUM_THREADS=1`` on an idle
+machine: it took 17 minutes of processor time on a busy one, nearly all of it in himalaya.
 
-- pregnancy: one woman is left out, rows that were filled in upstream are missing views;
+- pregnancy: one woman is left out; rows that were filled in upstream are missing views;
 - wheat: two traits of four, the first four of the official ten folds;
 - mfeat: 20 targets, the first Karhunen-Loeve coefficients, from the other views; 300 samples, 400 tested. Here learned
-  weights are worth much, and the regressor takes them alone.
+  weights gain much, and the regressor uses them alone.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,8 @@ def table(folder: Path, view: str) -> np.ndarray:
 def pregnancy(mirror: Path) -> tuple[Views, np.ndarray, np.ndarray | None, list[Split]]:
     folder = mirror / "pregnancy"
     samples = pd.read_csv(folder / "samples.csv", keep_default_na=False)
-    tables = {path.name.split(".")[0]: table(folder, path.name.split(".")[0]) for path in folder.glob("*.csv.gz")}
+    names = [path.name.split(".")[0] for path in folder.glob("*.csv.gz")]
+    tables = {name: table(folder, name) for name in names}
     for name, values in tables.items():
         values[samples["filled_upstream"].str.contains(name)] = np.nan
     women = samples["group"].to_numpy()
@@ -64,47 +64,38 @@ def mfeat(mirror: Path) -> tuple[Views, np.ndarray, None, list[Split]]:
 
 
 def estimators() -> dict[str, Any]:
-    kernel_ridge = pytest.importorskip("himalaya.kernel_ridge")
-
-    def himalaya(solver: str, **parameters: Any) -> Any:
-        return kernel_ridge.MultipleKernelRidgeCV(
-            kernels="precomputed", solver=solver, cv=5, random_state=0, solver_params=parameters
-        )
-
+    himalaya = pytest.importorskip("himalaya.kernel_ridge").MultipleKernelRidgeCV
+    common: dict[str, Any] = {"kernels": "precomputed", "cv": 5, "random_state": 0}
     search = {"n_iter": 100, "alphas": np.array(ALPHAS) * 100, "progress_bar": False}
     descent = {"max_iter": 50, "progress_bar": False}
     return {
         OWN: MultiViewRegressor(kernels="precomputed"),
-        "himalaya, random search": himalaya("random_search", **search),
-        "himalaya, gradient": himalaya("hyper_gradient", **descent),
+        "himalaya, random search": himalaya(solver="random_search", solver_params=search, **common),
+        "himalaya, gradient": himalaya(solver="hyper_gradient", solver_params=descent, **common),
     }
-
-
-def kernels_of(views: Views, splits: list[Split]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    for train, test in splits:
-        transform = StackTransform(kernel_dictionary(views[train]), drop_constant=True)
-        stack = np.stack(list(transform.fit_transform(views[train])))
-        yield stack, np.stack(list(transform.new_kernels(views[test])))
 
 
 def compared(data: Any, mirror: Path) -> pd.DataFrame:
     """Return R^2 over all test samples and the processor seconds of all fits and predictions, a row per estimator."""
     views, Y, groups, splits = data(mirror)
-    made = {name: np.full(Y.shape, np.nan) for name in estimators()}
-    seconds = dict.fromkeys(made, 0.0)
-    for (stack, new), (train, test) in zip(kernels_of(views, splits), splits, strict=True):
+    predicted = {name: np.full(Y.shape, np.nan) for name in estimators()}
+    seconds = dict.fromkeys(predicted, 0.0)
+    for train, test in splits:
+        transform = StackTransform(kernel_dictionary(views[train]), drop_constant=True)
+        stack = np.stack(list(transform.fit_transform(views[train])))
+        new = np.stack(list(transform.new_kernels(views[test])))
         mean = Y[train].mean(axis=0)
         for name, model in estimators().items():
             start = time.process_time()
             if name == OWN:
                 model.fit(np.moveaxis(stack, 0, -1), Y[train], groups=None if groups is None else groups[train])
-                made[name][test] = model.predict(np.moveaxis(new, 0, -1))
+                predicted[name][test] = model.predict(np.moveaxis(new, 0, -1))
             else:
-                made[name][test] = np.asarray(model.fit(stack, Y[train] - mean).predict(new)) + mean
+                predicted[name][test] = np.asarray(model.fit(stack, Y[train] - mean).predict(new)) + mean
             seconds[name] += time.process_time() - start
     tested = np.concatenate([test for _, test in splits])
-    table = pd.DataFrame({name: [r2_score(Y[tested], made[name][tested]), seconds[name]] for name in made}).T
-    table.columns = pd.Index(["R^2", "seconds"])
+    scores = {name: r2_score(Y[tested], values[tested]) for name, values in predicted.items()}
+    table = pd.DataFrame({"R^2": scores, "seconds": seconds})
     return table.assign(**{"our share": seconds[OWN] / table["seconds"]})
 
 
@@ -114,6 +105,6 @@ def test_beside_himalaya(mirror: Path) -> None:
     table = pd.concat({data.__name__: compared(data, mirror / "multiview") for data in sets})
     print("\n" + table.round(3).to_string())
     peers = table.drop(OWN, level=1)
-    own = table.xs(OWN, level=1).loc[peers.index.get_level_values(0)]
-    assert (own["R^2"].to_numpy() >= peers["R^2"]).all()
+    ours = table.xs(OWN, level=1).loc[peers.index.get_level_values(0)]
+    assert (ours["R^2"].to_numpy() >= peers["R^2"]).all()
     assert (peers["our share"] <= 0.5).all()

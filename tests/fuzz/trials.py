@@ -1,4 +1,4 @@
-"""Fuzzing: trials with a fixed seed, and what every one of them must keep to."""
+"""Run fuzzing trials with a fixed seed, each within a time limit and without forbidden events."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hypothesis.strategies import SearchStrategy
 from mklearn.errors import UserError
 
 SECONDS = 60
-"""No trial may take more processor time; the timeout of the test ends one that waits."""
+"""Processor time that a trial may take; the timeout of the test ends one that waits."""
 PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
              "pty.spawn", "socket.connect")  # fmt: skip
-"""Events of the interpreter that no input may cause: a process, or a connection."""
+"""Audit events of a new process or a connection."""
 ANY = (*PROCESSES, "pickle.find_class")
-"""And an object out of a pickle, which the cache of compiled loops has."""
-_watching: tuple[str, ...] = ()
+"""These, and objects from a pickle, which the cache of compiled loops reads."""
+_forbidden: tuple[str, ...] = ()
 _seen: list[str] = []
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _watching:
+    if event in _forbidden:
         _seen.append(f"{event} {arguments!r:.200}")
 
 
@@ -37,34 +37,27 @@ sys.addaudithook(_audit)
 def run_trials(
     trials: int, inputs: SearchStrategy[Any], trial: Callable[[Any], None], forbidden: tuple[str, ...] = ANY
 ) -> None:
-    """Call ``trial`` with as many inputs, the same in every run; it returns, or raises what must not happen."""
+    """Call ``trial`` with as many inputs, the same in every run; fail on a forbidden event and after a minute."""
 
     @settings(max_examples=trials, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(inputs)
     def repeated(value: Any) -> None:
-        with watched(forbidden):
-            trial(value)
+        global _forbidden
+        _seen.clear()
+        before = signal.signal(signal.SIGPROF, _too_long)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        _forbidden = forbidden
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                trial(value)
+        finally:
+            _forbidden = ()
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+        assert not _seen, _seen
 
     repeated()
-
-
-@contextmanager
-def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
-    """Fail after a minute of processor time, and on a forbidden event."""
-    global _watching
-    _seen.clear()
-    before = signal.signal(signal.SIGPROF, _too_long)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    _watching = forbidden
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        _watching = ()
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-    assert not _seen, _seen
 
 
 def _too_long(*_: Any) -> None:
@@ -73,7 +66,7 @@ def _too_long(*_: Any) -> None:
 
 @contextmanager
 def a_sentence() -> Iterator[None]:
-    """Let a user's mistake pass if its message is one for people."""
+    """Accept a UserError with a readable message."""
     try:
         yield
     except UserError as error:
