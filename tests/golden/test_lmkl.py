@@ -156,11 +156,7 @@ def test_single_kernels_of_usps(usps: Task, side, C, accuracy) -> None:
 
 @pytest.mark.parametrize(
     ("representation", "accuracy", "uniform"),
-    [
-        ("resolutions", 95.95, 96.19),
-        ("8x8", 95.68, 95.81),
-        ("4x4", 94.72, 94.92),
-    ],
+    [("resolutions", 95.95, 96.19), ("8x8", 95.68, 95.81), ("4x4", 94.72, 94.92)],
 )
 def test_mkl_and_uniform_average_of_usps(usps: Task, representation, accuracy, uniform) -> None:
     parts = REPRESENTATIONS[representation](usps)

@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import ListOf, at_least
-from mklearn.descriptors.images import (
-    Grey,
-    Images,
-    Learned,
-    check_size,
-    descriptor,
-    iterate_grey_images,
-    learned_array,
-)
+from mklearn.descriptors.images import Grey, Images, Learned, check_size, descriptor, iterate_grey_images, learned_array
 from mklearn.descriptors.local_descriptors import sample_local_descriptors
 from mklearn.descriptors.point_sets import Float32
 from mklearn.descriptors.sift import LENGTH, PATCH_SIDE, grid_points, sift_at
@@ -32,12 +24,7 @@ _of_words = descriptor(
 
 @_of_words
 def dense_sift(
-    images: Images,
-    *,
-    learned: Learned,
-    step: int = 8,
-    sizes: Sequence[float] = (16, 24, 32),
-    n_words: int = 1000,
+    images: Images, *, learned: Learned, step: int = 8, sizes: Sequence[float] = (16, 24, 32), n_words: int = 1000
 ) -> Grey:
     """Compute a bag of visual words over dense SIFT: the descriptor SIFT-Grid of MKL-DR (NIPS 2008).
 

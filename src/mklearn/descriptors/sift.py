@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from mklearn.base.parameters import Interval, at_least, from_to
 from mklearn.descriptors.edge_points import edge_points, stretch
-from mklearn.descriptors.images import (
-    Grey,
-    Images,
-    Learned,
-    as_grey_images,
-    descriptor,
-    features_of,
-    require_size,
-)
+from mklearn.descriptors.images import Grey, Images, Learned, as_grey_images, descriptor, features_of, require_size
 from mklearn.descriptors.local_descriptors import describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.extras import require
@@ -43,12 +35,7 @@ _of_points = descriptor(
 
 @_of_points
 def sift_points(
-    images: Images,
-    *,
-    learned: Learned,
-    size: float = 48.0,
-    n_points: int = 160,
-    n_components: int = 64,
+    images: Images, *, learned: Learned, size: float = 48.0, n_points: int = 160, n_components: int = 64
 ) -> PointSets:
     """Compute SIFT descriptors [1]_ at edge points: the descriptor SIFT-Dist of MKL-DR (NIPS 2008).
 

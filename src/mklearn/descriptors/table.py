@@ -56,12 +56,7 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         measure="point_set",
         defaults={"n_points": 160, "n_components": 64},
     ),
-    "hog": DescriptorRow(
-        "mklearn.descriptors.hog:hog",
-        "HOG",
-        reference="Dalal, Triggs 2005",
-        one_size=True,
-    ),
+    "hog": DescriptorRow("mklearn.descriptors.hog:hog", "HOG", reference="Dalal, Triggs 2005", one_size=True),
     "lbp": DescriptorRow(
         "mklearn.descriptors.lbp:lbp",
         "LBP",
@@ -81,16 +76,9 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         grid=True,
     ),
     "phog": DescriptorRow(
-        "mklearn.descriptors.phog:phog",
-        "PHOG",
-        reference="Bosch, Zisserman, Munoz 2007",
-        measure="chi2",
+        "mklearn.descriptors.phog:phog", "PHOG", reference="Bosch, Zisserman, Munoz 2007", measure="chi2"
     ),
-    "pixels": DescriptorRow(
-        "mklearn.descriptors.pixels:pixels",
-        "Raw pixels",
-        one_size=True,
-    ),
+    "pixels": DescriptorRow("mklearn.descriptors.pixels:pixels", "Raw pixels", one_size=True),
     "sift_points": DescriptorRow(
         "mklearn.descriptors.sift:sift_points",
         "SIFT at edge points",
@@ -101,10 +89,7 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         defaults={"n_points": 160, "n_components": 64},
     ),
     "sift_grid": DescriptorRow(
-        "mklearn.descriptors.sift:sift_grid",
-        "SIFT at fixed points",
-        reference="Lowe 2004",
-        one_size=True,
+        "mklearn.descriptors.sift:sift_grid", "SIFT at fixed points", reference="Lowe 2004", one_size=True
     ),
     "c2_mutch_lowe": DescriptorRow(
         "mklearn.papers.mkl_dr.c2:c2_mutch_lowe",

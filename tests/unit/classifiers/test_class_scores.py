@@ -15,10 +15,7 @@ from mklearn import MultiViewClassifier
 from mklearn.classifiers import EmbeddedLinearSVC, LedoitWolfLDA
 from mklearn.classifiers.class_scores import ClassScores
 
-SCORES = {
-    2: [[0.2, 0.1], [0.1, 0.2], [0.3, 0.3]],
-    3: [[0.1, 0.2, 0.3], [0.4, 0.4, 0.0], [0.0, 0.5, 0.5]],
-}
+SCORES = {2: [[0.2, 0.1], [0.1, 0.2], [0.3, 0.3]], 3: [[0.1, 0.2, 0.3], [0.4, 0.4, 0.0], [0.0, 0.5, 0.5]]}
 
 
 class Given(ClassScores):

@@ -18,12 +18,7 @@ X, y = load_wine(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 GAUSSIAN = [{"kind": "gaussian"}]
 TWO = [{"kind": "gaussian"}, {"kind": "linear", "normalise": "centred_trace"}]
-MACHINES = [
-    FSVC(power=0.25),
-    FSVC(solver="alternating"),
-    RMMSVC(B=1.5),
-    RSVMPlusMu(4.0),
-]
+MACHINES = [FSVC(power=0.25), FSVC(solver="alternating"), RMMSVC(B=1.5), RSVMPlusMu(4.0)]
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=str)

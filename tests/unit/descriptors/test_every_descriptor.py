@@ -92,11 +92,7 @@ def test_flat_images(name: str, parameters: dict, length: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "parameters", "least"),
-    [
-        ("hog", {"cell": 1, "block": 1}, 3),
-        ("phog", {"levels": 1}, 3),
-        ("lbp", {"grid": 1, "radius": 3}, 7),
-    ],
+    [("hog", {"cell": 1, "block": 1}, 3), ("phog", {"levels": 1}, 3), ("lbp", {"grid": 1, "radius": 3}, 7)],
 )
 def test_smallest_images(name: str, parameters: dict, least: int) -> None:
     rng = np.random.default_rng(0)

@@ -191,10 +191,7 @@ STUDY: dict[str, Any] = {
     "datasets": {"lfw": None},
     "descriptors": {"hog": {"kind": "hog"}, "lbp": {"kind": "lbp"}},
     "kernels": {"g": {"kind": "gaussian", "descriptor": "hog", "feature_scaling": "standard"}},
-    "methods": {
-        "svm": {"kind": "fsvc", "power": 0, "descriptor": ["hog", "lbp"]},
-        "rbf": {"kind": "kernel_svc"},
-    },
+    "methods": {"svm": {"kind": "fsvc", "power": 0, "descriptor": ["hog", "lbp"]}, "rbf": {"kind": "kernel_svc"}},
     "protocols": {"pairs": {"kind": "verification"}},
 }
 

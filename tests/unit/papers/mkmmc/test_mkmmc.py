@@ -26,11 +26,7 @@ def problems(wine):
     D, u = load_digits(n_class=6, return_X_y=True)
     rng = np.random.default_rng(0)
     N, v = rng.normal(size=(40, 5)), np.arange(40) % 4  # labels without meaning
-    return {
-        "wine": (stack_of(X[::2]), y[::2]),
-        "digits": (stack_of(D[:90]), u[:90]),
-        "noise": (stack_of(N), v),
-    }
+    return {"wine": (stack_of(X[::2]), y[::2]), "digits": (stack_of(D[:90]), u[:90]), "noise": (stack_of(N), v)}
 
 
 @pytest.mark.parametrize("trade_off", [0.3, 1.0, 5.0])
