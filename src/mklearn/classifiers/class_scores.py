@@ -1,4 +1,4 @@
-"""Labels by decision values, and decision values of classifiers that compute one score per class."""
+"""Labels by decision values, scores of classes, and machines of one class against the rest."""
 
 from __future__ import annotations
 
@@ -61,3 +61,17 @@ class ClassScores(DecisionLabels):
     def decision_of(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return the decision values that go with scores, so that these are computed once for all outputs."""
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def one_vs_rest_signs(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.floating[Any]]:
+    """Return the labels -1 and 1 of each machine, shape (n_machines, n), for classes as positions, (n,).
+
+    Two classes have one machine, whose positive class is the second; more classes have one machine each.
+    """
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return np.array([np.where(codes == code, 1.0, -1.0) for code in positive])
+
+
+def decision_values(by_machine: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return outputs (n_machines, m) in scikit-learn's form: (m,) of one machine, (m, n_machines) of several."""
+    return by_machine[0] if len(by_machine) == 1 else np.ascontiguousarray(by_machine.T)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import POSITIVE, one_of
-from mklearn.classifiers.class_scores import DecisionLabels
+from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_one import class_pairs, scores_by_votes
-from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm import solve_svm
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import Interval
+from mklearn.classifiers.class_scores import one_vs_rest_signs
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
-from mklearn.classifiers.one_vs_rest import one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 

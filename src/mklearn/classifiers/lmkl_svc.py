@@ -12,17 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
-from mklearn.checks import check_keys, checked_sample_weight
-from mklearn.classifiers.class_scores import DecisionLabels
+from mklearn.checks import as_float_matrix, check_keys, checked_sample_weight
+from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
-from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.feature_scaling import constant_features
 from mklearn.kernels.source import Source
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Pairwise, as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
-from mklearn.optimize.localized_mkl import GatedPoint, GatedSVM, Solver, checked_gating, localized_mkl
+from mklearn.optimize.localized_mkl import GatedPoint, GatedSVM, Solver, localized_mkl
 from mklearn.optimize.svm import solve_svm
 
 Array = NDArray[np.floating[Any]]
@@ -281,8 +280,10 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         """Return the gating features as given, shape (m, n_gating_features)."""
         views = as_views(X)
         if self._gating_view is not None:
-            return checked_gating(self._gating_view.transform(views)[0], len(average))
-        return checked_gating(average if self._is_precomputed or views is not None else X, len(average))
+            values: Any = self._gating_view.transform(views)[0]
+        else:
+            values = average if self._is_precomputed or views is not None else X
+        return as_float_matrix(values, "the gating features").astype(np.float64)
 
     def _fitted_gating_view(self, X: Any) -> Source | None:
         """Return what reads the gating features from views; None where no view gates."""

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, at_least
-from mklearn.classifiers.class_scores import DecisionLabels
+from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
-from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm_weights import svm_weights
 

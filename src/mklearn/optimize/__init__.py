@@ -1,4 +1,7 @@
-"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, linear machines, and the choice of a convex solver."""
+"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, and the choice of a convex solver.
+
+Solvers of support vector machines take what their estimators in `mklearn.classifiers` have checked.
+"""
 
 import lazy_loader as _lazy
 
@@ -12,12 +15,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "kernel_weights": ["KernelWeights", "kernel_weights"],
         "convex_ratio_trace": ["ConvexRatioTrace", "RatioTraceObjective", "between_factor", "convex_ratio_trace"],
         "leave_one_out_ridge": ["LeaveOneOutRidge", "LeaveOneOutWeights", "class_targets", "leave_one_out_weights"],
-        "easy_mkl": ["EasyMKLWeights", "easy_mkl_weights"],
-        "localized_mkl": ["GatedSVM", "LocalizedMKL", "localized_mkl"],
-        "svm_weights": ["SVMWeights", "svm_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
-        "hinge_program": ["LinearMachine", "hinge_machine"],
-        "fsvm": ["Alternation", "alternate", "joint_optimum", "zero_threshold"],
         "whitening": ["Whitening", "power_whitening"],
     },
 )

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigvalsh, solve
 
-from mklearn.checks import invalid, weighted_sum
+from mklearn.checks import weighted_sum
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.optimize.simplex_qp import simplex_projection
-from mklearn.optimize.svm import checked_kernels, checked_signs
 
 Array = NDArray[np.floating[Any]]
 
@@ -28,49 +27,24 @@ _MAX_STEPS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class EasyMKLWeights:
-    """Result of `easy_mkl_weights`.
+    """Result of `easy_mkl_weights`."""
 
-    Attributes
-    ----------
-    weights : array of shape (P,), sum 1
-    gamma : array of shape (n,)
-        Nonnegative, with sum 1 over each class.
-    value : float
-        The objective at gamma.
-    gap : float
-        Upper bound of (value - optimum), relative to the value.
-    """
-
-    weights: Array
-    gamma: Array
-    value: float
-    gap: float
+    weights: Array  # (P,), sum 1
+    gamma: Array  # (n,), nonnegative, with sum 1 over each class
+    value: float  # the objective at gamma
+    gap: float  # upper bound of (value - optimum), relative to the value
 
 
-def easy_mkl_weights(
-    kernels: ArrayLike, signs: ArrayLike, *, trade_off: float = 0.1, tol: float = 1e-8
-) -> EasyMKLWeights:
+def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1, tol: float = 1e-8) -> EasyMKLWeights:
     """Compute EasyMKL's kernel weights (see the module) by the accelerated projected gradient method.
 
-    Parameters
-    ----------
-    kernels : array of shape (P, n, n)
-        Symmetric positive semidefinite; the paper has unit traces (times n).
-    signs : array of shape (n,)
-        Entries -1 and 1.
-    trade_off : float
-        lambda, above 0 and at most 1.
-    tol : float
-        Tolerance of the relative gap.
+    ``kernels``, (P, n, n), are symmetric positive semidefinite; the paper has unit traces (times n). ``y``, (n,), are
+    -1 and 1, both present, ``trade_off`` is lambda, in (0, 1], and ``tol`` the tolerance of the relative gap.
 
     Raises
     ------
-    DataError
-        Kernels or signs malformed.
     NotApplicable
-        One class only, or no kernel separates the classes: all weights would be 0.
-    ConfigError
-        ``trade_off`` is not in (0, 1].
+        No kernel separates the classes: all weights would be 0.
     SolverFailed
         The gap is not reached: kernels far from positive semidefinite.
 
@@ -78,10 +52,7 @@ def easy_mkl_weights(
     ----------
     Aiolli, Donini, "EasyMKL: a scalable multiple kernel learning algorithm", Neurocomputing 169, 2015.
     """
-    K, y = checked_kernels(kernels), checked_signs(signs, np.shape(kernels)[-1])
-    if not 0 < trade_off <= 1:
-        raise invalid(trade_off, "trade_off", "a number above 0 and at most 1")
-    total = weighted_sum(list(K), np.ones(len(K)), len(y))
+    total = weighted_sum(list(kernels), np.ones(len(kernels)), len(y))
     Q = (1.0 - trade_off) * (y[:, None] * total * y)
     Q[np.diag_indices_from(Q)] += trade_off
     members = [np.flatnonzero(y == sign) for sign in (-1.0, 1.0)]
@@ -95,7 +66,7 @@ def easy_mkl_weights(
             "positive semidefinite kernels; raise `trade_off` or repair the kernels (psd_repair)."
         )
     c = y * gamma
-    separation = np.maximum([float(c @ matrix @ c) for matrix in K], 0.0)
+    separation = np.maximum([float(c @ matrix @ c) for matrix in kernels], 0.0)
     if not separation.sum() > 0:
         raise NotApplicable("No kernel separates the classes: EasyMKL has no weights.")
     return EasyMKLWeights(separation / separation.sum(), gamma, value, gap)

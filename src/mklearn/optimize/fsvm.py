@@ -46,23 +46,12 @@ _NEGLIGIBLE = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Alternation:
-    """Result of `alternate`.
+    """Result of `alternate`."""
 
-    Attributes
-    ----------
-    w : array of shape (r,)
-        In the coordinates that were given.
-    b : float
-    objectives : array of shape (n_iter + 1,)
-        F of (12) after each support vector machine; the first is that of the semi-whitened samples.
-    gap : float
-        The largest relative duality gap of the support vector machines.
-    """
-
-    w: Floats
+    w: Floats  # (r,), in the coordinates of the samples
     b: float
-    objectives: Floats
-    gap: float
+    objectives: Floats  # (n_iter + 1,), F of (12) after each machine; the first is on the semi-whitened samples
+    gap: float  # the largest relative duality gap of the support vector machines
 
     @property
     def n_rises(self) -> int:
@@ -73,19 +62,8 @@ class Alternation:
 def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float) -> tuple[float, float]:
     """Interpret a support vector machine on whitened samples as the optimum of F-SVM's joint problem.
 
-    Parameters
-    ----------
-    Z : array of shape (n, r)
-        S^-1/2 (x - mean), so that Z'Z = I.
-    y : array of shape (n,)
-        1 and -1.
-    v : array of shape (r,)
-        With ``b`` the support vector machine on ``Z`` of penalty ``C`` (C_svm): outputs are Zv + b.
-
-    Returns
-    -------
-    C, objective : float
-        The penalty of (12) that it is the optimum for, and F* there; both infinite if v = 0.
+    The machine has the penalty ``C`` (C_svm) and outputs Zv + b on Z = S^-1/2 (x - mean), (n, r), so that Z'Z = I.
+    Returns the penalty of (12) for which it is the optimum, and F* there; both are infinite if v = 0.
     """
     norm = float(np.linalg.norm(v))
     if norm <= _NEGLIGIBLE * np.sqrt(len(Z) / Z.shape[1]):
@@ -98,15 +76,8 @@ def zero_threshold(Z: Floats, y: Floats) -> float:
     """Compute C0, the largest C of (12) for which w = 0 is optimal; infinite if it is for every C.
 
     At w = 0 the multipliers of the smaller class are 1, those of the larger class are from 0 to 1 with the same sum. Of
-    these the ones with the smallest ``||sum alpha_i y_i z_i||`` decide: the dual of a nu-SVM with the largest nu. The
-    relative accuracy is `THRESHOLD_ACCURACY`.
-
-    Parameters
-    ----------
-    Z : array of shape (n, r)
-        S^-1/2 (x - mean).
-    y : array of shape (n,)
-        1 and -1.
+    these the ones with the smallest ``||sum alpha_i y_i z_i||`` decide: the dual of a nu-SVM with the largest nu on
+    Z = S^-1/2 (x - mean), (n, r). The relative accuracy is `THRESHOLD_ACCURACY`.
     """
     fewer = min(int((y > 0).sum()), int((y < 0).sum()))
     if 2 * fewer == len(y):
@@ -129,27 +100,11 @@ def alternate(
     Start from the semi-whitened M = S^-1/2 (equation (17)), and alternate a support vector machine for (w, b)
     (equations (18) and (19)) with one gradient step on M and a projection (equations (20) to (22)).
 
-    Parameters
-    ----------
-    X : array of shape (n, r)
-        Centred samples in principal axes, so that S is diagonal.
-    y : array of shape (n,)
-        1 and -1.
-    eigenvalues : array of shape (r,)
-        The diagonal of S, positive.
-    C : float
-        Penalty of (12).
-    step : {"fixed", "decaying", "geometric", "armijo"}
-        t in step k = 1, 2, ...: ``step_size ||M|| / ||gradient||``, this divided by k, ``step_size 0.9^(k-1)``, or the
-        first of these halved until Armijo's condition holds.
-    step_size : float
-    n_iter : int
-        Steps on M, 0 or more.
-
-    Returns
-    -------
-    Alternation
-        With the last (w, b). Only "armijo" never lets F rise.
+    X, (n, r), are centred samples in principal axes, so that S is diagonal, and ``eigenvalues``, (r,), its positive
+    diagonal; ``C`` is the penalty of (12). Of the steps k = 1, 2, ..., ``n_iter`` on M the length t is, by the rule
+    ``step``: ``step_size ||M|| / ||gradient||`` ("fixed"), this divided by k ("decaying"), ``step_size 0.9^(k-1)``
+    ("geometric"), or the first of these halved until Armijo's condition holds ("armijo"). Returns the last (w, b).
+    Only "armijo" never lets F rise.
 
     Notes
     -----

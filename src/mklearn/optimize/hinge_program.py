@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from mklearn.checks import check_positive, invalid
-from mklearn.errors import DataError, SolverFailed
+from mklearn.errors import SolverFailed
 
 Floats = NDArray[np.floating[Any]]
 Status = Literal["optimal", "inaccurate"]
@@ -48,54 +47,27 @@ class Multipliers:
 
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """Result of a solver of linear machines: outputs are Xw + b.
-
-    Attributes
-    ----------
-    objective : float
-        Recomputed from ``w`` and ``b``.
-    gap : float
-        Objective less a lower bound, which is recomputed from the multipliers, over the objective.
-    status : {"optimal", "inaccurate"}
-        "optimal" if ``gap`` is at most `GAP`.
-    n_iter : int
-        Iterations, of all rounds together.
-    n_pairs : int
-        Pairs of samples whose constraints were generated.
-    feature_weights : array of shape (d,), optional
-        mu, of solvers that learn one weight per feature.
-    """
+    """Result of a solver of linear machines: outputs are Xw + b."""
 
     w: Floats
     b: float
-    objective: float
-    gap: float
-    status: Status
-    n_iter: int
+    objective: float  # recomputed from w and b
+    gap: float  # the objective less a lower bound, which is recomputed from the multipliers, over the objective
+    status: Status  # "optimal" if the gap is at most `GAP`
+    n_iter: int  # iterations, of all rounds together
     multipliers: Multipliers
-    n_pairs: int = 0
-    feature_weights: Floats | None = None
+    n_pairs: int = 0  # pairs of samples whose constraints were generated
+    feature_weights: Floats | None = None  # (d,), mu, of solvers that learn one weight per feature
 
 
 def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> LinearMachine:
     """Fit the support vector machine, or with a finite bound the relative margin machine.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        1 and -1, both present.
-    C : float
-        Penalty of the hinge loss, with 1/2 ||w||^2.
-    bound : float
-        Largest ``|w'x + b|`` on the training samples, > 1. With `numpy.inf` its constraints are dropped.
+    X is (n, d) and y, (n,), has 1 and -1, both present. ``C`` is the penalty of the hinge loss, with 1/2 ||w||^2, and
+    ``bound``, > 1, the largest ``|w'x + b|`` on the training samples; with `numpy.inf` its constraints are dropped.
 
     Raises
     ------
-    DataError
-        Labels other than 1 and -1, or only one of them.
-    ConfigError
-        ``C`` is not finite and > 0, or ``bound`` is not > 1.
     SolverFailed
         The Newton system broke down, or the solution is not finite.
 
@@ -104,11 +76,12 @@ def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> Line
     Shivaswamy, Jebara, "Maximum relative margin and data-dependent regularization", JMLR 11, 2010: the relative margin
     machine with a hard bound.
     """
-    if not bound > 1:
-        raise invalid(bound, "bound", "a number > 1, or infinity for no bound")
     empty = np.zeros((0, X.shape[1]))
     w, b, multipliers, n_iter = solve_hinge_program(X, y, C, bound, empty, 0.0)
-    w, b = _within(w, b, X, bound)
+    # rounding may leave outputs above the bound
+    largest = float(np.abs(X @ w + b).max())
+    shrink = min(1.0, bound / largest) if largest > 0 else 1.0
+    w, b = w * shrink, b * shrink
     objective = 0.5 * float(w @ w) + C * hinge_loss(X, y, w, b)
     return machine(w, b, objective, lower_bound(X, y, C, bound, empty, multipliers), n_iter, multipliers)
 
@@ -165,9 +138,6 @@ def solve_hinge_program(
     the steps are centring ones, until there is progress again. It ends at an estimated relative duality gap of 1e-10,
     or without progress, and returns its best iterate: the gap that callers compute says how good that is.
     """
-    check_positive(C, "C")
-    if len(X) != len(y) or set(np.unique(y)) != {-1.0, 1.0}:
-        raise DataError("y is invalid: expected labels 1 and -1, both present, one per sample.")
     iterate = _Iterate(X, y, C, bound, spreads, lam)
     n_iter, since, nearest, best = 0, 0, np.inf, iterate.solution()
     while n_iter < _ITERATIONS and nearest > _TARGET and since < _PATIENCE:
@@ -318,10 +288,3 @@ def _step_length(s: Floats, z: Floats, ds: Floats, dz: Floats, share: float) -> 
     """Return the step length, at most 1, that keeps slacks and multipliers positive."""
     rate = -min(float((ds / s).min()), float((dz / z).min()))
     return min(1.0, share / rate) if rate > 0 else 1.0
-
-
-def _within(w: Floats, b: float, X: Floats, bound: float) -> tuple[Floats, float]:
-    """Shrink a solution whose outputs exceed the bound by rounding."""
-    largest = float(np.abs(X @ w + b).max())
-    shrink = min(1.0, bound / largest) if largest > 0 else 1.0
-    return w * shrink, b * shrink

@@ -13,20 +13,11 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from mklearn.checks import check_nonnegative
-from mklearn.errors import DataError
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gate_gradient, gated_kernel, gates
-from mklearn.optimize.svm import (
-    SVMSolution,
-    check_svm_parameters,
-    checked_kernels,
-    checked_signs,
-    sign_weights,
-    solve_svm,
-)
+from mklearn.optimize.svm import SVMSolution, solve_svm
 
 Array = NDArray[np.floating[Any]]
 Solver = Literal["line_search", "lbfgs"]
@@ -46,53 +37,28 @@ class GatedPoint(NamedTuple):
 
 
 class GatedSVM:
-    """The objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features.
+    """The objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features; counts the SVMs solved.
 
     Parameters
     ----------
     kernels : array of shape (P, n, n)
         Symmetric positive semidefinite; float32 halves the memory.
-    signs : array of shape (n,)
-        Entries -1 and 1.
+    signs, sample_weight, C, svm_tol
+        See `mklearn.optimize.svm.solve_svm`. Relative errors at a tolerance of 1e-3: 1e-5 of J, but up to 0.1 of the
+        gradient, which with sample weights is the same function of the dual variables.
     features : array of shape (n, d)
         Gating features, with the constant 1 among them.
-    C : float
-        Bound of the dual variables for the gated kernel as it is.
-    gate : {"softmax", "sigmoid"}
-    gate_scale : {"published", "average"}
+    gate, gate_scale
         See `mklearn.optimize.gating.gate_factor`.
-    ridge : float
-    svm_tol : float
-        Tolerance of each SVM. Relative errors at 1e-3: 1e-5 of J, but up to 0.1 of the gradient.
-    sample_weight : array of shape (n,), optional
-        w >= 0, positive in both classes; bounds the dual variables by C w. The gradient is the same function of them.
-
-    Attributes
-    ----------
-    n_svm : int
-        Number of SVMs solved so far.
-
-    Raises
-    ------
-    DataError
-        Kernels, signs, features or sample weights malformed.
-    NotApplicable
-        One class only.
-    ConfigError
-        Unknown gate or scale; C, svm_tol or ridge out of range.
     """
 
     def __init__(
-        self, kernels: ArrayLike, signs: ArrayLike, features: ArrayLike, C: float, *, gate: Gate = "softmax",
+        self, kernels: NDArray[Any], signs: Array, features: Array, C: float, *, gate: Gate = "softmax",
         gate_scale: GateScale = "published", ridge: float = 0.0, svm_tol: float = 1e-3,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Array | None = None,
     ) -> None:  # fmt: skip
-        self.kernels = checked_kernels(kernels)
-        self.signs = checked_signs(signs, self.kernels.shape[1])
-        self.features = checked_gating(features, len(self.signs))
-        self.sample_weight = sign_weights(sample_weight, self.signs)
-        check_svm_parameters(C, svm_tol)
-        check_nonnegative(ridge, "ridge")
+        self.kernels, self.signs, self.features = np.ascontiguousarray(kernels), signs, features
+        self.sample_weight = sample_weight
         self.factor = gate_factor(gate, gate_scale, len(self.kernels))
         self.gate, self.C, self.ridge = gate, C, ridge
         self.svm_tol, self.n_svm = svm_tol, 0
@@ -115,41 +81,22 @@ class GatedSVM:
 
 
 class LocalizedMKL(NamedTuple):
-    """Result of `localized_mkl`.
+    """Result of `localized_mkl`; "stalled": L-BFGS found no descent beyond the precision of the SVM."""
 
-    Attributes
-    ----------
-    point : GatedPoint
-        The best V, its objective and the machine on its gated kernel.
-    history : array of shape (steps + 1,)
-        The objective at V0 and after every accepted step; not increasing.
-    status : {"converged", "max_iter", "stalled"}
-        "stalled": L-BFGS found no descent beyond the precision of the SVM.
-    """
-
-    point: GatedPoint
-    history: Array
+    point: GatedPoint  # the best V, its objective and the machine on its gated kernel
+    history: Array  # (steps + 1,), the objective at V0 and after every accepted step; not increasing
     status: Status
 
 
 def localized_mkl(
-    problem: GatedSVM, V0: ArrayLike, *, solver: Solver = "line_search", tol: float = 1e-3, max_iter: int = 200
+    problem: GatedSVM, V0: Array, *, solver: Solver = "line_search", tol: float = 1e-3, max_iter: int = 200
 ) -> LocalizedMKL:
-    """Minimise J(V) + ridge/2 ||V||^2 from V0.
+    """Minimise J(V) + ridge/2 ||V||^2 from V0, shape (P, d).
 
-    Parameters
-    ----------
-    problem : GatedSVM
-    V0 : array of shape (P, d)
-    solver : {"line_search", "lbfgs"}
-        "line_search": the published one. Along the gradient of norm 1, the step starts at 1; it doubles while the
-        objective falls, or halves until it falls, down to 1e-3. "lbfgs": L-BFGS of SciPy, which needs an `svm_tol` of
-        1e-5 or less, and reaches other minima.
-    tol : float
-        Stop after a relative decrease below this in one line search (the published value is 1e-3), or in one iteration
-        of L-BFGS.
-    max_iter : int
-        Largest number of line searches, or of iterations of L-BFGS; 0 evaluates V0.
+    The solver "line_search" is the published one. Along the gradient of norm 1, the step starts at 1; it doubles while
+    the objective falls, or halves until it falls, down to 1e-3. "lbfgs" is L-BFGS of SciPy, which needs an ``svm_tol``
+    of 1e-5 or less, and reaches other minima. Both stop after ``max_iter`` line searches or iterations, or after one
+    that decreases the objective relatively by less than ``tol`` (1e-3 as published); 0 of them evaluate V0.
 
     References
     ----------
@@ -164,36 +111,18 @@ def localized_mkl(
     the training samples span, which changes neither solver's steps; the part of V0 outside it is kept, and without
     influence on J. With a ridge its minimiser is 0, so it is set to 0.
     """
-    start = np.asarray(V0, dtype=np.float64)
     search = _line_searches if solver == "line_search" else _lbfgs
-    if start.shape[1] <= len(problem.signs):
-        return search(problem, problem.evaluate(start), tol, max_iter)
+    if V0.shape[1] <= len(problem.signs):
+        return search(problem, problem.evaluate(V0), tol, max_iter)
     # features = R'Q', so that features V' = R'(VQ)': V outside the columns of Q does not matter.
     Q, R = np.linalg.qr(problem.features.T)
-    outside = np.zeros_like(start) if problem.ridge else start - (start @ Q) @ Q.T
+    outside = np.zeros_like(V0) if problem.ridge else V0 - (V0 @ Q) @ Q.T
     original, problem.features = problem.features, np.ascontiguousarray(R.T)
     try:
-        found = search(problem, problem.evaluate(start @ Q), tol, max_iter)
+        found = search(problem, problem.evaluate(V0 @ Q), tol, max_iter)
     finally:
         problem.features = original
     return found._replace(point=found.point._replace(V=found.point.V @ Q.T + outside))
-
-
-def checked_gating(features: ArrayLike, n: int) -> Array:
-    """Return gating features of n samples as a finite array (n, d), d >= 1; raise `DataError` otherwise."""
-    try:
-        array = np.asarray(features, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"The gating features are not numbers: {error}.") from error
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise DataError(f"The gating features have shape {array.shape}: expected (n_samples, n_gating_features).")
-    if len(array) != n:
-        raise DataError(
-            f"There are gating features of {len(array)} samples for {n} samples: expected one row for each."
-        )
-    if not np.isfinite(array).all():
-        raise DataError("The gating features are not finite: they contain NaN or infinity.")
-    return array
 
 
 def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> LocalizedMKL:

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.svm import SVC
-
-from mklearn.checks import as_float_array, check_positive, checked_sample_weight
-from mklearn.errors import DataError, NotApplicable
 
 Array = NDArray[np.floating[Any]]
 
@@ -34,65 +31,27 @@ def solve_svm(
 ) -> SVMSolution:
     """Maximise ``sum(alpha) - c'K c / 2`` over 0 <= alpha_i <= C w_i with c = alpha y and sum(c) = 0.
 
-    K, (n, n), is symmetric positive semidefinite; see `checked_signs` of y, `sign_weights` of w. ``tol`` is the largest
-    violation of the optimality conditions, in units of the margin: the relative error of the objective is about tol^2.
-    Warns of convergence if it is not reached in 300,000 iterations.
+    K, (n, n), is symmetric positive semidefinite, y, (n,), -1 and 1, and w >= 0, (n,), positive in both classes.
+    ``tol`` is the largest violation of the optimality conditions, in units of the margin: the relative error of the
+    objective is about tol^2. Warns of convergence if it is not reached in 300,000 iterations.
 
     References
     ----------
     Cortes, Vapnik, "Support-vector networks", Machine Learning 20, 1995.
     """
     svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000, max_iter=_MAX_ITER)
+    dual, kept = np.zeros(len(signs)), None
+    if sample_weight is not None and not sample_weight.all():
+        # Of precomputed kernels scikit-learn mistakes the columns where it leaves out samples of weight 0 itself (1.9:
+        # `support_` then has such samples).
+        kept = np.flatnonzero(sample_weight)
+        kernel, signs, sample_weight = kernel[np.ix_(kept, kept)], signs[kept], sample_weight[kept]
     with config_context(assume_finite=True, skip_parameter_validation=True):  # a tenth of the time; callers check both
-        kept = fit_svc(svc, kernel, signs, sample_weight)
-    coefficients = svc.dual_coef_[0]
-    support = svc.support_.astype(np.intp) if kept is None else kept[svc.support_]
-    order = np.argsort(support)
-    support, coefficients = support[order], coefficients[order]
-    dual = np.zeros(len(signs))
-    dual[support] = coefficients
-    value = float(np.abs(coefficients).sum() - 0.5 * coefficients @ kernel[np.ix_(support, support)] @ coefficients)
+        svc.fit(kernel, signs, sample_weight)
+    order = np.argsort(svc.support_)
+    support, c = svc.support_[order].astype(np.intp), svc.dual_coef_[0][order]
+    value = float(np.abs(c).sum() - 0.5 * c @ kernel[np.ix_(support, support)] @ c)
+    if kept is not None:
+        support = kept[support]
+    dual[support] = c
     return SVMSolution(dual, support, float(svc.intercept_[0]), value)
-
-
-def checked_signs(signs: ArrayLike, n: int) -> Array:
-    """Return n labels as an array of -1 and 1; raise `DataError` for others, `NotApplicable` for one class only."""
-    array = np.asarray(signs, dtype=np.float64)
-    if array.shape != (n,) or not np.isin(array, (-1.0, 1.0)).all():
-        raise DataError(f"Invalid signs of shape {array.shape}: expected {n} labels, each -1 or 1.")
-    if abs(array.sum()) == n:
-        raise NotApplicable("All labels are of one class: a support vector machine needs two.")
-    return array
-
-
-def sign_weights(sample_weight: ArrayLike | None, signs: Array) -> Array | None:
-    """Check sample weights of binary labels, see `mklearn.checks.checked_sample_weight`."""
-    return checked_sample_weight(sample_weight, (signs > 0).astype(np.intp), np.array([-1, 1]))
-
-
-def fit_svc(svc: SVC, kernel: Array, targets: NDArray[Any], sample_weight: Array | None) -> NDArray[np.intp] | None:
-    """Fit scikit-learn's SVC to a kernel, without the samples of weight 0; return the positions of the others.
-
-    Of precomputed kernels it mistakes the columns where it leaves out such samples itself (scikit-learn 1.9: `support_`
-    then has samples of weight 0). Its `support_` counts the positions that are returned; None: all.
-    """
-    if sample_weight is None or sample_weight.all():
-        svc.fit(kernel, targets, sample_weight)
-        return None
-    kept = np.flatnonzero(sample_weight)
-    svc.fit(kernel[np.ix_(kept, kept)], targets[kept], sample_weight[kept])
-    return kept
-
-
-def checked_kernels(kernels: ArrayLike) -> NDArray[Any]:
-    """Return kernels as one C-contiguous finite array (P, n, n) of float32 or float64; raise `DataError` otherwise."""
-    array = as_float_array(kernels, "The stack of kernels", ndim=3)
-    if array.shape[1] != array.shape[2]:
-        raise DataError(f"The stack of kernels has shape {array.shape}: expected (P, n, n), square matrices.")
-    return np.ascontiguousarray(array)
-
-
-def check_svm_parameters(C: float, svm_tol: float) -> None:
-    """Raise `ConfigError` unless both are finite numbers > 0."""
-    check_positive(C, "C")
-    check_positive(svm_tol, "svm_tol")

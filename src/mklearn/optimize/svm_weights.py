@@ -25,19 +25,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from mklearn.checks import check_integer, check_positive, invalid, weighted_sum
+from mklearn.checks import weighted_sum
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
-from mklearn.optimize.svm import (
-    SVMSolution,
-    check_svm_parameters,
-    checked_kernels,
-    checked_signs,
-    sign_weights,
-    solve_svm,
-)
+from mklearn.optimize.svm import SVMSolution, solve_svm
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
@@ -55,15 +48,13 @@ class SVMWeights:
 
     Attributes
     ----------
-    theta : array of shape (P,)
-        The kernel weights, with ||theta||_p = P^(1/p - 1).
-    weights : array of shape (P,)
-        theta / sum(theta).
+    theta, weights : arrays of shape (P,)
+        The kernel weights, with ||theta||_p = P^(1/p - 1), and theta / sum(theta).
     solution : SVMSolution
-        Of the machine on sum_m theta_m K_m; its value is J.
+        The machine on sum_m theta_m K_m; its value is J.
     gap : float
         Duality gap relative to J: by the largest of the bounds that all machines gave, so that it is at most
-        that of this solution, which is one of several where kernels are singular.
+        the gap of this solution, which is one of several where kernels are singular.
     history : array of shape (steps + 1,)
         J at equal weights and after every step, nonincreasing but for the precision of the SVM.
     n_svm : int
@@ -82,16 +73,9 @@ class SVMWeights:
 
 
 def svm_weights(
-    kernels: ArrayLike,
-    signs: ArrayLike,
-    C: float,
-    *,
-    p: float = 1.0,
-    tol: float = 1e-3,
-    max_iter: int = 100,
-    svm_tol: float = 1e-3,
-    sample_weight: ArrayLike | None = None,
-) -> SVMWeights:
+    kernels: NDArray[Any], y: Array, C: float, *, p: float = 1.0, tol: float = 1e-3, max_iter: int = 100,
+    svm_tol: float = 1e-3, sample_weight: Array | None = None,
+) -> SVMWeights:  # fmt: skip
     """Minimise the objective J of a support vector machine over kernel weights (see the module).
 
     Each step minimises the second-order model of J over the feasible set and searches the line to the minimiser; if
@@ -101,10 +85,9 @@ def svm_weights(
     ----------
     kernels : array of shape (P, n, n)
         Symmetric positive semidefinite.
-    signs : array of shape (n,)
-        Entries -1 and 1.
-    C : float
-        Bound of the dual variables.
+    y, sample_weight, C, svm_tol
+        Labels -1 and 1, weights, bound and tolerance of each machine, see `mklearn.optimize.svm.solve_svm`; for a gap
+        below 1e-4 take ``svm_tol`` of 1e-5 or less.
     p : float
         Norm, from 1 (sparse weights) to infinity (equal weights).
     tol : float
@@ -112,19 +95,6 @@ def svm_weights(
         weights then say nothing.
     max_iter : int
         Largest number of steps.
-    svm_tol : float
-        Tolerance of each SVM; for a gap below 1e-4 take 1e-5 or less.
-    sample_weight : array of shape (n,), optional
-        w >= 0, positive in both classes; 1 by default. Integer weights are the same problem as repeated samples.
-
-    Raises
-    ------
-    DataError
-        Kernels, signs or sample weights malformed.
-    NotApplicable
-        One class only.
-    ConfigError
-        C, p, tol, max_iter or svm_tol out of range.
 
     References
     ----------
@@ -136,29 +106,20 @@ def svm_weights(
     .. [3] Kloft, Brefeld, Sonnenburg, Zien, "lp-norm multiple kernel learning", JMLR 12, 2011: p > 1, with radius 1
        instead of P^(1/p - 1), which is another scale of C.
     """
-    K = checked_kernels(kernels)
-    y = checked_signs(signs, K.shape[1])
-    check_svm_parameters(C, svm_tol)
-    check_positive(tol, "tol")
-    check_integer(max_iter, "max_iter", 0)
-    if not p >= 1:
-        raise invalid(p, "p", "a norm, p >= 1")
-    radius = equal_weight_radius(len(K), p)
-    problem = _Problem(K, y, C, svm_tol, radius, p, sign_weights(sample_weight, y))
-    current = problem.evaluate(np.full(len(K), 1.0 / len(K)))
+    radius = equal_weight_radius(len(kernels), p)
+    problem = _Problem(kernels, y, C, svm_tol, radius, p, sample_weight)
+    current = problem.evaluate(np.full(len(kernels), 1.0 / len(kernels)))
     history = [current.solution.value]
-    status: Status = "max_iter"
-    while True:
-        if current.gap <= tol:
-            status = "optimal"
-            break
+    status: Status = "optimal"
+    while current.gap > tol:
         if len(history) > max_iter:
+            status = "max_iter"
             break
-        found = problem.step(current)
-        if found is None:
+        following = problem.step(current)
+        if following is None:
             status = "optimal" if problem.gap(current) <= tol else "stalled"
             break
-        current = found
+        current = following
         history.append(current.solution.value)
     weights = current.theta / current.theta.sum()
     gap = problem.gap(current)
@@ -180,15 +141,9 @@ class _Problem:
     """J for given kernels; counts the SVMs solved."""
 
     def __init__(
-        self,
-        kernels: NDArray[Any],
-        signs: Array,
-        C: float,
-        svm_tol: float,
-        radius: float,
-        p: float,
+        self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, radius: float, p: float,
         sample_weight: Array | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.kernels, self.signs, self.C, self.svm_tol = kernels, signs, C, svm_tol
         self.sample_weight = sample_weight
         self._bounds = C * (np.ones(len(signs)) if sample_weight is None else sample_weight)
