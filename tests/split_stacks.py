@@ -16,6 +16,6 @@ def split_stacks(
 ) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:  # fmt: skip
     """Return the training kernels, the rows of the test samples, and what is known of each kernel."""
     views = Views({name: Pairwise(matrix) for name, matrix in pairwise.items()} | dict(features or {}))
-    fitted = StackTransform(specs, spectra=True)
+    fitted = StackTransform(specs)
     stack = fitted.fit_transform(views[train])
     return stack, fitted.transform(views[test]), fitted.infos

@@ -31,10 +31,10 @@ from mklearn.kernels.matrices import (
     PSDRepair,
     centred_off_diagonal_mass,
     checked_trace,
+    has_cholesky_factor,
     off_diagonal_mass,
-    repair_of,
+    psd_repair,
     scale_to_centred_trace,
-    spectrum_curve,
     unit_diagonal,
 )
 
@@ -80,8 +80,8 @@ class Kernel(ABC):
     repair_ : PSDRepair
         Its ``kernel`` is `kernel_train_`.
     info_ : dict
-        Parameters, fitted values and diagnostics as numbers, strings and booleans, and ``spectrum``: the eigenvalues
-        before repair as in `mklearn.kernels.matrices.spectrum_curve`.
+        Parameters, fitted values and diagnostics as numbers, strings and booleans; eigenvalues only of a kernel that
+        needed a repair.
 
     Notes
     -----
@@ -140,19 +140,16 @@ class Kernel(ABC):
         """Return the parameters of the kernel function, as fitted, for `info_`."""
         return {}
 
-    def fit(self, *blocks: ArrayLike, spectrum: bool = True, measured: bool = False, overwrite: bool = False) -> Self:
+    def fit(self, *blocks: ArrayLike, measured: bool = False, overwrite: bool = False) -> Self:
         """Fit on the pairwise matrices among the training samples.
 
         Parameters
         ----------
         *blocks : array_like, shape (n, n)
             Distances, inner products or kernel values, one matrix for each of `inputs`. Changed by `overwrite` only.
-        spectrum : bool
-            Whether eigenvalues are computed for `info_` where they are not needed: of a kernel that is positive
-            semidefinite, and with ``psd="none"``.
         measured : bool
             Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
-            again, and without `spectrum` a kernel of `psd_measures` is not tested for negative eigenvalues.
+            again, and a kernel of `psd_measures` is not tested for negative eigenvalues.
         overwrite : bool
             Whether the kernel may be written over the matrices, which saves the memory of one if it needs no test for
             negative eigenvalues.
@@ -175,9 +172,7 @@ class Kernel(ABC):
             kernel = unit_diagonal(kernel)
         if not overwrite and any(np.may_share_memory(kernel, block) for block in training):
             kernel = kernel.copy()  # from here on it is changed in place
-        kernel, repair, mean_diagonal = self._centred_and_scaled(
-            kernel, repairs=spectrum or not is_psd, spectrum=spectrum
-        )
+        kernel, repair, mean_diagonal = self._centred_and_scaled(kernel, is_psd=is_psd)
         self.kernel_train_: Array = kernel
         self.repair_ = replace(repair, kernel=kernel)
         if self.centre and repair.shift == 0:
@@ -207,24 +202,21 @@ class Kernel(ABC):
         assert out is not None
         return out
 
-    def _centred_and_scaled(self, kernel: Array, *, repairs: bool, spectrum: bool) -> tuple[Array, PSDRepair, float]:
-        """Centre, repair and scale in place; also return the repair and the mean diagonal between both."""
-        self._centring = KernelCentring() if self.centre else None
-        self.divisor_ = 1.0
-        scales = self.normalise == "centred_trace"
+    def _centred_and_scaled(self, kernel: Array, *, is_psd: bool) -> tuple[Array, PSDRepair, float]:
+        """Centre, repair and scale in place; also return the repair and the mean diagonal before scaling."""
         diagonal = np.diagonal(kernel).copy()
+        self._centring = KernelCentring() if self.centre else None
         if self._centring is not None:
-            kernel = self._centring.fit_transform(kernel, out=kernel, to_unit_trace=scales and not repairs)
-            self.divisor_ = self._centring.divisor_
-            if scales and not repairs:
-                return kernel, PSDRepair(kernel), self.divisor_
-        repair = repair_of(kernel, self.psd, spectrum=spectrum) if repairs else PSDRepair(kernel)
+            kernel = self._centring.fit_transform(kernel, out=kernel)
+        needs_none = is_psd or self.psd == "none" or has_cholesky_factor(kernel)
+        repair = PSDRepair(kernel) if needs_none else psd_repair(kernel, self.psd)
         kernel = repair.kernel
         mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
-        if scales and self.centre and repair.shift == 0 and repair.vectors is None:  # the mean is 0
-            self.divisor_ = checked_trace(mean_diagonal, diagonal)
+        self.divisor_ = 1.0
+        if self.normalise == "centred_trace" and self.centre and repair.shift == 0 and repair.vectors is None:
+            self.divisor_ = checked_trace(mean_diagonal, diagonal)  # the mean is 0
             kernel /= kernel.dtype.type(self.divisor_)
-        elif scales:
+        elif self.normalise == "centred_trace":
             kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
         return kernel, repair, mean_diagonal
 
@@ -321,7 +313,6 @@ class Kernel(ABC):
             "n_negative": repair.n_negative,
             "negative_mass": repair.negative_mass,
             "shift": repair.shift,
-            "spectrum": spectrum_curve(repair.eigenvalues),
             "off_diagonal_mass": self.off_diagonal_mass_,
             "identity_like": self.identity_like_,
             "n_train": self.n_train_,

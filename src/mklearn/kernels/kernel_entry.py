@@ -90,7 +90,7 @@ class KernelEntry:
                 shared.setdefault(source.selection, source)
             self.sources.append(shared[source.key])
 
-    def fit(self, blocks: list[Array], *, spectrum: bool, overwrite: bool, drop_constant: bool) -> Array:
+    def fit(self, blocks: list[Array], *, overwrite: bool, drop_constant: bool) -> Array:
         """Fit the kernel to the values that it reads, and return it among the training samples, completed.
 
         The list is emptied, and the training kernel dropped from the kernel's object, to save memory. Other parameters
@@ -109,7 +109,7 @@ class KernelEntry:
         self._completion: MeanCompletion | None = None
         self.is_constant = False
         try:
-            self.kernel.fit(*training, spectrum=spectrum, measured=computed, overwrite=overwrite)
+            self.kernel.fit(*training, measured=computed, overwrite=overwrite)
         except ConstantKernel:
             if not drop_constant:
                 raise

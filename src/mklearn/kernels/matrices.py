@@ -7,7 +7,7 @@ Criteria that learn kernel weights reward it all the same, so it takes weight fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,6 +23,7 @@ from mklearn.checks import (
     check_choice,
     check_square,
     nonnegative_weights,
+    symmetrized,
 )
 from mklearn.errors import ConstantKernel, DataError
 
@@ -36,8 +37,6 @@ class KernelCentring:
     ----------
     column_means_, mean_ : ndarray, shape (n,), and float
         Means of the training kernel's columns, and of all of it.
-    divisor_ : float
-        Centred trace that the training kernel was divided by; 1 unless it was.
     """
 
     def fit(self, K_train: ArrayLike) -> KernelCentring:
@@ -45,26 +44,18 @@ class KernelCentring:
         self.fit_transform(as_square_symmetric(K_train, "the training kernel"))
         return self
 
-    def fit_transform(self, kernel: Array, *, out: Array | None = None, to_unit_trace: bool = False) -> Array:
+    def fit_transform(self, kernel: Array, *, out: Array | None = None) -> Array:
         """Fit to a valid training kernel, which is not checked again, and return it centred, exactly symmetric.
 
-        It is written to `out`, which may be `kernel` itself; without it, to a new array. With `to_unit_trace` it is
-        also divided by its centred trace, `divisor_`; errors are then those of `scale_to_centred_trace`.
+        It is written to `out`, which may be `kernel` itself; without it, to a new array.
         """
-        self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # those of rows, which lie in memory
+        self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # the means of rows, which lie in memory
         self.mean_ = float(self.column_means_.mean())
         # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
         shares = np.asarray((self.column_means_ - self.mean_ / 2).astype(kernel.dtype))
-        self.divisor_ = 1.0
-        if to_unit_trace:
-            diagonal = np.diagonal(kernel)
-            trace = float((diagonal - (shares + shares)).sum(dtype=np.float64)) / len(kernel)
-            self.divisor_ = checked_trace(trace, diagonal)
         centred = np.empty_like(kernel) if out is None else out
         for part in cached_rows(kernel):
             np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
-            if self.divisor_ != 1:
-                centred[part] /= kernel.dtype.type(self.divisor_)
         return centred
 
     def transform(self, K_rows: ArrayLike) -> Array:
@@ -242,9 +233,6 @@ def centred_off_diagonal_mass(kernel: Array) -> float:
 
 PSDPolicy = Literal["clip", "shift", "flip", "none"]
 
-SPECTRUM_POINTS = 48
-"""Largest number of ranks that `spectrum_curve` keeps."""
-
 
 @dataclass(frozen=True)
 class PSDRepair:
@@ -256,12 +244,10 @@ class PSDRepair:
         The training kernel after repair.
     min_eigenvalue, relative_min_eigenvalue : float or None
         Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue. None, as the next two,
-        if eigenvalues were not computed.
+        of a kernel that needs no repair and whose eigenvalues were not computed.
     n_negative, negative_mass : int or None, float or None
         Number of eigenvalues below ``-tolerance`` times the largest absolute one, and the sum of their absolute values
         divided by that of all.
-    eigenvalues : ndarray, shape (n,), or (0,) if they were not computed
-        All of them before repair, largest first.
     shift : float
         Amount that policy "shift" added to the diagonal; 0 otherwise.
     vectors, multipliers : ndarray, shapes (n, r) and (r,), or None
@@ -273,7 +259,6 @@ class PSDRepair:
     relative_min_eigenvalue: float | None = None
     n_negative: int | None = None
     negative_mass: float | None = None
-    eigenvalues: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     shift: float = 0.0
     vectors: NDArray[np.float64] | None = None
     multipliers: NDArray[np.float64] | None = None
@@ -292,7 +277,7 @@ class PSDRepair:
         return repaired.astype(rows.dtype, copy=False)
 
 
-def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = True) -> PSDRepair:
+def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     """Make a symmetric training kernel positive semidefinite.
 
     ``K = Q diag(lambda) Q'`` becomes ``Q diag(f(lambda)) Q'``, with ``f = max(lambda, 0)`` for "clip", ``|lambda|`` for
@@ -305,11 +290,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
         Kernel among the training samples, of any kind: a user's "squared Euclidean" matrix need not be one.
     policy : {"clip", "shift", "flip", "none"}
         "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., to whom MKL-DR (section 3.1)
-        refers; it may make a kernel identity-like (see `mklearn.kernels.matrices`), and `mklearn.kernels.Kernel`
-        warns then.
-    spectrum : bool
-        Whether eigenvalues are computed where they are not needed: of a kernel that has a Cholesky factor, and with
-        policy "none".
+        refers; it may make a kernel identity-like (see `off_diagonal_mass`), and `mklearn.kernels.Kernel` warns then.
 
     Raises
     ------
@@ -325,30 +306,17 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     """
     check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
-    repair = repair_of(symmetric, policy, spectrum=spectrum)
-    return replace(repair, kernel=symmetric.copy()) if repair.kernel is symmetric else repair
-
-
-def repair_of(symmetric: Array, policy: PSDPolicy, *, spectrum: bool) -> PSDRepair:
-    """Compute `psd_repair` of a valid policy and kernel, which are not checked; without a repair it is not copied."""
-    if policy == "none" and not spectrum:
-        return PSDRepair(symmetric)
-    dtype = symmetric.dtype
+    dtype, n = symmetric.dtype, len(symmetric)
     kernel = symmetric.astype(np.float64, copy=False)
-    n = kernel.shape[0]
-    tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
-
-    if not spectrum and _has_cholesky_factor(kernel, tolerance):
-        return PSDRepair(symmetric)
-
+    tolerance = _tolerance(symmetric)
     values = scipy.linalg.eigvalsh(kernel)
     size = float(np.abs(values).max())
     smallest = float(values[0])
     negative = values < -tolerance * size
     mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
-    measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
+    measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass)
     if not negative.any() or policy == "none":
-        return PSDRepair(symmetric, *measured)
+        return PSDRepair(symmetric.copy(), *measured)
     if policy == "shift":
         shifted = kernel.copy()
         shifted[np.diag_indices(n)] -= smallest
@@ -362,38 +330,27 @@ def repair_of(symmetric: Array, policy: PSDPolicy, *, spectrum: bool) -> PSDRepa
             "Use kind 'gaussian' for distances"
         )
     values, vectors = values[kept], np.ascontiguousarray(vectors[:, kept])
-    multipliers = np.sign(values)
     repaired = (vectors * np.abs(values)) @ vectors.T
-    repaired = ((repaired + repaired.T) / 2).astype(dtype, copy=False)
-    return PSDRepair(repaired, *measured, vectors=vectors, multipliers=multipliers)
+    repaired = symmetrized(repaired).astype(dtype, copy=False)
+    return PSDRepair(repaired, *measured, vectors=vectors, multipliers=np.sign(values))
 
 
-def _has_cholesky_factor(kernel: NDArray[np.float64], tolerance: float) -> bool:
-    """Return True only if no eigenvalue is below ``-tolerance`` times the largest one.
+def _tolerance(kernel: Array) -> float:
+    """Return the share of the largest eigenvalue up to which negative ones are rounding errors."""
+    return max(1e-10, len(kernel) * float(np.finfo(kernel.dtype).eps))
 
-    The diagonal is raised by ``tolerance`` times the largest diagonal entry or the mean row sum, which are lower bounds
+
+def has_cholesky_factor(kernel: Array) -> bool:
+    """Return True only if a valid kernel has no eigenvalue that `psd_repair` takes for negative.
+
+    The diagonal is raised by the tolerance times the largest diagonal entry or the mean row sum, which are lower bounds
     of the largest eigenvalue, so that singular kernels have a factor, too.
     """
-    bound = max(float(kernel.diagonal().max()), float(kernel.sum()) / len(kernel))
-    raised = kernel.copy()
-    raised[np.diag_indices_from(raised)] += tolerance * bound
+    bound = max(float(kernel.diagonal().max()), float(kernel.sum(dtype=np.float64)) / len(kernel))
+    raised = kernel.astype(np.float64)
+    raised[np.diag_indices_from(raised)] += _tolerance(kernel) * bound
     try:
         scipy.linalg.cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         return False
     return True
-
-
-def spectrum_curve(eigenvalues: ArrayLike) -> list[tuple[int, float]]:
-    """Select points (rank, share) of a spectrum, largest eigenvalue first, for a log-log plot.
-
-    Ranks run from 1 to n, about evenly spaced on a logarithmic scale, all of them if n is at most `SPECTRUM_POINTS`.
-    Shares are signed, of the sum of the absolute eigenvalues. A kernel that is zero has no points.
-    """
-    values = np.asarray(eigenvalues, dtype=np.float64)
-    total = float(np.abs(values).sum())
-    if not total > 0:
-        return []
-    spaced = np.geomspace(1, values.size, SPECTRUM_POINTS).round().astype(int)
-    ranks = np.arange(1, values.size + 1) if values.size <= SPECTRUM_POINTS else np.unique(spaced)
-    return [(int(rank), float(values[rank - 1] / total)) for rank in ranks]

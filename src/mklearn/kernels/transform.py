@@ -118,8 +118,6 @@ class StackTransform(KernelsOfSpecs):
 
         Each factor of a product may have these too, all but the last. One spec alone stands for a kernel on X or, of
         several views, for a kernel on each; if it or a factor names a `view`, for one kernel.
-    spectra : bool, default=False
-        Whether `infos` has eigenvalues of kernels that need no repair.
     drop_constant : bool, default=False
         Whether a kernel that can't be fitted because the training samples coincide in it is zero, for these and for new
         samples, in place of an error. `infos` has its "id" and "constant" alone.
@@ -150,11 +148,9 @@ class StackTransform(KernelsOfSpecs):
         self,
         kernels: Sequence[KernelSpec] | Mapping[str, Any] | str,
         *,
-        spectra: bool = False,
         drop_constant: bool = False,
     ) -> None:
         super().__init__(kernels)
-        self.spectra = spectra
         self.drop_constant = drop_constant
 
     @property
@@ -170,7 +166,7 @@ class StackTransform(KernelsOfSpecs):
     def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
         """Return a transform of some of the kernels, by position, that is not fitted."""
         specs = [self._entries[number].spec for number in numbers]
-        return StackTransform(specs, spectra=self.spectra, drop_constant=self.drop_constant)
+        return StackTransform(specs, drop_constant=self.drop_constant)
 
     def fit(self, X: Any) -> StackTransform:
         """Fit every kernel on the training samples and keep the training kernels; see `fit_transform`."""
@@ -193,7 +189,7 @@ class StackTransform(KernelsOfSpecs):
             Fewer than two training samples have the views of a kernel, or all values of its features are missing.
         """
         keeps = isinstance(X, CachingViews) and not self.for_each_view
-        found = X.fitted(self.specs, self.spectra, self.drop_constant) if keeps else None
+        found = X.fitted(self.specs, self.drop_constant) if keeps else None
         if found is not None:
             whole, chosen, stack = found
             self._whole: tuple[StackTransform, Sequence[int]] | None = (whole, chosen)
@@ -229,9 +225,7 @@ class StackTransform(KernelsOfSpecs):
         blocks = shared_blocks(self._entries, lambda source, measure: measured(measure, source.training_values()))
         for entry, values, may_overwrite in blocks:
             with error_prefix(entry.id):
-                kernel = entry.fit(
-                    values, spectrum=self.spectra, overwrite=may_overwrite, drop_constant=self.drop_constant
-                )
+                kernel = entry.fit(values, overwrite=may_overwrite, drop_constant=self.drop_constant)
             yield kernel.astype(dtype, copy=False)
             del kernel  # the next one needs the memory
 

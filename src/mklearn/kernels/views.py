@@ -342,17 +342,13 @@ class CachingViews(Views):
         some.new = {transform: stack.rows(rows) for transform, stack in self.new.items()}
         return some
 
-    def fitted(
-        self, specs: Sequence[Any], spectra: bool, drop_constant: bool
-    ) -> tuple[Any, list[int], KernelStack] | None:
-        """Return a transform that was fitted to these samples and has kernels of these specs, with `spectra` if asked.
+    def fitted(self, specs: Sequence[Any], drop_constant: bool) -> tuple[Any, list[int], KernelStack] | None:
+        """Return a transform that was fitted to these samples and has kernels of these specs.
 
         One that has dropped a constant kernel among these does not serve where such a kernel is refused. Also returned
         are the positions of the specs among its kernels, and their training kernels.
         """
         for transform, stack in self.fits:
-            if spectra and not transform.spectra:
-                continue
             try:
                 positions = [transform.specs.index(spec) for spec in specs]
             except ValueError:  # not one of them, or arrays in it, which can't be compared

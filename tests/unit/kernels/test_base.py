@@ -123,17 +123,17 @@ def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype
     """Kernels of `psd_measures` have no eigenvalue to repair, and are symmetric without being made so."""
     P = measure(features(150).astype(dtype))  # several blocks of rows, the last one shorter
     before = P.copy()
-    raw = replace(kernel, centre=False, normalise="none").fit(P, measured=True, spectrum=False)
+    raw = replace(kernel, centre=False, normalise="none").fit(P, measured=True)
     np.testing.assert_array_equal(raw.kernel_train_, raw.kernel_function([P]))
-    trusted = copy.copy(kernel).fit(P, spectrum=False, measured=True)
+    trusted = copy.copy(kernel).fit(P, measured=True)
     np.testing.assert_array_equal(P, before)
-    checked = copy.copy(kernel).fit(P, spectrum=True)
+    checked = copy.copy(kernel).fit(P)
     np.testing.assert_array_equal(trusted.kernel_train_, checked.kernel_train_)
     np.testing.assert_array_equal(trusted.kernel_train_, trusted.kernel_train_.T)
-    assert checked.repair_.n_negative == 0
+    assert psd_repair(checked.kernel_train_).n_negative == 0
     assert trusted.off_diagonal_mass_ == checked.off_diagonal_mass_
     assert trusted.kernel_train_.dtype == P.dtype
-    overwriting = copy.copy(kernel).fit(P, spectrum=False, measured=True, overwrite=True)
+    overwriting = copy.copy(kernel).fit(P, measured=True, overwrite=True)
     np.testing.assert_array_equal(overwriting.kernel_train_, trusted.kernel_train_)
     assert overwriting.info_ == trusted.info_
 

@@ -1,4 +1,4 @@
-"""Repair of indefinite kernels, their spectra, and the measure of identity-like ones."""
+"""Repair of indefinite kernels, and the measure of identity-like ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.matrices import SPECTRUM_POINTS, PSDPolicy, off_diagonal_mass, psd_repair, spectrum_curve
+from mklearn.kernels import PrecomputedKernel
+from mklearn.kernels.matrices import PSDPolicy, off_diagonal_mass, psd_repair
 
 
 def indefinite(seed: int, n: int = 9) -> np.ndarray:
@@ -105,17 +106,18 @@ def test_rounding_errors_anywhere_are_averaged(place: tuple[int, int]) -> None:
 @pytest.mark.parametrize("policy", ["clip", "shift", "flip"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("lowest", [-1e-2, -1e-5, -1e-9, -1e-11, 0.0, 1e-3])
-def test_the_repair_is_the_same_without_a_spectrum(lowest: float, dtype: type, policy: PSDPolicy) -> None:
+def test_kernels_that_need_no_repair_have_a_cholesky_factor(lowest: float, dtype: type, policy: PSDPolicy) -> None:
     rng = np.random.default_rng(5)
     Q = np.linalg.qr(rng.normal(size=(60, 60)))[0]
     K = (Q * np.r_[lowest, np.zeros(20), np.geomspace(1e-8, 1, 39)] @ Q.T).astype(dtype)
     K = (K + K.T) / 2
-    known, without = psd_repair(K, policy), psd_repair(K, policy, spectrum=False)
-    assert without.n_negative in ({None, 0} if known.n_negative == 0 else {known.n_negative})
-    np.testing.assert_array_equal(without.kernel, known.kernel)
-    np.testing.assert_array_equal(without.transform(K[:2]), known.transform(K[:2]))
+    expected = psd_repair(K, policy)
+    fitted = PrecomputedKernel(psd=policy, centre=False, normalise="none").fit(K)
+    assert fitted.repair_.n_negative in ({None, 0} if expected.n_negative == 0 else {expected.n_negative})
+    np.testing.assert_array_equal(fitted.kernel_train_, expected.kernel)
+    np.testing.assert_array_equal(fitted.transform(K[:2]), expected.transform(K[:2]))
     if lowest >= 0:
-        assert without.min_eigenvalue is None  # a Cholesky factor told enough
+        assert fitted.info_["min_eigenvalue"] is None  # a Cholesky factor told enough
 
 
 def test_refusals() -> None:
@@ -157,18 +159,3 @@ def test_off_diagonal_mass_is_the_residual_of_the_diagonal_fit(seed: int, n: int
     assert off_diagonal_mass(np.diag(rng.random(n) + 0.1)) < 1e-12
     assert off_diagonal_mass(0.6 * np.eye(n) + 0.4) < 1e-12
     assert off_diagonal_mass(np.ones((n, n))) == 0
-
-
-@pytest.mark.parametrize("n", [1, 7, SPECTRUM_POINTS, 1530])
-def test_spectrum_curve_has_eigenvalues_at_their_ranks_as_shares(n: int) -> None:
-    values = np.sort(np.random.default_rng(n).normal(1.0, 1.0, n))[::-1]
-    curve = spectrum_curve(values)
-    ranks, shares = np.array(curve).T
-    assert ranks[0] == 1
-    assert ranks[-1] == n
-    assert len(curve) <= SPECTRUM_POINTS
-    assert np.all(np.diff(ranks) > 0)
-    np.testing.assert_allclose(shares, values[ranks.astype(int) - 1] / np.abs(values).sum(), rtol=1e-14)
-    if n <= SPECTRUM_POINTS:
-        assert np.abs(shares).sum() == pytest.approx(1.0)
-    assert spectrum_curve(np.zeros(n)) == []

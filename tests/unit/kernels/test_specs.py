@@ -84,9 +84,9 @@ def test_columns_and_short_specs(X: np.ndarray) -> None:
 
 
 def test_a_transform_may_be_fitted_again(X: np.ndarray) -> None:
-    fitted = StackTransform("gaussian", spectra=True)
+    fitted = StackTransform("gaussian")
     for data in (X[:10], {"a": X, "b": X[:, :2]}, X):
-        again, alone = fitted.fit(data), StackTransform("gaussian", spectra=True).fit(data)
+        again, alone = fitted.fit(data), StackTransform("gaussian").fit(data)
         np.testing.assert_array_equal(again.stack_train_.matrices, alone.stack_train_.matrices)
         assert (again.ids, again.infos) == (alone.ids, alone.infos)
 
