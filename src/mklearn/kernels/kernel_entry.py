@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,8 @@ from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
 from mklearn.kernels.completion import Mask, MeanCompletion
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.source import FEATURE_KEYS, Source, own_values
-from mklearn.kernels.specs import KernelSpec, declared, kernel_class, spec_mapping
+from mklearn.kernels.specs import declared, kernel_class
+from mklearn.kernels.stack import check_unique_ids
 from mklearn.kernels.views import Pairwise, Views
 
 
@@ -24,45 +25,40 @@ class KernelEntry:
 
     Parameters
     ----------
-    spec : kind or mapping
-        See `mklearn.kernels.transform.StackTransform`.
-    number : int
-        Names the kernel if its spec has no "id".
+    spec : mapping
+        With "id", see `mklearn.kernels.transform.StackTransform`.
 
     Attributes
     ----------
     id : str
     kernel : Kernel
-    spec : dict
-        With "id".
     parts : list of mappings
-        What says which features the kernel reads, or each of its factors, which take over what they do not say.
+        The keys of the spec that choose features; of a product one mapping for each factor, with the keys of the spec
+        that the factor lacks.
     sources : list of Source
         One for each part; fitted by `read`.
     observed : (n,) bool array
         Which training samples have every view that the kernel reads. Set by `fit`.
     is_constant : bool
-        Whether the kernel could not be fitted, as the training samples coincide in it, and is zero.
+        Whether the training samples coincide in the kernel, so that it is zero.
     info : dict
         See `mklearn.kernels.transform.StackTransform.infos`.
     """
 
-    def __init__(self, spec: KernelSpec, number: int) -> None:
-        given = spec_mapping(spec, number)
-        self.id = str(given.get("id", number))
-        self.spec = {**given, "id": self.id}
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        self.id, self.spec = spec["id"], spec
         with error_prefix(self.id):
-            of_class = kernel_class(given)
+            of_class = kernel_class(spec)
         parameters = declared(of_class)
         valid = tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters)))
-        check_keys(given, valid, f"kernel {self.id!r}")
-        missing = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
+        check_keys(spec, valid, f"kernel {self.id!r}")
+        missing = [f"`{key}`" for key, each in parameters.items() if each.default is each.empty and key not in spec]
         if missing:
-            raise ConfigError(f"kernel {self.id!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
+            raise ConfigError(f"kernel {self.id!r} needs a value for {', '.join(missing)}")
         with error_prefix(self.id):
-            self.kernel = of_class(**{key: given[key] for key in parameters if key in given}, name=self.id)
-            own = {key: value for key, value in given.items() if key in FEATURE_KEYS}
-            self.parts: list[dict[str, Any]] = [{**own, **factor} for factor in given.get("factors", [{}])]
+            self.kernel = of_class(**{key: spec[key] for key in parameters if key in spec}, name=self.id)
+            shared = {key: value for key, value in spec.items() if key in FEATURE_KEYS}
+            self.parts: list[dict[str, Any]] = [{**shared, **factor} for factor in spec.get("factors", [{}])]
             self.sources = [Source(part) for part in self.parts]
 
     def read(self, table: Any, shared: dict[Any, Source]) -> None:
@@ -91,10 +87,10 @@ class KernelEntry:
             self.sources.append(shared[source.key])
 
     def fit(self, blocks: list[Array], *, overwrite: bool, drop_constant: bool) -> Array:
-        """Fit the kernel to the values that it reads, and return it among the training samples, completed.
+        """Fit the kernel to the measures that it reads; return it among the training samples, completed.
 
-        The list is emptied, and the training kernel dropped from the kernel's object, to save memory. Other parameters
-        are those of `mklearn.kernels.Kernel.fit` and `mklearn.kernels.transform.StackTransform`.
+        To save memory, the list is emptied, and the kernel's object does not keep the training kernel. For the other
+        parameters see `mklearn.kernels.Kernel.fit` and `mklearn.kernels.transform.StackTransform`.
         """
         self.observed = np.logical_and.reduce([source.observed_ for source in self.sources])
         n, n_observed = len(self.observed), int(self.observed.sum())
@@ -128,16 +124,10 @@ class KernelEntry:
         return kernel
 
     def rows(self, new: Sequence[tuple[Any, Mask]], blocks: Sequence[Array], dtype: Any) -> Array:
-        """Return the kernel between new samples and the training samples, (m, n), completed.
+        """Return the completed kernel between new samples and the training samples, (m, n).
 
-        Parameters
-        ----------
-        new : sequence of (values, mask)
-            See `mklearn.kernels.source.Source.transform`.
-        blocks : sequence of arrays of shape (m_present, n_observed)
-            The measures that the kernel reads.
-        dtype : dtype
-            Of rows without any value.
+        `new` are the values and masks of `mklearn.kernels.source.Source.transform` for each part, `blocks` the measures
+        that the kernel reads, (m_present, n_observed) each, and `dtype` is the one of rows without any value.
         """
         present = np.logical_and.reduce([mask for _, mask in new])
         if self.is_constant:
@@ -154,7 +144,7 @@ class KernelEntry:
         return kernel if self._completion is None else self._completion.rows(kernel, present)
 
     def _described_parts(self) -> dict[str, Any]:
-        """Return what the kernel is computed from, as its spec says; lists if it has factors."""
+        """Return view, scaling and imputation of the features; lists if the kernel has factors."""
         parts = [
             part if source.view is None else {**part, "view": source.view}
             for part, source in zip(self.parts, self.sources, strict=True)
@@ -164,25 +154,22 @@ class KernelEntry:
         return values if "factors" in self.spec else {key: of_parts[0] for key, of_parts in values.items()}
 
 
-def kernel_entries(specs: Sequence[KernelSpec]) -> list[KernelEntry]:
+def kernel_entries(specs: Sequence[Mapping[str, Any]]) -> list[KernelEntry]:
     """Construct the kernels of specs; raise `ConfigError` if there are none, or two have one id."""
-    entries = [KernelEntry(spec, number) for number, spec in enumerate(specs)]
+    entries = [KernelEntry(spec) for spec in specs]
     if not entries:
         raise ConfigError("the list of kernels is empty; at least one is needed")
-    ids = [entry.id for entry in entries]
-    twice = sorted({name for name in ids if ids.count(name) > 1})
-    if twice:
-        raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
+    check_unique_ids([entry.id for entry in entries], ConfigError)
     return entries
 
 
 def shared_blocks(
     entries: Sequence[KernelEntry], compute: Callable[[Source, str], Array]
 ) -> Iterator[tuple[KernelEntry, list[Array], bool]]:
-    """Yield each kernel with the values that it reads, and whether it may write over them.
+    """Yield each kernel with the measures that it reads, and whether it may write over them.
 
-    Values of a measure that several kernels read are computed once, and dropped after the last of them. `compute` takes
-    a source and a measure.
+    A measure that several kernels read is computed once, by `compute`, from a source and the measure's name, and
+    dropped after the last of them.
     """
     names = [
         [(source.key, measure) for source, (_, measure) in zip(entry.sources, entry.kernel.inputs, strict=True)]

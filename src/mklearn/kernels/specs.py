@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mklearn.checks import check_choice, check_keys
@@ -17,17 +17,19 @@ from mklearn.rows import load
 
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
+KernelSpecs = Sequence[KernelSpec] | Mapping[str, Any] | str
+"""A sequence of specs, a mapping of names to specs, or one spec."""
 
 
 def kernel_class(spec: KernelSpec) -> type[Kernel]:
-    """Return the class that a spec names: of a kind of mklearn's own, by default the Gaussian, or ``implementation``.
+    """Return the class that a spec names by "kind", by default the Gaussian, or by "implementation".
 
     Raises `ConfigError` if there is no such kind, or `implementation` is no subclass of `Kernel`.
     """
-    given = {"kind": spec} if isinstance(spec, str) else spec
-    implementation = given.get("implementation")
+    spec = {"kind": spec} if isinstance(spec, str) else spec
+    implementation = spec.get("implementation")
     if implementation is None:
-        kind = given.get("kind", "gaussian")
+        kind = spec.get("kind", "gaussian")
         check_choice(kind, "kind", tuple(KERNELS))
         implementation = KERNELS[kind].implementation
     of_class = load(str(implementation))
@@ -36,13 +38,10 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
     return of_class
 
 
-def spec_mapping(spec: Any, name: object) -> Mapping[str, Any]:
-    """Return the spec of a kernel as a mapping; raise `ConfigError` if it is neither that nor a kind."""
-    given = {"kind": spec} if isinstance(spec, str) else spec
-    if not isinstance(given, Mapping):
-        kinds = ", ".join(KERNELS)
-        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({kinds}) or a mapping")
-    return given
+@functools.cache
+def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a kernel's class, without its name; ``set_params`` asks for those of every kernel."""
+    return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
 
 
 def is_one_spec(kernels: Any) -> bool:
@@ -52,65 +51,51 @@ def is_one_spec(kernels: Any) -> bool:
     """
     if isinstance(kernels, str):
         return True
-    known = {"id", "kind", "implementation", *FEATURE_KEYS, *declared(GaussianKernel)}
+    keys = {"id", "kind", "implementation", *FEATURE_KEYS, *declared(GaussianKernel)}
     return (
         isinstance(kernels, Mapping)
-        and any(key in known for key in kernels)
+        and any(key in keys for key in kernels)
         and not any(isinstance(value, Mapping) for value in kernels.values())
     )
 
 
-def spec_list(kernels: Any) -> list[KernelSpec]:
-    """Return one spec, a sequence of specs, or a mapping of names to specs as a list of specs."""
-    if is_one_spec(kernels):
-        return [kernels]
-    if not isinstance(kernels, Mapping):
-        return list(kernels)
-    specs: list[KernelSpec] = []
-    for name, given in kernels.items():
-        spec = spec_mapping(given, name)
-        if spec.get("id", str(name)) != str(name):
-            raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
-        specs.append({**spec, "id": str(name)})
+def spec_list(kernels: Any) -> list[dict[str, Any]]:
+    """Return one spec, a sequence of specs, or a mapping of names to specs as a list of mappings with "id".
+
+    Raises `ConfigError` for a spec that is neither a kind nor a mapping, or has another "id" than its name.
+    """
+    named = kernels.items() if isinstance(kernels, Mapping) and not is_one_spec(kernels) else None
+    specs = []
+    for name, spec in enumerate([kernels] if is_one_spec(kernels) else kernels) if named is None else named:
+        mapping = {"kind": spec} if isinstance(spec, str) else spec
+        if not isinstance(mapping, Mapping):
+            kinds = ", ".join(KERNELS)
+            raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({kinds}) or a mapping")
+        specs.append({**mapping, "id": str(mapping.get("id", name))})
+        if named is not None and specs[-1]["id"] != str(name):
+            raise ConfigError(f"kernel {name!r} has the id {mapping['id']!r} in its spec; omit `id`")
     return specs
-
-
-def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
-    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None)."""
-    given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
-    parameters = declared(kernel_class(given)).items()
-    defaults = {key: None if each.default is each.empty else each.default for key, each in parameters}
-    kind = {} if "implementation" in given else {"kind": "gaussian"}
-    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
-    return {**kind, **of_features, **defaults, **given}
-
-
-@functools.cache
-def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a kernel's class, without its name; ``set_params`` asks for those of every kernel."""
-    return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
 
 
 def kernel_parameters(kernels: Any) -> dict[str, Any]:
     """Return the specs of kernels (one spec, a sequence, or a mapping of names to specs) and their parameters.
 
-    Of one spec these are its parameters, "bandwidth"; else the spec of each kernel, "gist", and its parameters,
-    "gist__bandwidth". Parameters of a transformer follow its own, "gist__preprocessing__n_components". Nothing of specs
-    that are not valid: ``fit`` says what is wrong with them.
+    The keys of one spec are its parameters, "bandwidth"; the keys of several are the name of each kernel, "gist", for
+    its spec, and "gist__bandwidth" for its parameters. The keys of a transformer's parameters are like
+    "gist__preprocessing__n_components". Specs that are not valid have none: ``fit`` says what is wrong with them.
     """
     if is_one_spec(kernels):
         return _parameters_of(kernels)
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, spec in _named(kernels).items():
-        found[name] = spec
-        found |= {f"{name}__{key}": value for key, value in _parameters_of(spec).items()}
-    return found
+        parameters |= {name: spec, **{f"{name}__{key}": value for key, value in _parameters_of(spec).items()}}
+    return parameters
 
 
 def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
-    """Return specs, as for `kernel_parameters`, with some parameters changed, by its keys: one, or specs by name.
+    """Return a copy of specs with parameters changed by the keys of `kernel_parameters`: one spec, or specs by name.
 
-    The given ones stay as they are. Raises `ConfigError` if there is no such kernel or parameter.
+    Raises `ConfigError` if there is no such kernel or parameter.
     """
     if is_one_spec(kernels):
         unnamed = [key for key in changes if "__" in key and not key.startswith("preprocessing__")]
@@ -141,39 +126,37 @@ def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
 def _named(kernels: Any) -> dict[str, Any]:
     """Return specs by name, without their ids; none if these are no specs."""
     try:
-        specs = spec_list(kernels)
+        return {spec.pop("id"): spec for spec in spec_list(kernels)}
     except (ConfigError, TypeError):
         return {}
-    named: dict[str, Any] = {}
-    for number, spec in enumerate(specs):
-        if isinstance(spec, Mapping):
-            named[str(spec.get("id", number))] = {key: value for key, value in spec.items() if key != "id"}
-        else:
-            named[str(number)] = spec
-    return named
 
 
-def _parameters_of(spec: Any) -> dict[str, Any]:
+def _parameters_of(spec: KernelSpec) -> dict[str, Any]:
+    """Return the parameters of a kernel of features: those in its spec, and the defaults of the others, else None."""
+    mapping = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
     try:
-        parameters = spec_parameters(spec)
-    except (ConfigError, AttributeError, TypeError):
+        parameters = declared(kernel_class(mapping)).items()
+    except (ConfigError, TypeError):
         return {}
-    preprocessing: Any = parameters.get("preprocessing")
+    defaults = {key: None if each.default is each.empty else each.default for key, each in parameters}
+    kind = {} if "implementation" in mapping else {"kind": "gaussian"}
+    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
+    every = {**kind, **of_features, **defaults, **mapping}
+    preprocessing: Any = every["preprocessing"]
     if hasattr(preprocessing, "get_params"):
-        parameters |= {f"preprocessing__{key}": value for key, value in preprocessing.get_params().items()}
-    return parameters
+        every |= {f"preprocessing__{key}": value for key, value in preprocessing.get_params().items()}
+    return every
 
 
-def _changed(spec: Any, changes: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    changed = {"kind": spec} if isinstance(spec, str) else dict(spec)
-    of_transformer = {}
-    for key, value in changes.items():
-        if key.startswith("preprocessing__"):
-            of_transformer[key.removeprefix("preprocessing__")] = value
-        else:
-            changed[key] = value
-    of_class = spec_parameters({key: changed[key] for key in ("kind", "implementation") if key in changed})
-    check_keys(changed, ["id", "implementation", *of_class], owner)
+def _changed(spec: KernelSpec, changes: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    """Return a spec with some parameters changed, those of its transformer too."""
+    changed: dict[str, Any] = {"kind": spec} if isinstance(spec, str) else dict(spec)
+    prefix = "preprocessing__"
+    of_transformer = {key.removeprefix(prefix): value for key, value in changes.items() if key.startswith(prefix)}
+    changed |= {key: value for key, value in changes.items() if not key.startswith(prefix)}
+    kernel_class(changed)
+    valid = _parameters_of({key: changed[key] for key in ("kind", "implementation") if key in changed})
+    check_keys(changed, ["id", "implementation", *valid], owner)
     if of_transformer:
         if not hasattr(changed.get("preprocessing"), "set_params"):
             raise ConfigError(f"{owner} has no `preprocessing` with parameters; got {', '.join(of_transformer)}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import Array, as_float_array, check_symmetric
-from mklearn.errors import DataError
+from mklearn.errors import DataError, UserError
 from mklearn.kernels.matrices import centred_trace
 
 
@@ -50,9 +50,7 @@ class KernelStack:
         ids = tuple(map(str, range(len(array)) if ids is None else ids))
         if len(ids) != len(array):
             raise DataError(f"{len(ids)} ids were given for {len(array)} kernels")
-        twice = sorted({name for name in ids if ids.count(name) > 1})
-        if twice:
-            raise DataError(f"kernel ids must be unique; given twice: {', '.join(twice)}")
+        check_unique_ids(ids, DataError)
         self._set(np.ascontiguousarray(array), ids)
 
     def _set(self, matrices: Array, ids: Sequence[str]) -> Self:
@@ -132,3 +130,10 @@ class KernelStack:
     def centred_traces(self) -> NDArray[np.float64]:
         """Compute ``tr(K_m)/n - 1'K_m 1/n^2`` of each kernel, shape (M,). The stack must be square."""
         return np.array([centred_trace(matrix) for matrix in self.matrices])
+
+
+def check_unique_ids(ids: Sequence[str], error: type[UserError]) -> None:
+    """Raise an error if two kernels have one id."""
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise error(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")

@@ -11,10 +11,11 @@ import numpy as np
 
 from mklearn.checks import Array, as_float_matrix, regular_array
 from mklearn.errors import DataError
+from mklearn.kernels.completion import Mask
 from mklearn.kernels.features import is_sparse
 from mklearn.kernels.kernel_entry import error_prefix, kernel_entries, shared_blocks
 from mklearn.kernels.source import Source, measured
-from mklearn.kernels.specs import KernelSpec, is_one_spec, spec_list
+from mklearn.kernels.specs import KernelSpecs, is_one_spec, spec_list
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import CachingViews, Pairwise, Views, as_views
 
@@ -30,16 +31,16 @@ class KernelsOfSpecs:
     Attributes
     ----------
     specs : list of dict
-        Those of the kernels, with "id".
+        Specs of the kernels, with "id".
     for_each_view : bool
-        Whether of several views there is a kernel on each: of one spec that names no view.
+        Whether one spec that names no view stands for a kernel on each of several views.
     reads_views : bool
         Whether it was fitted to several views.
     """
 
     reads_views: bool
 
-    def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
+    def __init__(self, kernels: KernelSpecs) -> None:
         self._entries = kernel_entries(spec_list(kernels))
         self.specs = [entry.spec for entry in self._entries]
         self.for_each_view = is_one_spec(kernels) and all(part.get("view") is None for part in self._entries[0].parts)
@@ -50,7 +51,7 @@ class KernelsOfSpecs:
         return tuple(entry.id for entry in self._entries)
 
     def reads_as_given(self, X: Any) -> bool:
-        """Return whether one table is read with its column names, or entries that are no numbers, or as sparse."""
+        """Return whether one table is read with its column names, its entries that are no numbers, or as sparse."""
         sources = [source for entry in self._entries for source in entry.sources]
         return any(source.reads_tables or (source.clips and is_sparse(X)) for source in sources)
 
@@ -144,23 +145,18 @@ class StackTransform(KernelsOfSpecs):
     `mklearn.kernels.views.CachingViews` keep the kernels: nothing is computed twice.
     """
 
-    def __init__(
-        self,
-        kernels: Sequence[KernelSpec] | Mapping[str, Any] | str,
-        *,
-        drop_constant: bool = False,
-    ) -> None:
+    def __init__(self, kernels: KernelSpecs, *, drop_constant: bool = False) -> None:
         super().__init__(kernels)
         self.drop_constant = drop_constant
 
     @property
     def infos(self) -> list[dict[str, Any]]:
-        """What is known of each fitted kernel."""
+        """Inputs, parameters and diagnostics of each fitted kernel."""
         return [entry.info for entry in self._entries]
 
     @property
     def fitted_specs(self) -> list[dict[str, Any]]:
-        """Those of the fitted kernels, with "id"; of one spec on several views one for each."""
+        """Specs of the fitted kernels, with "id"; one for each view where one spec stands for several."""
         return [dict(entry.spec) for entry in self._entries]
 
     def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
@@ -249,22 +245,22 @@ class StackTransform(KernelsOfSpecs):
     def new_kernels(self, X: Any) -> Iterator[Array]:
         """Yield the kernels of `transform` one after the other."""
         table = self._as_read(X, new=True)
-        read: dict[Any, Any] = {}
-        masks: dict[Any, Any] = {}
-        dtypes = []
+        new: dict[Any, tuple[Any, Mask]] = {}
+        training: dict[Any, Any] = {}
         for entry in self._entries:
             for source in entry.sources:
-                if source.key not in read:
+                if source.key not in new:
                     with error_prefix(entry.id):
-                        values, masks[source.key] = source.transform(table)
-                        read[source.key] = values, source.training_values()
-                dtypes += [source.dtype, read[source.key][0].dtype]
-        dtype = np.result_type(*dtypes)
-        blocks = shared_blocks(self._entries, lambda source, measure: measured(measure, *read[source.key]))
-        for entry, taken, _ in blocks:
+                        new[source.key], training[source.key] = source.transform(table), source.training_values()
+        sources = (source for entry in self._entries for source in entry.sources)
+        dtype = np.result_type(*(dtype for each in sources for dtype in (each.dtype, new[each.key][0].dtype)))
+
+        def compute(source: Source, measure: str) -> Array:
+            return measured(measure, new[source.key][0], training[source.key])
+
+        for entry, taken, _ in shared_blocks(self._entries, compute):
             with error_prefix(entry.id):
-                new = [(read[source.key][0], masks[source.key]) for source in entry.sources]
-                kernel = entry.rows(new, taken, dtype)
+                kernel = entry.rows([new[source.key] for source in entry.sources], taken, dtype)
             yield kernel.astype(dtype, copy=False)
 
     def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:
@@ -288,7 +284,7 @@ class StackTransform(KernelsOfSpecs):
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
 
-def compute_stack(X: Any, kernels: Sequence[KernelSpec] | Mapping[str, Any], Y: Any = None) -> KernelStack:
+def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
     """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
 
     Without `Y` they are the training kernels of `X`. Specs and errors are those of `StackTransform`, which fits the
@@ -302,18 +298,14 @@ def compute_stack(X: Any, kernels: Sequence[KernelSpec] | Mapping[str, Any], Y: 
 class KernelPasses:
     """Kernels among the training samples, for methods that need each of them once or twice.
 
-    They are those of ``stack``, or what ``transform`` computes from the training ``samples``, at once if ``keep``, else
-    one by one and again in each pass; it is fitted after the first pass over all of them.
+    They are the kernels of ``stack``, or computed by ``transform`` from the training ``samples``: at once if ``keep``,
+    else one by one and again in each pass. The transform is fitted after the first pass over all of them.
     """
 
     def __init__(
-        self,
-        stack: KernelStack | None = None,
-        *,
-        transform: StackTransform | None = None,
-        samples: Any = None,
+        self, stack: KernelStack | None = None, *, transform: StackTransform | None = None, samples: Any = None,
         keep: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._transform, self._samples = transform, samples
         if stack is None and keep and transform is not None:
             stack = transform.fit_transform(samples)

@@ -158,7 +158,7 @@ def test_parameters_of_kernels_are_parameters() -> None:
     assert copied.kernels["pixels"]["preprocessing"] is not model.kernels["pixels"]["preprocessing"]
 
     assert MKLDR(kernels=["linear", "gaussian"]).set_params(kernels__1__bandwidth=3.0).kernels == {
-        "0": "linear",
+        "0": {"kind": "linear"},
         "1": {"kind": "gaussian", "bandwidth": 3.0},
     }
     assert MKLDR(kernels="gaussian").set_params(kernels__bandwidth=3.0).kernels == {

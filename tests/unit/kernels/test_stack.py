@@ -68,7 +68,7 @@ def test_refusals(matrices: np.ndarray) -> None:
         KernelStack(np.empty((0, 3, 3)))
     with pytest.raises(DataError, match="2 ids were given for 3"):
         KernelStack(matrices, ["a", "b"])
-    with pytest.raises(DataError, match="unique; given twice: a"):
+    with pytest.raises(DataError, match="unique; given twice: 'a'"):
         KernelStack(matrices, ["a", "a", "b"])
     with pytest.raises(DataError, match=r"expected \(n_samples, n_train, n_kernels\)"):
         KernelStack.from_last_axis(np.ones(3))
