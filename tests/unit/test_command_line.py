@@ -53,7 +53,7 @@ def test_help_has_every_public_command(capsys: pytest.CaptureFixture[str], monke
         main(["--help"])
     assert caught.value.code == 0
     said = capsys.readouterr().out
-    public = ["init", "validate", "show", "run", "failed", "predict", "compare", "table", "export", "list"]
+    public = ["init", "validate", "list", "show", "run", "failed", "predict", "compare", "table", "export"]
     assert re.findall(r"^    ([a-z]+) ", said, flags=re.MULTILINE)[:11] == public
     assert said.count("\n") <= 24
 

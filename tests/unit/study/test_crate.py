@@ -35,7 +35,7 @@ def test_an_archive_has_the_study_its_record_and_its_results(finished: SmallStud
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["changed.yaml", "out.zip"], "changed.yaml was changed since its run at "),
+        (["changed.yaml", "out.zip"], "changed.yaml: not the study that was run at "),
         (["smoke", "out.zip"], "results/smoke/run.json is missing: run the study first (mklearn run "),
         (["changed.yaml", "out.tar"], "out.tar: the archive is a zip file; end its name with .zip"),
         (["no-package", "out.zip"], 'pip install "mklearn[archive]"'),

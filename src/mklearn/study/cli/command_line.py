@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mklearn import __version__
 from mklearn.errors import UserError, printable
-from mklearn.study.cli import archives, comparisons, listings, new_study, predictions, runs, study_files
+from mklearn.study.cli import new_study, predictions, results, runs, study_files
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -54,6 +54,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mklearn {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for subject in (new_study, study_files, runs, predictions, comparisons, archives, listings):
+    for subject in (new_study, study_files, runs, predictions, results):
         subject.add_to(commands)
     return parser

@@ -1,21 +1,35 @@
-"""Commands on files: check studies, print their schema, and where a file of a run came from."""
+"""Commands about studies and files: check, list what a study can name, print where a file of a run came from."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 
-from mklearn.errors import DataError, UserError, absence, printable
+from mklearn.errors import ConfigError, DataError, UserError, absence, printable
+
+KINDS = ("datasets", "descriptors", "kernels", "methods", "metrics", "protocols", "solvers", "studies")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``validate``, ``show`` and ``schema``."""
+    """Add ``validate``, ``list``, ``show`` and ``schema``."""
     validate = commands.add_parser("validate", help="check a study file, and open your own data")
     validate.add_argument("file", nargs="+", help="study file (YAML), or the name of a study of mklearn")
     validate.set_defaults(run=_validate)
     schema = commands.add_parser("schema", description="Print the JSON schema of study files.")  # hidden: no `help`
     schema.set_defaults(run=_schema)
+
+    listing = commands.add_parser(
+        "list",
+        help="list what a study can name: methods, kernels, data sets, ...",
+        description="List what a study can name: methods by task, the others with their parameters. Solvers are those "
+        "of semidefinite problems; studies are those that come with mklearn.",
+    )
+    listing.add_argument("what", choices=KINDS)
+    listing.add_argument("name", nargs="?", metavar="NAME", help="show only this one")
+    listing.set_defaults(run=_list)
 
     show = commands.add_parser(
         "show",
@@ -78,3 +92,52 @@ def _show(options: argparse.Namespace) -> None:
     if not lines:
         raise DataError(f"{path}: has no record and no log: mklearn did not write it, or its log was deleted")
     print(printable("\n".join(lines)))
+
+
+# --- listings
+
+
+def _list(options: argparse.Namespace) -> None:
+    what, name, columns = options.what, options.name, shutil.get_terminal_size().columns
+    if what in ("solvers", "studies"):
+        if name is not None:
+            raise ConfigError(f"list {what} takes no name.")
+        print("\n".join(_solvers() if what == "solvers" else _studies()))
+    elif what == "metrics":
+        from mklearn.study.evaluation.metrics.metric import METRICS, described, metric_named
+
+        names = list(METRICS) if name is None else [name]
+        print("\n\n".join(wrapped(described(metric_named(each)), columns) for each in names))
+    else:
+        from mklearn.study.listings import describe_all, describe_one, list_methods
+
+        if name is not None:
+            print(wrapped(describe_one(what, name), columns))
+        else:
+            print(list_methods(columns) if what == "methods" else describe_all(what))
+
+
+def wrapped(text: str, columns: int) -> str:
+    """Wrap each line at its own indent, parameters with a hanging one; words that are too long stay whole."""
+    lines = []
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()))
+        hanging = indent * 2 if len(indent) > 2 else indent
+        lines += textwrap.wrap(
+            line.strip(), max(columns, 40), initial_indent=indent, subsequent_indent=hanging,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+    return "\n".join(lines)
+
+
+def _solvers() -> list[str]:
+    from mklearn.optimize.solvers import SDP_SOLVERS, available_solvers, solver_problem
+
+    lines = [f"{name}: {solver_problem(name) or 'can run'}" for name in SDP_SOLVERS]
+    return [*lines, f"solver: auto is {next(iter(available_solvers()), 'none of them')}"]
+
+
+def _studies() -> list[str]:
+    from mklearn.study.engine.workflow_files import studies
+
+    return [f"{name}: {path}" for name, path in studies().items()]
