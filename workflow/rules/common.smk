@@ -28,8 +28,17 @@ pathvars:
     study=jobs.study,
 
 
+# A name, and 16 hex digits of the specification.
 wildcard_constraints:
-    **jobs.wildcard_constraints(),
+    dataset="[^/]+-[0-9a-f]{16}",
+    protocol="[^/]+-[0-9a-f]{16}",
+    descriptor="[^/]+-[0-9a-f]{16}",
+    landmark_set="[^/]+-[0-9a-f]{16}",
+    method="[^/]+-[0-9a-f]{16}",
+    measure="[^/]+",
+    part="[0-9]+of[0-9]+",
+    source="[^/]+",
+    file="[^/]+",
 
 
 # Snakemake 9.27 writes the path of Python into shell commands as it is. Quoted, it names no file.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,6 @@ from typing import Any
 
 from mklearn.errors import ConfigError
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.plan.tables import evaluate_spec, report_spec, tables_spec
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
@@ -56,10 +55,6 @@ class Job:
     """Arguments of its script's function beside paths, in builtin types; or what computes them when they are needed."""
 
 
-Planned = Iterator[tuple[str, tuple[str, ...], Job]]
-"""Rule, values of its wildcards, job."""
-
-
 class Jobs:
     """The jobs of a planned study; ``source`` is its study file, ``scripts`` the folder of the rules' scripts."""
 
@@ -67,9 +62,8 @@ class Jobs:
         self.plan, self.source, self.scripts = plan, source, scripts
         self.results, self.study = plan.study.results, plan.study.study
         self._jobs: dict[str, dict[tuple[str, ...], Job]] = {rule: {} for rule in OUTPUTS}
-        for planned in (self._of_data, self._of_descriptors, self._of_moments, self._of_fits, self._of_results):
-            for rule, key, job in planned():
-                self._jobs[rule].setdefault(key, job)
+        for add_jobs in (self._add_data, self._add_descriptors, self._add_moments, self._add_fits, self._add_results):
+            add_jobs()
 
     # --- what the rules ask for
 
@@ -123,15 +117,6 @@ class Jobs:
         made = [(rule, output) for rule in OUTPUTS if rule != "download" for output in OUTPUTS[rule]]
         return [path for rule, output in made for path in self.all_of(rule, output)]
 
-    def wildcard_constraints(self) -> dict[str, str]:
-        """Return a regular expression by wildcard that matches this study's values of it and nothing else."""
-        values: dict[str, set[str]] = {
-            name: set() for outputs in OUTPUTS.values() for path in outputs.values() for name in wildcards_in(path)
-        }
-        for name, value in (pair for rule in OUTPUTS for key in self.keys(rule) for pair in key.items()):
-            values[name].add(value)
-        return {name: "|".join(map(re.escape, sorted(every))) or "none" for name, every in values.items()}
-
     # --- files and keys
 
     def path(self, rule: str, output: str = "", **wildcards: str) -> str:
@@ -166,126 +151,121 @@ class Jobs:
         """Return a data set at its final size."""
         return self.path("resize" if dataset.resize else "read", dataset=dataset.key)
 
-    def _of_data(self) -> Planned:
+    def _add(self, rule: str, key: tuple[str, ...], spec: Any, **inputs: Files) -> None:
+        self._jobs[rule].setdefault(key, Job(inputs, spec))
+
+    def _add_data(self) -> None:
         plan = self.plan
         for dataset in plan.datasets.values():
             for path, download in dataset.downloads.items():
-                yield "download", Path(path).parts[-2:], Job({}, download.as_dict)
-            yield "read", (dataset.original,), Job({"files": dataset.files}, functools.partial(_read_spec, dataset))
+                self._add("download", Path(path).parts[-2:], download.as_dict)
+            self._add("read", (dataset.original,), functools.partial(_read_spec, dataset), files=dataset.files)
             if dataset.resize is not None:
                 as_read = self.path("read", dataset=dataset.original)
-                yield "resize", (dataset.key,), Job({"samples": as_read}, dataset.resize)
+                self._add("resize", (dataset.key,), dataset.resize, samples=as_read)
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
-            reference = [self._labels(each) for each in plan.datasets.values() if each.id == dataset.splits_from]
-            inputs = {"labels": self._labels(dataset), "files": split_files(dataset, protocol), "reference": reference}
-            yield "split", (key, name), Job(inputs, split_spec(dataset, protocol).as_dict())
+            self._add(
+                "split", (key, name), split_spec(dataset, protocol).as_dict(),
+                labels=self._labels(dataset), files=split_files(dataset, protocol),
+                reference=[self._labels(each) for each in plan.datasets.values() if each.id == dataset.splits_from],
+            )  # fmt: skip
 
     # --- descriptors and distances
 
-    def _of_descriptors(self) -> Planned:
+    def _add_descriptors(self) -> None:
         plan = self.plan
         whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
-        for (dataset, *_), fit in plan.fits.items():
-            if fit.moments is None:
-                whole |= {(dataset, name) for name in fit.spec.descriptors}
+        whole |= {(key[0], name) for key, fit in plan.fits.items() if not fit.moments for name in fit.spec.descriptors}
         if plan.final is not None:
             whole |= {(plan.final.dataset.key, name) for name in plan.final.descriptors}
         for key, planned in plan.descriptors.items():
-            wildcards = dict(zip(("dataset", "descriptor"), key, strict=True))
-            samples = self.samples(plan.datasets[key[0]])
-            learned = [self.path("learn", **wildcards)] if planned.learning else []
+            samples, (dataset, name) = self.samples(plan.datasets[key[0]]), key
+            learned = [self.path("learn", dataset=dataset, descriptor=name)] if planned.learning else []
             if learned:
-                yield "learn", key, Job({"samples": samples}, planned.learning)
+                self._add("learn", key, planned.learning, samples=samples)
             every = parts(planned.n_parts)
             for part in every:
-                inputs = {"samples": samples, "learned": learned}
-                yield "describe_part", (*key, part), Job(inputs, planned.spec | {"part": part})
-            made = [self.path("describe_part", **wildcards, part=part) for part in every]
+                spec = planned.spec | {"part": part}
+                self._add("describe_part", (*key, part), spec, samples=samples, learned=learned)
             if key in whole:
-                inputs = {"samples": [] if every else samples, "learned": learned, "parts": made}
-                yield "describe", key, Job(inputs, planned.spec)
+                inputs = {"samples": [] if every else samples, "learned": learned}
+                self._add("describe", key, planned.spec, **inputs, parts=self._blocks(dataset, [name], every))
         for (dataset, name, measure), matrix in plan.pairwise.items():
             features = self.path("describe", dataset=dataset, descriptor=name)
             source = self.samples(plan.datasets[dataset]) if "array" in matrix else features
-            yield "distances", (dataset, name, measure), Job({"source": source}, matrix)
+            self._add("distances", (dataset, name, measure), matrix, source=source)
 
     def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
-
-    # --- moments and fits
-
-    def _of_moments(self) -> Planned:
-        """Plan the moments of blocks; the first one chooses the landmarks among all samples, the others read them."""
-        for key, spec in self.plan.moments.items():
-            dataset = self.plan.datasets[key[0]]
-            every, names = parts(dataset.n_blocks), ("dataset", "protocol", "landmark_set")
-            wildcards = dict(zip(names, key, strict=True))
-            for part in every:
-                is_first = part == every[0]
-                inputs: dict[str, Files] = {
-                    "labels": self._labels(dataset),
-                    "features": self._blocks(dataset.key, spec.descriptors, every if is_first else [part]),
-                    "landmarks": [] if is_first else self.path("moments", **wildcards, part=every[0]),
-                }
-                yield "moments", (*key, part), Job(inputs, spec.model_copy(update={"part": part}).as_dict)
 
     def _blocks(self, dataset: str, descriptors: Iterable[str], parts: Iterable[str]) -> list[str]:
         """Return the features of blocks of samples, descriptor by descriptor."""
         each = [{"descriptor": name, "part": part} for name in descriptors for part in parts]
         return [self.path("describe_part", dataset=dataset, **key) for key in each]
 
-    def _of_fits(self) -> Planned:
-        for key, fit in self.plan.fits.items():
-            yield "fit", key, Job(self._fit_inputs(fit, self.plan.datasets[key[0]]), fit.spec.as_dict)
+    # --- moments and fits
 
-    def _fit_inputs(self, fit: PlannedFit, dataset: PlannedDataset) -> dict[str, Files]:
-        """Return what a fit reads: labels, and what the views of its method are made from.
+    def _add_moments(self) -> None:
+        """Plan the moments of blocks; the first one chooses the landmarks among all samples, the others read them."""
+        for key, spec in self.plan.moments.items():
+            dataset = self.plan.datasets[key[0]]
+            first, *others = every = parts(dataset.n_blocks)
+            for part in every:
+                self._add(
+                    "moments", (*key, part), spec.model_copy(update={"part": part}).as_dict,
+                    labels=self._labels(dataset),
+                    features=self._blocks(dataset.key, spec.descriptors, [part] if part in others else every),
+                    landmarks=self._moments(key, [first])[0] if part in others else [],
+                )  # fmt: skip
 
-        ``matrices`` of distances that its kernels are made from, and as ``sources`` its images and the features of its
-        descriptors, each once. Of a method with landmarks on samples in blocks ``moments`` and ``blocks`` of features.
+    def _moments(self, key: tuple[str, str, str], parts: Iterable[str]) -> list[str]:
+        wildcards = dict(zip(("dataset", "protocol", "landmark_set"), key, strict=True))
+        return [self.path("moments", **wildcards, part=part) for part in parts]
+
+    def _add_fits(self) -> None:
+        """Plan fits, which read labels, and what the views of their methods are made from.
+
+        ``matrices`` of distances that kernels are made from, and as ``sources`` images and the features of descriptors,
+        each once. Of a method with landmarks on samples in blocks ``moments`` and ``blocks`` of features.
         """
-        key, matrices = dataset.key, [name.split("/") for name in fit.spec.pairwise]
-        inputs: dict[str, Files] = {
-            "labels": self._labels(dataset),
-            "matrices": [self.path("distances", dataset=key, descriptor=d, measure=m) for d, m in matrices],
-        }
-        if fit.landmark_set is None:
-            on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
-            images = [self.samples(dataset)] if on_images else []
-            return inputs | {"sources": [*images, *self._features(key, fit.spec.descriptors)]}
-        every, wildcards = parts(dataset.n_blocks), {"protocol": fit.protocol, "landmark_set": fit.landmark_set}
-        return inputs | {
-            "moments": [self.path("moments", dataset=key, **wildcards, part=part) for part in every],
-            "blocks": self._blocks(key, fit.spec.descriptors, every),
-        }
+        for (key, protocol, method), fit in self.plan.fits.items():
+            dataset, matrices = self.plan.datasets[key], [name.split("/") for name in fit.spec.pairwise]
+            views: dict[str, Files] = {}
+            if fit.landmark_set is None:
+                on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
+                views["sources"] = [self.samples(dataset)] * on_images + self._features(key, fit.spec.descriptors)
+            else:
+                every = parts(dataset.n_blocks)
+                views["moments"] = self._moments((key, protocol, fit.landmark_set), every)
+                views["blocks"] = self._blocks(key, fit.spec.descriptors, every)
+            self._add(
+                "fit", (key, protocol, method), fit.spec.as_dict, labels=self._labels(dataset),
+                matrices=[self.path("distances", dataset=key, descriptor=d, measure=m) for d, m in matrices], **views,
+            )  # fmt: skip
 
     # --- tables, model and page
 
-    def _of_results(self) -> Planned:
+    def _add_results(self) -> None:
         plan, final = self.plan, self.plan.final
-        yield "evaluate", (), Job({"fits": self.all_of("fit", "predictions")}, functools.partial(evaluate_spec, plan))
-        yield "tables", (), Job({}, lambda: tables_spec(plan, self.source) | {"jobs": self._names_of_jobs()})
+        names = {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
+        self._add("evaluate", (), functools.partial(evaluate_spec, plan), fits=self.all_of("fit", "predictions"))
+        self._add("tables", (), functools.partial(tables_spec, plan, self.source, names))
         if final is not None:
             dataset, views = final.dataset, zip(final.descriptors, final.spec.inputs.views, strict=True)
             learned = [name for name, view in views if view.learns]
-            inputs: dict[str, Files] = {
-                "samples": self.samples(dataset),
-                "splits": self.path("split", dataset=dataset.key, protocol=final.protocol),
-                "sources": self._features(dataset.key, final.descriptors),
-                "learned": [self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
-            }
-            yield "model", (), Job(inputs, final.spec.as_dict)
-        measured = final is not None and final.spec.permutations
-        inputs = {
-            "models": self.all_of("fit", "model"),
-            "samples": [self.samples(dataset) for dataset in plan.datasets.values()],
-            "importances": [self.path("model", "importances")] if measured else [],  # the page waits for the model then
-        }
-        yield "page", (), Job(inputs, lambda: report_spec(plan).as_dict())
-
-    def _names_of_jobs(self) -> dict[str, list[str]]:
-        return {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
+            self._add(
+                "model", (), final.spec.as_dict, samples=self.samples(dataset),
+                splits=self.path("split", dataset=dataset.key, protocol=final.protocol),
+                sources=self._features(dataset.key, final.descriptors),
+                learned=[self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
+            )  # fmt: skip
+        measured = final is not None and final.spec.permutations  # the page waits for the model then
+        self._add(
+            "page", (), lambda: report_spec(plan).as_dict(), models=self.all_of("fit", "model"),
+            samples=[self.samples(dataset) for dataset in plan.datasets.values()],
+            importances=[self.path("model", "importances")] if measured else [],
+        )  # fmt: skip
 
 
 def wildcards_in(pattern: str) -> list[str]:

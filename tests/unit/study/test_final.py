@@ -91,7 +91,7 @@ def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
     assert all(each.fit.settings[0].train_size == 6 for each in candidates)
     assert page.final is not None
     assert (page.metric, page.neighbour, page.final.chosen) == (plan.final.spec.metric, "euclidean", True)
-    assert tables_spec(plan, "")["neighbour"] == "euclidean"
+    assert tables_spec(plan, "", {})["neighbour"] == "euclidean"
     assert page.final.entries == [each.entry for each in candidates]
     one = planned({"method": "kfd-blocks"}).final
     assert one is not None
@@ -115,7 +115,7 @@ def test_the_job_reads_what_it_needs_and_the_page_waits_for_importances() -> Non
     assert [Path(path).name.split("-")[0] for path in made.job("model").inputs["sources"]] == ["blocks", "pixels"]
     assert made.job("page").inputs["importances"] == [made.path("model", "importances")]
     code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
-    assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
+    assert {"final_model.py", "kfd.py", "functions.py", "saved_models.py"} <= code
     assert Jobs(planned({})).job("page").inputs["importances"] == []
     without = Jobs(plan_study(check_study(copy.deepcopy(SMOKE))))
     assert without.path("model") not in without.everything()

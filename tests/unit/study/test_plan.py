@@ -164,7 +164,7 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
     assert by_id["kfd-g-blocks-2"].label == "kfd on g-blocks-2"
     assert len(by_id["average"].spec.kernels) == 4
-    assert set(tables_spec(plan, "")["titles"]["methods"]) == set(by_id)
+    assert set(tables_spec(plan, "", {})["titles"]["methods"]) == set(by_id)
 
 
 def test_histograms_are_compared_by_chi_square_unless_a_kernel_says_otherwise() -> None:
@@ -488,7 +488,7 @@ def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:
     two = planned(SMOKE | {"datasets": {"digits": {"per_class": 20}, "again": {"name": "digits", "per_class": 20}}})
-    titles = tables_spec(two, "")["titles"]["datasets"]
+    titles = tables_spec(two, "", {})["titles"]["datasets"]
     assert titles["again"] == f"{titles['digits']}, again"
     one = planned(SMOKE)
     assert len(two.datasets) == 2

@@ -31,8 +31,11 @@ def evaluate_spec(plan: Plan) -> dict[str, Any]:
     return {"study": study.study, "order": order, "kernels": plan.kernels, "metrics": study.evaluation.metrics}
 
 
-def tables_spec(plan: Plan, source: str) -> dict[str, Any]:
-    """Return the specification of the summary table and of the record of the run; ``source`` is the study file."""
+def tables_spec(plan: Plan, source: str, jobs: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Return the specification of the summary table and of the record of the run.
+
+    ``source`` is the study file, ``jobs`` the names of the jobs of each rule whose cost is recorded.
+    """
     study = plan.study
     config = study.model_dump(mode="json")
     return {
@@ -46,6 +49,7 @@ def tables_spec(plan: Plan, source: str) -> dict[str, Any]:
         "calibration": config["calibration"],
         "tolerance": config["tolerance"],
         "study": {"study": study.study, "seed": study.seed, "source": source, "config": config},
+        "jobs": jobs,
     }
 
 
