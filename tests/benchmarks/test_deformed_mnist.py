@@ -24,12 +24,12 @@ def test_a_sample_depends_on_seed_original_and_copy_only(tmp_path: Path, monkeyp
     originals, whole = mnist(files), deformed.read(files, n_samples=20)
     source = np.arange(20) % 6
     np.testing.assert_array_equal(whole.groups, originals.ids[source])
-    np.testing.assert_array_equal(whole.classes[whole.y], originals.classes[originals.y[source]])
+    np.testing.assert_array_equal(whole.labels, originals.classes[originals.y[source]])
     assert whole.ids[[0, 5, 6, 17]].tolist() == ["train/1", "test/2", "train/1-1", "test/2-2"]
     np.testing.assert_array_equal(whole.images[:6], originals.images)
     assert len(np.unique(whole.images.reshape(20, -1), axis=0)) == 20
     rows = np.array([1, 5, 7, 8, 10, 19])
-    some = deformed.read(files, n_samples=20, choose=lambda y, classes: rows)
+    some = deformed.read(files, n_samples=20, choose=lambda labels: rows)
     np.testing.assert_array_equal(some.ids, whole.ids[rows])
     np.testing.assert_array_equal(some.images, whole.images[rows])
     draws = deformed.draw_displacements(np.random.default_rng([0, 1, 1]), 2, (SIDE, SIDE))

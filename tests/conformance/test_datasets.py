@@ -66,7 +66,7 @@ def test_read_as_in_the_workflow(
     np.testing.assert_array_equal(table["id"].to_numpy(dtype=str), held.ids)
     np.testing.assert_array_equal(table["y"], held.y)
     if held.target == "classes":
-        np.testing.assert_array_equal(table["label"].to_numpy(dtype=str), held.classes[held.y])
+        np.testing.assert_array_equal(table["label"].to_numpy(dtype=str), held.labels)
     assert set(record["inputs"].get("files", {})) == {Path(path).name for path in made["read"].files}
 
 

@@ -117,9 +117,8 @@ def test_splits_and_samples_are_counted(tmp_path: Path) -> None:
         for parameters in ({"train_size": [10, 20], "repeats": 7}, {"folds": 5, "repeats": 2}, {"path": "splits.csv"})
     ]
     assert counted == [7, 10, resources.UNKNOWN_SPLITS]
-    y = np.arange(137) % 3
-    data = SampleSet(ids=np.array([f"s{i}" for i in range(137)]), y=y, classes=np.array(["a", "b", "c"]),
-                     tables={"t": np.ones((137, 2))})  # fmt: skip
+    ids, labels = np.array([f"s{i}" for i in range(137)]), np.arange(137) % 3
+    data = SampleSet(ids, labels, tables={"t": np.ones((137, 2))})
     data.save(tmp_path / "samples.npz")
     assert resources.counted_samples(tmp_path / "samples.npz") == 137
     assert resources.counted_samples(tmp_path / "missing.npz") is None

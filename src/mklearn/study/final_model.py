@@ -49,7 +49,7 @@ class ModelSamples:
     @property
     def labels(self) -> NDArray[Any]:
         """Names of the classes, or the numbers."""
-        return self.data.y if self.data.target == "numbers" else self.data.classes[self.data.y]
+        return self.data.labels
 
     def views(self, fit: FitSpec) -> Views:
         """Read the views of a method, of all samples."""

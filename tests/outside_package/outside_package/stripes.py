@@ -19,7 +19,6 @@ def read(paths: Mapping[str, Path] | None = None, noise: float = 0.5) -> SampleS
     images = patterns[y][:, None, :] + noise * rng.normal(size=(36, 8, 8))
     return SampleSet(
         ids=np.array([f"s{number}" for number in range(36)]),
-        y=y,
-        classes=np.array(["narrow", "wide", "wider"]),
+        labels=np.array(["narrow", "wide", "wider"])[y],
         images=images,
     )

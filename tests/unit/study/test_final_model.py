@@ -139,7 +139,7 @@ def test_predictions_are_those_of_the_library(
     saved = model(method)
     card, views = saved.card["method"], [view["name"] for view in saved.card["inputs"]["views"]]
     estimator = load(methods.METHODS[card["kind"]].implementation)(**card["parameters"])
-    labels = samples.classes[samples.y]
+    labels = samples.labels
     X, new = views_of(samples.images), views_of(new_images(samples))
     if not views:
         X, new = Views({IMAGES: samples.images}), Views({IMAGES: new_images(samples)})

@@ -55,7 +55,7 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 160
     ids = [str(number) for number in range(1, n + 1)]
     features = np.concatenate(parts)
     tables = {"features": features, "quadratic": quadratic(features)}
-    return SampleSet.from_labels(ids, np.repeat(CLASSES, n // 4), tables=tables)
+    return SampleSet(np.array(ids), np.repeat(CLASSES, n // 4), tables=tables)
 
 
 def quadratic(X: NDArray[np.floating]) -> NDArray[np.floating]:

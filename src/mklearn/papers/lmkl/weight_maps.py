@@ -77,7 +77,7 @@ def gate_maps(
     side = images.shape[1] // size
     features, kernels = patch_features(images, size)
     views = Views({"patches": features, "gates": multiresolution(images, resolutions=[side])})
-    labels = [f"{samples.classes[samples.y[i]]}, {samples.ids[i]}" for i in shown]
+    labels = [f"{samples.labels[i]}, {samples.ids[i]}" for i in shown]
     rows: Rows = []
     for start in range(STARTS):
         model = LMKLSVC(kernels=kernels, gating="gates", gate=gate, C=C, random_state=start)

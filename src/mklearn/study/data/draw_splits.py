@@ -27,7 +27,7 @@ from mklearn.base.parameters import Interval, ListOf, at_least, constrained, fro
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.rows import load
 from mklearn.study.data.readers.tables import column_text, read_frame, sample_positions, whole_numbers
-from mklearn.study.data.samples import encode_labels, some, target_of
+from mklearn.study.data.samples import in_natural_order, some, target_of
 from mklearn.study.data.splits import ROLES, Split, Splits, splits_of_frame
 from mklearn.study.specs.data_specs import SplitSpec
 
@@ -268,7 +268,7 @@ def validation_folds(
 def _strata(y: np.ndarray, classes: np.ndarray | None, groups: np.ndarray | None = None) -> dict[Stratum, Rows]:
     """Return the positions of the samples of each class, of each group where samples have groups."""
     strata = {}
-    names = [""] if groups is None else encode_labels(groups)[1].tolist()
+    names = [""] if groups is None else in_natural_order(groups)
     for group, code in itertools.product(names, np.unique(y)):
         rows = np.flatnonzero((y == code) & (True if groups is None else groups == group))
         if len(rows):

@@ -1,31 +1,34 @@
-"""Reading of any data set from its specification: the named reader, then resizing, selection and checks."""
+"""Reading of any data set from its specification: the named reader, then selection, merged classes and checks.
+
+Samples are those of some of the classes, and of each class the first ones or a random draw. They are selected by the
+labels alone, so that a reader can select before it decodes an image.
+
+Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``. It
+permutes the samples of the class, and the first of them are the draw. A draw thus depends on these three only, not on
+the other selected classes, and a draw of 15 samples is part of the draw of 30. (CRC-32, because Python's own hash
+differs from run to run.)
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, nearest
 from mklearn.rows import load
 from mklearn.study.data.registry import SELECTION
-from mklearn.study.data.samples import SampleSet, encode_labels, target_of
-from mklearn.study.data.selection import chosen_rows, merge_classes, merged_names
+from mklearn.study.data.samples import SampleSet, in_natural_order, some, target_of
 
-
-def labels_table(samples: SampleSet) -> pd.DataFrame:
-    """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
-    table = pd.DataFrame({"id": samples.ids, "y": samples.y})
-    if samples.target == "classes":
-        table["label"] = samples.classes[samples.y]
-    if samples.groups is not None:
-        table["group"] = samples.groups
-    return table
+Merge = Mapping[str, Sequence[str] | Literal["rest"]]
+"""Original classes by the name of the class that they become; "rest": all that no other class names."""
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:
@@ -46,22 +49,22 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
     new_names: dict[str, str] = {}
 
-    def choose(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Find the positions of the selected samples; what is expected of labels concerns the whole data set."""
-        kept = np.arange(len(y))
-        if target_of(y) == "numbers":
-            _check_expected({"n_samples": len(y)}, expected, source)
-            return kept
+    def choose(labels: np.ndarray) -> np.ndarray:
+        """Find the positions of the selected samples; the expected numbers are those of the whole data set."""
+        rows = np.arange(len(labels))
+        if target_of(labels) == "numbers":
+            _check_expected({"n_samples": len(labels)}, expected, source)
+            return rows
         try:
             if spec.get("merge"):
-                new_names.update(merged_names(classes, spec["merge"]))
-                kept = np.flatnonzero(np.isin(classes[y], list(new_names)))
-                y, classes = encode_labels([new_names[name] for name in classes[y[kept]].tolist()])
-            several = sorted(set(np.bincount(y, minlength=len(classes)).tolist()))
-            sizes = {"n_samples": len(y), "n_classes": len(classes), "smallest_class": several[0]}
+                new_names.update(merged_names(in_natural_order(labels), spec["merge"]))
+                rows = np.flatnonzero(np.isin(labels, list(new_names)))
+                labels = np.array([new_names[name] for name in labels[rows].tolist()])
+            several = sorted(set(Counter(labels.tolist()).values()))
+            sizes = {"n_samples": len(labels), "n_classes": len(set(labels.tolist())), "smallest_class": several[0]}
             per_class = several[0] if len(several) == 1 else several
             _check_expected({**sizes, "per_class": per_class}, expected, source)
-            return kept[chosen_rows(y, classes, **selection, dataset=spec.get("registered", ""))]
+            return rows[chosen_rows(labels, **selection, dataset=spec.get("registered", ""))]
         except ConfigError as error:
             raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
 
@@ -69,10 +72,11 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         samples: SampleSet = read(paths, **options, choose=choose)
     else:
         samples = read(paths, **options)
-        rows = choose(samples.y, samples.classes)
+        rows = choose(samples.labels)
         samples = samples.subset(rows) if selection or new_names else samples
     if new_names:
-        samples = merge_classes(samples, new_names)
+        merged = np.array([new_names[name] for name in samples.labels.tolist()])
+        samples = replace(samples, labels=merged, groups=samples.labels)
     if spec.get("resize") is not None and samples.images is not None:
         from mklearn.study.data.resizing import resize_images
 
@@ -83,6 +87,13 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     return samples
 
 
+def _check_expected(sizes: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
+    wrong = [f"{key}: expected {expected[key]}, got {size}" for key, size in sizes.items()
+             if size != expected.get(key, size)]  # fmt: skip
+    if wrong:
+        raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")
+
+
 def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     """Return samples with a note on those that repeat another one, and such pairs in one group, if they are to be."""
     first = samples.first_equal()
@@ -90,9 +101,9 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     if not copies.size:
         return samples
     pairs = "; ".join(f"{str(samples.ids[k])!r} is {str(samples.ids[first[k]])!r}" for k in copies[:5])
-    what = "1 sample repeats another one" if copies.size == 1 else f"{copies.size} samples repeat another one"
+    subject = "1 sample repeats another one" if copies.size == 1 else f"{copies.size} samples repeat another one"
     done = "are one group" if grouped else "can be one group"
-    note = f"{what} in every view ({pairs}{'; ...' if copies.size > 5 else ''}). They {done} (duplicates: group)"
+    note = f"{subject} in every view ({pairs}{'; ...' if copies.size > 5 else ''}). They {done} (duplicates: group)"
     groups = samples.groups
     if grouped:
         groups = (samples.ids if groups is None else groups).astype(object)
@@ -101,8 +112,66 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     return replace(samples, notes=(*samples.notes, note), groups=groups)
 
 
-def _check_expected(found: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
-    wrong = [f"{key}: expected {expected[key]}, got {value}" for key, value in found.items()
-             if value != expected.get(key, value)]  # fmt: skip
-    if wrong:
-        raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")
+def labels_table(samples: SampleSet) -> pd.DataFrame:
+    """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
+    table = pd.DataFrame({"id": samples.ids, "y": samples.y})
+    if samples.target == "classes":
+        table["label"] = samples.labels
+    if samples.groups is not None:
+        table["group"] = samples.groups
+    return table
+
+
+def chosen_rows(
+    labels: np.ndarray, *, classes: Sequence[str] | None = None, exclude_classes: Sequence[str] = (),
+    first_classes: int | None = None, per_class: int | None = None, draw: int | None = None, dataset: str = "",
+) -> np.ndarray:  # fmt: skip
+    """Return the positions of the selected samples, ascending.
+
+    Keep the first ones of the classes that remain of `classes` without `exclude_classes`, and of each the first
+    samples, of smaller classes all; with `draw`, its number from 0, random ones of the data set with the id `dataset`
+    in the registry. Raise ConfigError for an unknown class, fewer classes than requested, or a class with too few
+    samples for the draw.
+    """
+    names = in_natural_order(labels)
+    _check_classes("classes", classes or (), names)
+    _check_classes("exclude_classes", exclude_classes, names)
+    kept = [name for name in names if (classes is None or name in classes) and name not in exclude_classes]
+    if len(kept) < max(2, first_classes or 0):
+        raise ConfigError(
+            f"classes, exclude_classes: {len(kept)} of {len(names)} classes remain; expected at least "
+            f"{max(2, first_classes or 0)}"
+        )
+    of_class = {name: np.flatnonzero(labels == name) for name in kept[:first_classes]}
+    if draw is not None:
+        short = [f"{name!r} ({len(rows)})" for name, rows in of_class.items() if len(rows) < (per_class or 0)]
+        if short or per_class is None:
+            raise ConfigError(
+                f"per_class: {per_class} samples can't be drawn of {', '.join(short) or 'each class'}; "
+                "lower per_class or put these classes into exclude_classes"
+            )
+        for name, rows in of_class.items():
+            rng = np.random.default_rng([zlib.crc32(dataset.encode()), draw, zlib.crc32(name.encode())])
+            of_class[name] = rows[rng.permutation(len(rows))]
+    return np.sort(np.concatenate([rows[:per_class] for rows in of_class.values()])).astype(np.int64)
+
+
+def merged_names(names: Sequence[str], merge: Merge) -> dict[str, str]:
+    """Return the new class of each original class, in the data set's order, without those that nobody names.
+
+    Raise ConfigError for an original class that the data set does not have, and if no class is left for "rest".
+    """
+    named = {name: new for new, old in merge.items() if old != "rest" for name in old}
+    _check_classes("merge", named, names)
+    rest = next((new for new, old in merge.items() if old == "rest"), None)
+    if rest is not None and len(named) == len(names):
+        raise ConfigError(f"merge: no class is left for {rest!r}: the others name all {len(names)} of them")
+    return {name: new for name in names if (new := named.get(name, rest)) is not None}
+
+
+def _check_classes(key: str, listed: Iterable[str], names: Sequence[str]) -> None:
+    unknown = sorted(set(listed) - set(names))
+    if unknown:
+        raise ConfigError(
+            f"{key}: no class {some(unknown)} in the data set.{nearest(unknown, names)} It has {some(names, 20)}"
+        )

@@ -23,7 +23,7 @@ from mklearn.study.specs.model import Strict
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
-"""Keys that select samples of a registered data set: :func:`mklearn.study.data.selection.chosen_rows`."""
+"""Keys that select samples of a registered data set: :func:`mklearn.study.data.read.chosen_rows`."""
 
 
 class Entry(Strict):

@@ -8,10 +8,12 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, write_arrays
@@ -24,23 +26,21 @@ _NAMED = ("tables", "matrices", "columns")
 
 
 def target_of(y: np.ndarray) -> TargetKind:
-    """Return what samples have to predict: numbers are floats, class codes integers."""
+    """Return the kind of a target: numbers are floats; codes or names of classes are not."""
     return "numbers" if y.dtype.kind == "f" else "classes"
 
 
 @dataclass(frozen=True, eq=False)
 class SampleSet:
-    """Labelled samples with images, feature vectors or pairwise matrices.
+    """Samples with a label or a number each, and with images, feature vectors or pairwise matrices.
 
     DataError for what contradicts the descriptions of the fields names the table or matrix and the samples.
     """
 
     ids: np.ndarray
     """Unique name of each sample, (n,) str."""
-    y: np.ndarray
-    """Class codes 0..c-1, and every class has a sample, (n,) int64; or the number to predict, (n,) float64."""
-    classes: np.ndarray
-    """Name of each class, unique, (c,) str; none of numbers."""
+    labels: np.ndarray
+    """Class of each sample, (n,) str, of two or more; or the number to predict, (n,) float64."""
     images: Images = None
     """(n, rows, cols[, 3]), or a list of images of various shapes. Row-major, first row at the top, in the range of the
     source (0..255 for 8-bit files)."""
@@ -58,15 +58,12 @@ class SampleSet:
     """Names of the features of tables, (d,) str, as far as they have names."""
 
     def __post_init__(self) -> None:
-        y = np.asarray(self.y)
-        if y.dtype.kind not in ("f" if len(self.classes) == 0 else "iu"):
-            raise DataError(f"y: expected integers, or floats without classes, got {y.dtype}")
-        text = {name: np.asarray(getattr(self, name)).astype(str) for name in ("ids", "classes")}
-        arrays = text | {"y": y.astype(np.float64 if y.dtype.kind == "f" else np.int64)}
+        n, labels = len(self.ids), np.asarray(self.labels)
+        arrays = {"ids": np.asarray(self.ids).astype(str)}
+        arrays["labels"] = labels.astype(np.float64 if labels.dtype.kind == "f" else str)
         arrays |= {} if self.groups is None else {"groups": np.asarray(self.groups).astype(str)}
-        n = len(text["ids"])
         for name, array in arrays.items():
-            if array.ndim != 1 or (name != "classes" and len(array) != n):
+            if array.shape != (n,):
                 raise DataError(f"{name}: expected one value for each of {n} ids, got the shape {array.shape}")
             object.__setattr__(self, name, array)
         if isinstance(self.images, Sequence):
@@ -88,30 +85,25 @@ class SampleSet:
         if self.images is None and not self.tables and not self.matrices:
             raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
 
-    @classmethod
-    def from_labels(
-        cls, ids: Sequence[str] | np.ndarray, labels: Sequence[str] | np.ndarray, **content: Any
-    ) -> SampleSet:
-        """Build a sample set from one label per sample; classes are in natural order ("2" before "10").
-
-        `content` has the other parameters of the class.
-        """
-        return cls(np.asarray(ids), *encode_labels(labels), **content)
-
-    @classmethod
-    def from_numbers(
-        cls, ids: Sequence[str] | np.ndarray, numbers: Sequence[Any] | np.ndarray, **content: Any
-    ) -> SampleSet:
-        """Build a sample set from one number per sample, which may be text; `content` as for :meth:`from_labels`."""
-        return cls(np.asarray(ids), np.asarray(numbers).astype(np.float64), np.array([], dtype=str), **content)
-
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def target(self) -> TargetKind:
         """What is predicted."""
-        return target_of(self.y)
+        return target_of(self.labels)
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """Names of the classes in natural order ("2" before "10"), (c,) str; none of numbers."""
+        return np.array([] if self.target == "numbers" else in_natural_order(self.labels), dtype=str)
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """Class codes 0..c-1, (n,) int64, or the number to predict, (n,) float64."""
+        if self.target == "numbers":
+            return self.labels
+        return pd.Index(self.classes).get_indexer(pd.Index(self.labels)).astype(np.int64)
 
     @property
     def image_shape(self) -> tuple[int, ...] | None:
@@ -132,21 +124,13 @@ class SampleSet:
         return first
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
-        """Select samples by position, in the given order; classes without a selected sample are dropped.
-
-        A list of images becomes an array if the selected ones have one shape.
-        """
+        """Select samples by position, in the given order; a list of images of one shape becomes an array."""
         rows = np.asarray(rows, dtype=np.int64)
-        y, classes = self.y[rows], self.classes
-        if self.target == "classes":
-            codes, y = np.unique(y, return_inverse=True)
-            classes = classes[codes]
         images = self.images[rows] if isinstance(self.images, np.ndarray) else None
         return replace(
             self,
             ids=self.ids[rows],
-            y=y.astype(self.y.dtype),
-            classes=classes,
+            labels=self.labels[rows],
             images=[self.images[row] for row in rows] if isinstance(self.images, list) else images,
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
@@ -156,22 +140,15 @@ class SampleSet:
     def _check_labels(self) -> None:
         for names, what in ((self.ids, "sample ids"), (self.classes, "class names")):
             check_text(names.tolist(), what)
-            check_unique(names, what)
+        check_unique(self.ids, "sample ids")
         if self.groups is not None and (self.groups == "").any():
             raise DataError(f"no group is given for samples {some(self.ids[self.groups == ''])}")
-        if self.target == "numbers":
-            if not np.isfinite(self.y).all():
-                raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
-            if len(np.unique(self.y)) < 2:
-                raise DataError(f"the target of {len(self)} samples has one value at most: there is nothing to predict")
-            return
-        c = len(self.classes)
-        if c < 2:
-            raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
-        if len(self) and (self.y.min() < 0 or self.y.max() >= c):
-            raise DataError(f"class codes must lie in 0..{c - 1}, found {self.y.min()}..{self.y.max()}")
-        if len(empty := np.setdiff1d(np.arange(c), self.y)):
-            raise DataError(f"no sample belongs to: {some(self.classes[empty])}")
+        if self.target == "classes" and len(self.classes) < 2:
+            raise DataError(f"at least two classes are needed, found {len(self.classes)}: {some(self.classes)}")
+        if self.target == "numbers" and not np.isfinite(self.y).all():
+            raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
+        if self.target == "numbers" and len(np.unique(self.y)) < 2:
+            raise DataError(f"the target of {len(self)} samples has one value at most: there is nothing to predict")
 
     def _check_images(self) -> None:
         if self.images is None:
@@ -222,9 +199,10 @@ class SampleSet:
             if "/" in name:
                 named[name.partition("/")[0]][name.partition("/")[2]] = array
         images = list(named.pop("images").values()) or arrays.get("images")
+        y, classes = arrays["y"], arrays["classes"]
         try:
             return cls(
-                arrays["ids"], arrays["y"], arrays["classes"], images, groups=arrays.get("groups"),
+                arrays["ids"], classes[y] if len(classes) else y, images, groups=arrays.get("groups"),
                 measures=json.loads(str(arrays["measures"])), notes=tuple(arrays["notes"].tolist()), **named,
             )  # fmt: skip
         except DataError as error:
@@ -238,11 +216,9 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, len(number), f"{number} {part}") if part.isdecimal() else (1, 0, part) for part, number in digits)
 
 
-def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Encode (n,) labels as class codes 0..c-1 (int64) and the (c,) names of the classes, in natural order."""
-    names = sorted({str(label) for label in labels}, key=natural_key)
-    code = {name: index for index, name in enumerate(names)}
-    return np.array([code[str(label)] for label in labels], dtype=np.int64), np.array(names, dtype=str)
+def in_natural_order(names: Iterable[str] | np.ndarray) -> list[str]:
+    """Return the distinct names in natural order."""
+    return sorted(set(np.asarray(names).tolist()), key=natural_key)
 
 
 def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
@@ -284,8 +260,6 @@ def check_text(names: Iterable[str], what: str) -> None:
 
 def check_dtype(values: np.ndarray, what: str) -> None:
     """Raise DataError if an array holds anything but integers or floating-point numbers."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise DataError(f"{what} is a masked array; fill its masked values, or leave these samples out")
     if values.dtype.kind not in "uif":
         raise DataError(f"{what} has dtype {values.dtype}; expected numbers")
 

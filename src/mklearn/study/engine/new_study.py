@@ -93,7 +93,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
         labels = [file.parent.name for file in find_images(path)[0]]
     else:
         entry, samples, notes = _table_entry(path, choices)
-        labels = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
+        labels = samples.y if samples.target == "numbers" else samples.labels.tolist()
         groups = [] if samples.groups is None else samples.groups.tolist()
         notes += samples.notes
     n_units, counts = _folds(labels, groups)

@@ -36,7 +36,7 @@ SHIFT = 0.5
 
 def read(
     paths: Mapping[str, Path], *, n_samples: int = 1_000_000, seed: int = 0, content_sha256: str | None = None,
-    choose: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    choose: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> SampleSet:  # fmt: skip
     """Read the images, and deform them again and again until there are enough.
 
@@ -45,14 +45,14 @@ def read(
     are "train/5" of an original and "train/5-3" of its third copy; groups are the ids of the originals.
 
     `paths` and `content_sha256` are those of the originals, as for :func:`mklearn.study.data.readers.digits.mnist`;
-    `choose` takes class codes and names of all samples, and returns positions of those to make, ascending.
+    `choose` takes the labels of all samples, and returns positions of those to make, ascending.
     """
     if n_samples < 1:
         raise ConfigError(f"reader deformed_mnist: n_samples is {n_samples}; expected at least 1")
     originals = mnist(paths, content_sha256=content_sha256)
     copies, numbers = np.divmod(np.arange(n_samples), len(originals))
     if choose is not None:
-        rows = choose(originals.y[numbers], originals.classes)
+        rows = choose(originals.labels[numbers])
         copies, numbers = copies[rows], numbers[rows]
     images = np.asarray(originals.images)[numbers]
     several = np.stack([copies, numbers // BATCH], axis=1)
@@ -67,8 +67,7 @@ def read(
             images[places] = deform(images[places], noise[draws])
     groups = originals.ids[numbers]
     ids = np.where(copies == 0, groups, np.char.add(np.char.add(groups, "-"), copies.astype(str)))
-    codes, y = np.unique(originals.y[numbers], return_inverse=True)
-    return SampleSet(ids=ids, y=y, classes=originals.classes[codes], images=images, groups=groups)
+    return SampleSet(ids, originals.labels[numbers], images, groups=groups)
 
 
 def draw_displacements(rng: np.random.Generator, n: int, shape: tuple[int, ...]) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ from mklearn.study.datasets import dataset_spec
 def test_the_registered_draw() -> None:
     held = read_dataset(dataset_spec({"name": "gauss4"}))
     assert held.tables["features"].shape == (1600, 2)
-    assert held.classes[held.y].tolist() == ["positive"] * 800 + ["negative"] * 800
+    assert held.labels.tolist() == ["positive"] * 800 + ["negative"] * 800
     np.testing.assert_array_equal(held.tables["features"], read().tables["features"])
     assert not np.array_equal(held.tables["features"], read(seed=1).tables["features"])
 
@@ -33,5 +33,5 @@ def test_accuracy_of_the_best_rule() -> None:
     density = norm.pdf(held.tables["features"][:, None], MEANS, np.sqrt(VARIANCES)).prod(axis=2)
     positive = density[:, CLASSES == "positive"].sum(axis=1) > density[:, CLASSES == "negative"].sum(axis=1)
     np.testing.assert_array_equal(best_rule(held.tables["features"]) > 0, positive)
-    accuracy = np.mean(positive == (held.classes[held.y] == "positive"))
+    accuracy = np.mean(positive == (held.labels == "positive"))
     assert accuracy == pytest.approx(0.8977, abs=4 * np.sqrt(0.09 / 200000))

@@ -30,7 +30,7 @@ def samples(tmp_path: Path) -> Path:
     images = DIGITS.images[:N].astype(np.uint8)
     tables = {"half": DIGITS.data[:N, :32] / 3.0, "huge": np.full((N, 1), 1e300)}
     ids = [f"d{number}" for number in range(N)]
-    data = SampleSet.from_labels(ids, DIGITS.target[:N].astype(str), images=images, tables=tables)
+    data = SampleSet(ids, DIGITS.target[:N].astype(str), images=images, tables=tables)
     data.save(tmp_path / "samples.npz")
     return tmp_path / "samples.npz"
 
@@ -76,6 +76,6 @@ def test_images_that_give_no_table(tmp_path: Path, model: Any, shape_of: Any, me
     """Kills: an image's number within a batch of 256, which is another image's."""
     images = [np.zeros(shape_of(number), dtype=np.uint8) for number in range(300)]
     ids = [f"photo-{number}" for number in range(300)]
-    SampleSet.from_labels(ids, [str(n % 2) for n in range(300)], images=images).save(tmp_path / "samples.npz")
+    SampleSet(ids, [str(n % 2) for n in range(300)], images=images).save(tmp_path / "samples.npz")
     with pytest.raises(DataError, match=message):
         described(tmp_path / "samples.npz", model)

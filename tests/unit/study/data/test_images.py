@@ -169,7 +169,7 @@ def read(path: Path, **options: Any) -> SampleSet:
 
 
 def assert_same(ours: SampleSet, theirs: SampleSet) -> None:
-    for field in ("ids", "y", "classes"):
+    for field in ("ids", "labels"):
         np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
     for left, right in zip(ours.images, theirs.images, strict=True):  # type: ignore[arg-type]
         np.testing.assert_array_equal(left, right, strict=True)
@@ -220,7 +220,7 @@ def test_damaged_and_other_archives(
 
     pack(path, {**image_files, name: image_files[name][:500]})
     refused(r"Faces/image_0003\.jpg: a corrupt or truncated image")
-    assert len(read(path, choose=lambda y, classes: np.array([0, 1, 20]))) == 3  # images not chosen are not decoded
+    assert len(read(path, choose=lambda labels: np.array([0, 1, 20]))) == 3  # images not chosen are not decoded
     for damaged in (b"", b"<html>no such file</html>", small.read_bytes()[:20_000]):
         path.write_bytes(damaged)
         refused("not a readable archive.*; delete the file and run again to download it anew")

@@ -114,7 +114,7 @@ def write_mnist(folder: Path, side: int = 2, **parts: list[int]) -> dict[str, Pa
 def test_mnist_has_both_parts_in_order(tmp_path: Path) -> None:
     samples = mnist(write_mnist(tmp_path, train=[3, 1, 3], t10k=[1, 0]))
     assert list(samples.ids) == ["train/1", "train/2", "train/3", "test/1", "test/2"]
-    assert samples.classes[samples.y].tolist() == ["3", "1", "3", "1", "0"]
+    assert samples.labels.tolist() == ["3", "1", "3", "1", "0"]
     expected = np.random.default_rng(2).integers(0, 256, (2, 2, 2), dtype=np.uint8)
     np.testing.assert_array_equal(np.asarray(samples.images)[3:], expected)
 
@@ -184,7 +184,7 @@ def test_tables_in_matlab_and_text_hold_the_same(tmp_path: Path) -> None:
         samples = uci({name: tmp_path / name}, class_codes=[1, 3, 10], content_sha256=content, tables=parts)
         for part, columns in {"all": X, "even": X[:, [0, 2]], "end": X[:, 3:]}.items():
             np.testing.assert_array_equal(samples.tables[part], columns)
-        assert samples.classes[samples.y].tolist() == [str(code) for code in CODES]
+        assert samples.labels.tolist() == [str(code) for code in CODES]
         assert samples.classes.tolist() == ["1", "3", "10"]
         assert samples.ids.tolist() == ["3/1", "1/1", "1/2", "3/2", "10/1", "10/2"]
     with pytest.raises(ConfigError, match="`tables` gives none none of the 4 features"):
@@ -244,7 +244,7 @@ def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) 
     about = pd.read_csv(folder / "samples.csv").set_index("id")
     ids = [text.rpartition("/")[2] for text in samples.ids]
     assert ids == about.index.tolist()
-    assert samples.classes[samples.y].tolist() == about[VIEW_SETS[name]].tolist()
+    assert samples.labels.tolist() == about[VIEW_SETS[name]].tolist()
     if "split" in about:
         assert [text.partition("/")[0] for text in samples.ids] == about["split"].tolist()
     if "group" in about:
@@ -270,7 +270,7 @@ def test_views_of_a_cell(tmp_path: Path, options: dict[str, Any], words: str) ->
     savemat(tmp_path / "a.mat", {"X": cells, "y": np.array([[2, 1, 1, 2]], dtype=np.uint8).T})
     samples = views({"a": tmp_path / "a.mat"}, tables=["p", "q"], sample="s-", parts={"train": 3, "test": 1})
     assert samples.ids.tolist() == ["train/s-0", "train/s-1", "train/s-2", "test/s-3"]
-    assert samples.classes[samples.y].tolist() == ["2", "1", "1", "2"]
+    assert samples.labels.tolist() == ["2", "1", "1", "2"]
     np.testing.assert_array_equal(samples.tables["q"], np.arange(8.0).reshape(4, 2), strict=True)
     with pytest.raises(DataError) as raised:
         views({"a": tmp_path / "a.mat"}, **options)

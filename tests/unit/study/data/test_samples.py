@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from mklearn.atomic import read_npz
 from mklearn.errors import DataError
-from mklearn.study.data.samples import SampleSet, encode_labels, natural_key
+from mklearn.study.data.samples import SampleSet, natural_key
 
 
 def make(**changes: Any) -> SampleSet:
     rng = np.random.default_rng(0)
     fields: dict[str, Any] = {
         "ids": np.array(["a", "b", "c"]),
-        "y": np.array([0, 1, 0]),
-        "classes": np.array(["cat", "dog"]),
+        "labels": np.array(["cat", "dog", "cat"]),
         "images": rng.integers(0, 256, (3, 4, 5), dtype=np.uint8),
         "tables": {"phog": rng.random((3, 2))},
         "matrices": {"k": np.eye(3)},
@@ -35,10 +34,10 @@ def make(**changes: Any) -> SampleSet:
     ("changes", "message"),
     [
         ({"ids": np.array(["a", "b", "a"])}, "sample ids must be unique; more than once: 'a'"),
-        ({"y": np.array([0, 1])}, r"y: expected one value for each of 3 ids, got the shape \(2,\)"),
-        ({"y": np.array([0, 0, 0])}, "no sample belongs to: 'dog'"),
-        ({"y": np.array([0, 0, 0]), "classes": np.array(["cat"])}, "at least two classes"),
-        ({"y": np.array([0, 1, 2])}, r"must lie in 0\.\.1"),
+        ({"labels": np.array(["cat", "dog"])}, r"labels: expected one value for each of 3 ids, got the shape \(2,\)"),
+        ({"labels": np.array(["cat"] * 3)}, "at least two classes are needed, found 1: 'cat'"),
+        ({"labels": np.array(["cat", "dog\0x", "cat"])}, "has a NUL character"),
+        ({"labels": np.array([1.0, np.nan, 2.0])}, "not a finite number for samples 'b'"),
         ({"images": np.zeros((3, 4, 4, 2))}, r"image 'a' has shape \(4, 4, 2\)"),
         ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
         (
@@ -63,7 +62,7 @@ def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     samples = make(images=images, notes=("two strays",))
     samples.save(tmp_path / "a.npz", {"files": []})
     loaded = SampleSet.load(tmp_path / "a.npz")
-    for name in ("ids", "y", "classes", "groups", "notes", "measures"):
+    for name in ("ids", "labels", "y", "classes", "groups", "notes", "measures"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(samples, name))
     for left, right in zip([] if images is None else loaded.images, images or [], strict=True):
         np.testing.assert_array_equal(left, right, strict=True)
@@ -78,10 +77,10 @@ def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
 
 @pytest.mark.parametrize("images", [None, RAGGED, np.arange(60).reshape(3, 4, 5)])
 def test_subsets(images: Any) -> None:
-    samples = make(images=images, classes=np.array(["cat", "dog"]), notes=("x",), matrices={"k": np.diag([1.0, 2, 3])})
+    samples = make(images=images, notes=("x",), matrices={"k": np.diag([1.0, 2, 3])})
     part = samples.subset([2, 1])
     assert part.ids.tolist() == ["c", "b"]
-    assert part.classes[part.y].tolist() == ["cat", "dog"]
+    assert part.labels.tolist() == ["cat", "dog"]
     assert part.groups is not None
     assert part.groups.tolist() == ["q", "p"]
     assert np.diag(part.matrices["k"]).tolist() == [3, 2]
@@ -113,13 +112,14 @@ def test_samples_that_equal_another_one(kind: str) -> None:
         "images of several sizes": {"images": [*images[:4], images[4].T, images[5]]},
         "matrices": {"matrices": {"k": kernel}, "measures": {"k": "kernel"}},
     }[kind]
-    data = SampleSet.from_labels(list("abcdef"), list("xyxyxy"), **content)
+    data = SampleSet(list("abcdef"), list("xyxyxy"), **content)
     assert data.first_equal().tolist() == [0, 1, 0, 1, 4, 5]
 
 
 @settings(max_examples=50)
 @given(st.lists(st.text(alphabet="ab019 -", min_size=1, max_size=6), min_size=1, max_size=20))
 def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
-    y, classes = encode_labels(labels)
-    assert classes[y].tolist() == labels
-    assert sorted(set(labels), key=natural_key) == classes.tolist()
+    labels = ["z", *labels]
+    samples = SampleSet([str(row) for row in range(len(labels))], labels, tables={"t": np.ones((len(labels), 1))})
+    assert samples.classes[samples.y].tolist() == labels
+    assert sorted(set(labels), key=natural_key) == samples.classes.tolist()

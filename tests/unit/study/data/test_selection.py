@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
-from mklearn.study.data.read import read_dataset
+from mklearn.study.data.read import chosen_rows, merged_names, read_dataset
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.selection import chosen_rows, merged_names
 from mklearn.study.datasets import dataset_spec
 
 NAMES = np.array(["ant", "bass", "crab", "emu"])
@@ -34,29 +33,29 @@ def test_a_draw_of_a_class_depends_on_its_name_only(
     per_class: int, draw: int, order: list[str], n_classes: int, dataset: str
 ) -> None:
     arguments: dict[str, Any] = {"per_class": per_class, "draw": draw, "dataset": dataset}
-    everything = chosen_rows(Y, NAMES, **arguments)
+    everything = chosen_rows(NAMES[Y], **arguments)
     assert (np.diff(everything) > 0).all()
     assert np.bincount(Y[everything]).tolist() == [per_class] * 4
-    named = chosen_rows(Y, NAMES, classes=order[:n_classes], **arguments)
-    left = chosen_rows(Y, NAMES, exclude_classes=order[n_classes:], **arguments)
+    named = chosen_rows(NAMES[Y], classes=order[:n_classes], **arguments)
+    left = chosen_rows(NAMES[Y], exclude_classes=order[n_classes:], **arguments)
     np.testing.assert_array_equal(named, left)
     np.testing.assert_array_equal(named, everything[np.isin(NAMES[Y[everything]], order[:n_classes])])
-    first = chosen_rows(Y, NAMES, first_classes=n_classes, **arguments)
+    first = chosen_rows(NAMES[Y], first_classes=n_classes, **arguments)
     np.testing.assert_array_equal(first, everything[Y[everything] < n_classes])
     # the same samples in a data set with other classes, in another place and under another code
     renamed = np.array(["aardvark", *NAMES])
     moved = np.concatenate([np.zeros(5, int), Y + 1])
-    wider = chosen_rows(moved, renamed, exclude_classes=["aardvark"], **arguments)
+    wider = chosen_rows(renamed[moved], exclude_classes=["aardvark"], **arguments)
     np.testing.assert_array_equal(wider - 5, everything)
     # a smaller draw is part of a larger one
-    smaller = chosen_rows(Y, NAMES, **{**arguments, "per_class": max(2, per_class - 2)})
+    smaller = chosen_rows(NAMES[Y], **{**arguments, "per_class": max(2, per_class - 2)})
     assert set(smaller) <= set(everything)
 
 
 def test_draws_are_pinned() -> None:
     """Published results depend on the draws: no version may change them, nor may Python's random hash seed."""
     y, names = np.repeat([0, 1], [55, 31]), np.array(["accordion", "inline_skate"])
-    drawn = [chosen_rows(y, names, per_class=5, draw=draw, dataset="caltech101") for draw in (0, 1)]
+    drawn = [chosen_rows(names[y], per_class=5, draw=draw, dataset="caltech101") for draw in (0, 1)]
     assert [of_class(rows, "accordion", y, names) for rows in drawn] == [[15, 30, 43, 46, 47], [2, 9, 32, 41, 47]]
     assert [of_class(rows, "inline_skate", y, names) for rows in drawn] == [[6, 18, 19, 20, 24], [3, 4, 16, 25, 28]]
 
@@ -72,7 +71,7 @@ def test_draws_are_pinned() -> None:
 )
 def test_invalid_selections(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        chosen_rows(Y, NAMES, **arguments)
+        chosen_rows(NAMES[Y], **arguments)
 
 
 # --- merged classes, and groups
@@ -88,8 +87,8 @@ def test_the_original_class_is_the_group() -> None:
     whole = digits()
     merged = digits(ODD)
     np.testing.assert_array_equal(merged.ids, whole.ids)
-    np.testing.assert_array_equal(merged.groups, whole.classes[whole.y])
-    np.testing.assert_array_equal(merged.classes[merged.y] == "odd", whole.y % 2 == 1)
+    np.testing.assert_array_equal(merged.groups, whole.labels)
+    np.testing.assert_array_equal(merged.labels == "odd", whole.y % 2 == 1)
     np.testing.assert_array_equal(merged.images, whole.images)
 
 
@@ -98,7 +97,7 @@ def test_a_selection_is_among_the_new_classes() -> None:
     assert np.bincount(merged.y).tolist() == [7, 7]
     whole = digits()
     first_odd = whole.ids[whole.y % 2 == 1][:7]
-    np.testing.assert_array_equal(merged.ids[merged.classes[merged.y] == "odd"], first_odd)
+    np.testing.assert_array_equal(merged.ids[merged.labels == "odd"], first_odd)
     with pytest.raises(ConfigError, match="no class '3' in the data set"):
         digits(ODD, classes=["3", "odd"])
     with pytest.raises(ConfigError, match=r"merge: no class 'd' in the data set.* It has 'a', 'b', 'c'"):

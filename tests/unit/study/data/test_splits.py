@@ -296,7 +296,7 @@ def test_released_splits_are_by_the_ids_of_the_data_set(tmp_path: Path) -> None:
     cells[0, 0], cells[0, 1] = np.array([[6, 1, 6]], dtype=np.uint8), np.array([[2, 1]], dtype=np.uint8)
     savemat(file, {"X": np.arange(12.0).reshape(2, 6), "Y": codes[:, None], "kfold": cells})
     samples = uci({"a.mat": file})
-    labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
+    labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.labels})
     spec = SplitSpec(
         kind="released", implementation="mklearn.study.data.draw_splits:released", parameters={}, seed=0, dataset="a",
         source="mklearn.study.data.readers.matlab:uci_splits",

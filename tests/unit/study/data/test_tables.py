@@ -109,7 +109,7 @@ def test_every_format_gives_the_same_samples(tmp_path: Path, name: str) -> None:
     WRITERS[name](path)
     samples = feature_tables({"one": path})
     assert samples.ids.tolist() == IDS.tolist()
-    assert samples.classes[samples.y].tolist() == LABELS.tolist()
+    assert samples.labels.tolist() == LABELS.tolist()
     np.testing.assert_array_equal(samples.tables["one"], X)
     assert target_kind({"kind": "feature_tables", "target": "label", "tables": {"one": str(path)}}) == "classes"
 
@@ -152,7 +152,7 @@ def test_arrays_of_annotated_data(tmp_path: Path) -> None:
     for column, values in obs.items():
         samples = feature_tables({"x": path}, label_column=str(column))
         assert samples.ids.tolist() == IDS[values.notna()].tolist()
-        assert samples.classes[samples.y].tolist() == values.dropna().astype(str).tolist()
+        assert samples.labels.tolist() == values.dropna().astype(str).tolist()
     with pytest.raises(DataError, match="no array 'obsm/umap'; it has 'X', 'obsm/X_pca', 'layers/counts'"):
         feature_tables({"x": path}, arrays={"x": "obsm/umap"})
 
@@ -294,7 +294,7 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     given = {"kind": "feature_tables", **files, "id_column": "name", "label_column": "kind"}
     samples = read_dataset(dataset_spec(given | {"missing_labels": []}))
     assert samples.ids.tolist() == ["3", "1", "2"]
-    assert samples.classes[samples.y].tolist() == ["10", "NA", "null"]
+    assert samples.labels.tolist() == ["10", "NA", "null"]
     assert set(samples.tables) == {"one"}
     with pytest.raises(DataError, match=r"one\.parquet.*: (at least|no sample).*"):
         read_dataset(dataset_spec(given))
@@ -370,7 +370,7 @@ def test_samples_that_lack_a_table(tmp_path: Path, empty_rows: bool) -> None:
         expected = frame.to_numpy().copy()
         expected[gone] = np.nan
         np.testing.assert_array_equal(kept.tables[name], expected[order])
-    assert kept.classes[kept.y].tolist() == [KINDS[number] for number in order]
+    assert kept.labels.tolist() == [KINDS[number] for number in order]
     [note] = kept.notes
     assert note.startswith("3 of 8 samples lack a table and are at the mean of the training samples there")
     kept.save(tmp_path / "samples.npz")
@@ -381,7 +381,7 @@ def test_samples_that_lack_a_table(tmp_path: Path, empty_rows: bool) -> None:
 def test_the_label_of_a_sample_may_be_in_any_table(tmp_path: Path) -> None:
     frames = {"one": ONE.drop(index=1), "two": TWO.assign(label=[None, "dog", *[None] * 6])}
     kept = read(tmp_path, frames, missing_views="mean")
-    assert dict(zip(kept.ids, kept.classes[kept.y], strict=True)) == dict(zip(EIGHT, KINDS, strict=True))
+    assert dict(zip(kept.ids, kept.labels, strict=True)) == dict(zip(EIGHT, KINDS, strict=True))
 
 
 def test_missing_values(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
     [({}, "a.csv: odd. b.csv: odder."), ({"note": "Small images."}, "Small images. a.csv: odd. b.csv: odder.")],
 )
 def test_notes_of_the_readers(about: dict[str, str], note: str) -> None:
-    data = SampleSet.from_labels(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
+    data = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
     spec: Any = SimpleNamespace(fits=[], neighbour="", thumbnails=0)
     predicted: Any = None
     record = data_set_of(spec, ReportDataset(id="d", title="Data", files=[], about=about), data, predicted)
@@ -40,7 +40,7 @@ def splits(*tested: str) -> pd.DataFrame:
 
 def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> None:
     notes = ("3 samples without a label are left out", "kernel k: smallest eigenvalue 0")
-    data = SampleSet.from_labels(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
+    data = SampleSet(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
     spec = SimpleNamespace(
         fits=[SimpleNamespace(dataset="d", method="m", settings=[Setting(protocol="p", train_size=None)])],
         neighbour="euclidean",
@@ -84,7 +84,7 @@ def test_a_file_that_was_not_kept_has_no_checksum(tmp_path: Path) -> None:
 
 def test_thumbnails_show_the_first_image_of_each_class_and_keep_their_shapes() -> None:
     images = [np.full((8, 16), level, dtype=float) for level in (0, 9, 5)] + [np.zeros((128, 32, 3))]
-    data = SampleSet.from_labels(list("abcd"), list("xxyz"), images=images)
+    data = SampleSet(list("abcd"), list("xxyz"), images=images)
     shown = [Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))) for uri in _thumbnails(data, 3)]
     assert [image.size for image in shown] == [(16, 8), (16, 8), (16, 64)]
     assert [int(np.asarray(image).max()) for image in shown] == [0, 255, 0], "grey values of all are stretched together"

@@ -47,10 +47,10 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
         )
 
 
-def number_within_class(labels: Iterable[str]) -> list[str]:
+def number_within_class(labels: Iterable[str]) -> np.ndarray:
     """Build ids "label/k", k = 1, 2, ... in the order of appearance."""
     counters: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
-    return [f"{label}/{next(counters[label])}" for label in labels]
+    return np.array([f"{label}/{next(counters[label])}" for label in labels])
 
 
 def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:

@@ -25,8 +25,8 @@ def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    ids = [str(number) for number in range(1, len(data.target) + 1)]
-    return SampleSet.from_labels(ids, data.target.astype(str), images=data.images.astype(np.uint8))
+    ids = np.arange(1, len(data.target) + 1).astype(str)
+    return SampleSet(ids, data.target.astype(str), images=data.images.astype(np.uint8))
 
 
 def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
@@ -77,7 +77,7 @@ def usps(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
 def _in_parts(parts: Mapping[str, Part], images: np.ndarray) -> SampleSet:
     ids = [f"{part}/{number}" for part, (_, digits) in parts.items() for number in range(1, len(digits) + 1)]
     labels = [str(int(digit)) for _, digits in parts.values() for digit in digits]
-    return SampleSet.from_labels(ids, labels, images=images)
+    return SampleSet(np.array(ids), np.array(labels), images=images)
 
 
 def _idx(paths: Mapping[str, Path], begin: str, n_axes: int) -> np.ndarray:

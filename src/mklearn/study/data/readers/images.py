@@ -16,7 +16,7 @@ from mklearn.atomic import file_content
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
 from mklearn.study.data.readers.content import check_content, only_path, read_each
-from mklearn.study.data.samples import SampleSet, check_text, encode_labels, natural_key, some, stack_if_regular
+from mklearn.study.data.samples import SampleSet, check_text, natural_key, some, stack_if_regular
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
 """Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
@@ -84,9 +84,10 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     if len(by_dtype) > 1:
         examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
         raise DataError(f"{root}: images of different depth can't be compared: {examples}")
-    ids = [file.relative_to(root).as_posix() for file in files]
+    ids = np.array([file.relative_to(root).as_posix() for file in files])
+    labels = np.array([file.parent.name for file in files])
     notes = _note_strays([path.relative_to(root).as_posix() for path in strays], root)
-    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=list(images.values()), notes=notes)
+    return SampleSet(ids, labels, images=list(images.values()), notes=notes)
 
 
 def find_images(root: Path) -> tuple[list[Path], list[Path]]:
@@ -124,13 +125,13 @@ def _visible(folder: Path) -> list[Path]:
 
 def archive(
     paths: Mapping[str, Path], *, member: str = CLASS_FOLDERS, inner: str | None = None, colour: str = "grey",
-    content_sha256: str | None = None, choose: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    content_sha256: str | None = None, choose: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> SampleSet:  # fmt: skip
     """Read the images of a zip archive, or of the tar archive `inner` in it, in natural order of their ids.
 
     Nothing is unpacked to disk. `member` is the regular expression for the whole name of an image, with groups ``id``
     and ``class``. ``content_sha256`` is that of the pixels (n, rows, cols) of all images; without it, ``notes`` has the
-    files that are no images. `choose` returns the positions of the images to read by the ``(y, classes)`` of all.
+    files that are no images. `choose` returns the positions of the images to read by the labels of all.
     """
     path = only_path(paths)
     named = re.compile(member)
@@ -148,7 +149,7 @@ def archive(
         raise DataError(f"{path}: {where} has no images named {member}; it has {some(sorted(strays)) or 'nothing'}")
     names = sorted(found, key=lambda name: list(map(natural_key, found[name]["id"].split("/"))))
     ids, labels = (np.array([found[name][group] for name in names]) for group in ("id", "class"))
-    rows = np.arange(len(names)) if choose is None else choose(*encode_labels(labels))
+    rows = np.arange(len(names)) if choose is None else choose(labels)
     wanted = set(names if content_sha256 else [names[row] for row in rows])
     images: dict[str, np.ndarray] = {}
     for name, data in _members(path, wanted.__contains__, inner):
@@ -158,7 +159,7 @@ def archive(
         check_content(np.asarray(stack_if_regular([images[name] for name in names])), content_sha256, path)
     notes = () if content_sha256 else _note_strays(sorted(strays), path)
     kept = [images[names[row]] for row in rows]
-    return SampleSet.from_labels(ids[rows].tolist(), labels[rows], images=kept, notes=notes)
+    return SampleSet(ids[rows].tolist(), labels[rows], images=kept, notes=notes)
 
 
 def _members(path: Path, wanted: Callable[[str], bool], inner: str | None) -> Iterator[tuple[str, bytes | None]]:

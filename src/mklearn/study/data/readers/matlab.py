@@ -66,7 +66,7 @@ def _images_in_rows(
     check_content(values.T if order == "F" else values, content_sha256, path)
     images = np.ascontiguousarray(values.reshape(-1, cols, rows).transpose(0, 2, 1))
     names = [str(label) for label in labels]
-    return SampleSet.from_labels(number_within_class(names), names, images=images)
+    return SampleSet(number_within_class(names), np.array(names), images=images)
 
 
 def uci(
@@ -99,7 +99,7 @@ def uci(
     if empty := [name for name, table in chosen.items() if table.shape[1] == 0]:
         raise ConfigError(f"reader uci: `tables` gives {', '.join(empty)} none of the {features.shape[1]} features")
     names = [str(int(code)) for code in codes]
-    return SampleSet.from_labels(number_within_class(names), names, tables=chosen)
+    return SampleSet(number_within_class(names), np.array(names), tables=chosen)
 
 
 def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
@@ -109,7 +109,7 @@ def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     The `ids` of the data set are not used: a study may take a part of the file.
     """
     labels, cells = load_mat(path, ("Y", "kfold"))
-    every = np.array(number_within_class(str(code) for code in whole_numbers(labels, path, "Y")))
+    every = number_within_class(str(code) for code in whole_numbers(labels, path, "Y"))
     positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
     if any(part.min() < 0 or part.max() >= len(every) for part in positions):
         raise DataError(f"{path}: kfold has other positions than 1 to {len(every)}, the number of samples")
@@ -140,4 +140,4 @@ def views(
     begins = np.repeat([f"{part}/" for part in parts], list(parts.values())) if parts else [""] * n
     ids = [f"{begin}{sample}{row:0{len(str(n - 1))}d}" for row, begin in enumerate(begins)]
     by_name = {name: np.asarray(view, dtype=np.float64) for name, view in zip(tables, cells, strict=True)}
-    return SampleSet.from_labels(ids, np.array(names)[target - 1], tables=by_name)
+    return SampleSet(np.array(ids), np.array(names)[target - 1], tables=by_name)

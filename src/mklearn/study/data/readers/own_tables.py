@@ -145,7 +145,7 @@ def _labelled(text: np.ndarray, path: Path, columns: Columns) -> tuple[np.ndarra
 
 def _sample_set(ids: np.ndarray, labels: np.ndarray, task: TargetKind, source: str, **content: Any) -> SampleSet:
     try:
-        return (SampleSet.from_labels if task == "classes" else SampleSet.from_numbers)(ids, labels, **content)
+        return SampleSet(ids, labels if task == "classes" else labels.astype(np.float64), **content)
     except DataError as error:
         raise DataError(f"{source}: {error}") from error
 

@@ -31,7 +31,7 @@ def diabetes(paths: Mapping[str, Path] | None = None, *, target: str = "progress
     data, progression = load_diabetes(return_X_y=True, scaled=False)
     ids = [f"patient-{row:03d}" for row in range(len(data))]
     tables = {"body": np.asarray(data[:, :_BODY]), "serum": np.asarray(data[:, _BODY:])}
-    return SampleSet.from_numbers(ids, progression, tables=tables)
+    return SampleSet(np.array(ids), progression, tables=tables)
 
 
 def linnerud(paths: Mapping[str, Path] | None = None, *, target: str = "weight") -> SampleSet:
@@ -41,7 +41,7 @@ def linnerud(paths: Mapping[str, Path] | None = None, *, target: str = "weight")
     loaded = load_linnerud()
     ids = [f"man-{row:02d}" for row in range(len(loaded.data))]
     column = [name.lower() for name in loaded.target_names].index(target)
-    return SampleSet.from_numbers(ids, loaded.target[:, column], tables={"exercise": loaded.data})
+    return SampleSet(np.array(ids), loaded.target[:, column], tables={"exercise": loaded.data})
 
 
 def text(
@@ -133,7 +133,7 @@ def r_package(
     whole = pd.concat(frames, ignore_index=True)
     require_columns(whole, tables, path, "table")
     views = {view: np.ascontiguousarray(whole[view].to_numpy()) for view in tables}
-    return SampleSet.from_labels(ids, labels, tables=views)
+    return SampleSet(np.array(ids), np.array(labels), tables=views)
 
 
 def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, pd.DataFrame | np.ndarray]]:
