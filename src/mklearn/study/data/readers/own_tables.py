@@ -18,7 +18,6 @@ from mklearn.study.data.readers.tables import (
     MUDATA,
     Columns,
     Table,
-    is_bare,
     numeric_values,
     read_table,
     sample_positions,
@@ -194,7 +193,7 @@ def _in_order_of(holder: Table, table: Table, id_column: str) -> Table:
             f"{table.path}: no array {id_column!r} of ids, and {len(table.ids)} rows where {holder.path} has "
             f"{len(holder.ids)} samples"
         )
-    return replace(table, ids=holder.ids, features=table.features.set_axis(holder.ids))
+    return replace(table, features=table.features.set_axis(holder.ids))
 
 
 def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
@@ -274,7 +273,7 @@ def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> tuple[s
 
 def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> np.ndarray:
     """Read a matrix in the order of the labels file, exactly symmetric."""
-    table = read_table(path, Columns(id_column), header=not is_bare(path))
+    table = read_table(path, Columns(id_column))
     rows, columns = table.features.shape
     if rows != columns:
         raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square")

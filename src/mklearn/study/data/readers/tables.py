@@ -54,16 +54,19 @@ class Table:
     """The samples of a file."""
 
     path: Path
-    ids: np.ndarray
-    """Unique; row numbers from 1 of arrays without ids."""
+    features: pd.DataFrame
+    """By id: unique, and row numbers from 1 where the file has none. Columns of arrays have no names."""
     has_ids: bool
     labels: np.ndarray | None
     """'' where a sample has none; None where the file has no such column."""
     groups: np.ndarray | None
-    features: pd.DataFrame
-    """By id. Columns of arrays have no names."""
     columns: Sequence[str]
     """Those that hold no features."""
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Names of the samples, (n,)."""
+        return self.features.index.to_numpy(dtype=str)
 
     @property
     def names(self) -> np.ndarray | None:
@@ -72,14 +75,14 @@ class Table:
         return None if is_numbered else self.features.columns.to_numpy(dtype=str)
 
 
-def read_table(path: Path, columns: Columns, array: str | None = None, *, header: bool = True) -> Table:
+def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
     """Read the samples of a file: columns of ids, labels and groups, and one matrix of features.
 
     `array` names the matrix of a file of several: a variable of NPZ and MATLAB; of AnnData ``X``, ``obsm/NAME`` or
-    ``layers/NAME``; of MuData the modality, or ``MODALITY/obsm/NAME``. Without a `header` a text table is a matrix.
+    ``layers/NAME``; of MuData the modality, or ``MODALITY/obsm/NAME``. A text table that begins with a line of numbers
+    is a matrix without names, as arrays are.
     """
-    named = (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)
-    text = [name for name in named if name]
+    text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
     suffix = table_suffix(path)
     if suffix in ANNOTATED:
         held, features = _annotated(path, array or "X", columns.id_column)
@@ -88,21 +91,11 @@ def read_table(path: Path, columns: Columns, array: str | None = None, *, header
     elif array is not None:
         raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
     else:
-        frame = read_frame(path, text, header)
+        frame = read_frame(path, text)
         held = frame[[name for name in text if name in frame]]
         features = frame.drop(columns=list(held))
     if not len(features):
         raise DataError(f"{path}: no rows")
-    has_ids = columns.id_column in held
-    if has_ids:
-        ids = column_text(held[columns.id_column], path, columns.id_column)
-        ids = ids if columns.id_prefix is None else ids.astype(f"U{columns.id_prefix}")
-        cut = f" of {columns.id_prefix} characters (id_prefix)" if columns.id_prefix else ""
-        check_unique(ids, f"{path}: ids{cut}")
-    else:
-        if header and suffix not in ARRAYS:
-            require_columns([*held, *features], (columns.id_column,), path)
-        ids = np.arange(1, len(features) + 1).astype(str)
 
     def words(name: str | None) -> np.ndarray | None:
         if name not in held:
@@ -110,12 +103,21 @@ def read_table(path: Path, columns: Columns, array: str | None = None, *, header
         values = column_text(held[name], path, str(name), may_be_empty=True)
         return np.where(np.isin(values, list(columns.missing_labels)), "", values)
 
+    has_ids = columns.id_column in held
+    ids = np.arange(1, len(features) + 1).astype(str)
+    if has_ids:
+        ids = column_text(held[columns.id_column], path, columns.id_column)
+        ids = ids if columns.id_prefix is None else ids.astype(f"U{columns.id_prefix}")
+        cut = f" of {columns.id_prefix} characters (id_prefix)" if columns.id_prefix else ""
+        check_unique(ids, f"{path}: ids{cut}")
+    elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
+        require_columns([*held, *features], (columns.id_column,), path)
     labels = words(columns.label_column)
     if labels is not None:
         check = _class_names if columns.task == "classes" else _target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    return Table(path, ids, has_ids, labels, words(columns.group_column), features, list(map(str, held)))
+    return Table(path, features, has_ids, labels, words(columns.group_column), list(map(str, held)))
 
 
 @contextmanager
@@ -137,13 +139,12 @@ def readable(path: Path) -> Iterator[None]:
 # --- tables of named columns
 
 
-def read_frame(
-    path: Path, text_columns: Sequence[str] = (), header: bool = True, rows: int | None = None
-) -> pd.DataFrame:
+def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
     """Read a Parquet, CSV or TSV table, of text the first `rows`; the first of `text_columns` is that of ids.
 
-    Every column has a name, and no two columns the same. Columns of True, False and missing values are logical. In text
-    tables `text_columns` are read as they are written: an id "007" or "NA" is text.
+    Columns of True, False and missing values are logical. In text tables `text_columns` are read as they are written:
+    an id "007" or "NA" is text. Every column has a name, and no two columns the same, but for text that begins with a
+    line of numbers: it is a matrix, and all its lines are rows.
     """
     suffix = table_suffix(path)
     if suffix == ".parquet":
@@ -154,41 +155,29 @@ def read_frame(
         if ids is not None and ids not in frame.columns and index.nlevels == 1 and is_ids:
             frame = frame.rename_axis(ids).reset_index()
     elif suffix in SEPARATORS:
-        if header:
-            _check_names(first_row(path), path)
-        options: dict[str, Any] = {"sep": SEPARATORS[suffix], "keep_default_na": False, "nrows": rows}
+        options: dict[str, Any] = {"sep": SEPARATORS[suffix], "keep_default_na": False}
         with readable(path):
+            try:
+                first = pd.read_csv(existing_file(path), header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
+            except pd.errors.EmptyDataError:
+                raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample") from None
+            is_matrix = all(map(is_number, first))
+            if not is_matrix:
+                _check_names(first, path)
+            options |= {"nrows": rows, "header": None if is_matrix else "infer"}
             warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names
-            frame = pd.read_csv(
-                existing_file(path), header="infer" if header else None, index_col=False, na_values=("", *MISSING),
-                dtype=dict.fromkeys(text_columns, str), **options,
-            )  # fmt: skip
+            missing, types = ("", *MISSING), dict.fromkeys(text_columns, str)
+            frame = pd.read_csv(path, index_col=False, na_values=missing, dtype=types, **options)
             # again, for the words of missing values in them: `na_values` for each column would take 14 kB a column
             as_text = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, **options)
         for name in as_text.columns:
             frame[name] = as_text[name]
+        frame = frame.set_axis(pd.RangeIndex(frame.shape[1]), axis=1) if is_matrix else frame
     else:
         raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
     objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in text_columns]
     logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
     return frame.astype(dict.fromkeys(logical, "boolean"))
-
-
-def first_row(path: Path) -> list[str]:
-    """Return the cells of the first line of a text table that is not blank."""
-    with readable(path):
-        try:
-            return pd.read_csv(
-                existing_file(path), sep=SEPARATORS[table_suffix(path)], header=None, nrows=1, dtype=str,
-                keep_default_na=False,
-            ).iloc[0].tolist()  # fmt: skip
-        except pd.errors.EmptyDataError:
-            raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample") from None
-
-
-def is_bare(path: Path) -> bool:
-    """Return whether a text table begins with a line of numbers only: a matrix without ids."""
-    return table_suffix(path) in SEPARATORS and all(map(is_number, first_row(path)))
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:
@@ -341,7 +330,8 @@ def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = Non
             for part in file.get("mod", {}).values():
                 obs = _joined(obs, read(part["obs"]))
             return obs if "id" in obs else obs.assign(id=obs.index)
-    return pd.DataFrame() if is_bare(path) else read_frame(path, ("id", *names), rows=rows)
+    frame = read_frame(path, ("id", *names), rows)
+    return pd.DataFrame() if isinstance(frame.columns, pd.RangeIndex) else frame
 
 
 def first_values(path: Path, column: str, count: int = 100) -> list[str]:
