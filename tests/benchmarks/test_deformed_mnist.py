@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.unit.study.data.test_registered import write_mnist
 
-from mklearn.study.data.readers.digits import mnist
+from mklearn.study.data.readers.registered import mnist
 
 pytestmark = pytest.mark.benchmark
 SIDE = 12

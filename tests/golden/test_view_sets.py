@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.kernels import Views
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.content import published_test_part
+from mklearn.study.data.readers.registered import published_test_part
 from mklearn.study.data.registry import entry
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.datasets import dataset_spec

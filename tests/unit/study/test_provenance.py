@@ -108,7 +108,9 @@ def test_a_descriptor_and_a_reader_are_code_of_no_other() -> None:
     for reader in readers | {"mklearn.study.data.readers.own_tables:feature_tables"}:
         path = reader.partition(":")[0].removeprefix("mklearn.").replace(".", "/")
         assert f"{path}.py" in code_of("read", {"reader": reader})
-    assert "study/data/readers/views.py" not in code_of("read", {"reader": "mklearn.study.data.readers.digits:usps"})
+    assert "study/data/readers/views.py" not in code_of(
+        "read", {"reader": "mklearn.study.data.readers.registered:usps"}
+    )
 
 
 # --- cheap parsing

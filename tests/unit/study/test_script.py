@@ -19,7 +19,7 @@ from mklearn.study.script import call
 
 DIGITS = {
     "dataset": "digits",
-    "reader": "mklearn.study.data.readers.digits:sklearn_digits",
+    "reader": "mklearn.study.data.readers.registered:sklearn_digits",
     "options": {},
     "per_class": 3,
 }

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.errors import DataError
+from mklearn.errors import DataError, UserError
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.data_specs import TargetKind
@@ -207,6 +207,21 @@ class SampleSet:
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
+
+
+def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None = None) -> dict[Any, Any]:
+    """Read each file, and raise what is wrong with all of them at once, of more than `most` with their number."""
+    contents, mistakes = {}, list[str]()
+    for name in names:
+        try:
+            contents[name] = read(name)
+        except UserError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        distinct = list(dict.fromkeys(mistakes))
+        more = f"; ... ({len(distinct)} in all)" if len(distinct) > (most or len(distinct)) else ""
+        raise DataError("; ".join(distinct[:most]) + more)
+    return contents
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:

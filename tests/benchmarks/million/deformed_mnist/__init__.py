@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
 from mklearn.errors import ConfigError
-from mklearn.study.data.readers.digits import mnist
+from mklearn.study.data.readers.registered import mnist
 from mklearn.study.data.samples import SampleSet
 
 BATCH = 1000
@@ -44,7 +44,7 @@ def read(
     i-th original, counted from 0, has draw i % 1000 of ``default_rng([seed, c, i // 1000])``, whatever `n_samples`. Ids
     are "train/5" of an original and "train/5-3" of its third copy; groups are the ids of the originals.
 
-    `paths` and `content_sha256` are those of the originals, as for :func:`mklearn.study.data.readers.digits.mnist`;
+    `paths` and `content_sha256` are those of the originals, as for :func:`mklearn.study.data.readers.registered.mnist`;
     `choose` takes the labels of all samples, and returns positions of those to make, ascending.
     """
     if n_samples < 1:

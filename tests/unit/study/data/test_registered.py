@@ -18,9 +18,7 @@ from scipy.io import savemat
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.content import published_folds
-from mklearn.study.data.readers.digits import mnist, usps
-from mklearn.study.data.readers.matlab import deng_cai, uci, views
+from mklearn.study.data.readers.registered import deng_cai, mnist, published_folds, uci, usps, views
 from mklearn.study.data.readers.views import r_package
 from mklearn.study.data.registry import entry, registry
 from mklearn.study.data.samples import SampleSet

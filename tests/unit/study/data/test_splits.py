@@ -31,7 +31,7 @@ from mklearn.study.data.draw_splits import (
     validation_folds,
 )
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.matlab import uci
+from mklearn.study.data.readers.registered import uci
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.datasets import dataset_spec
@@ -299,7 +299,7 @@ def test_released_splits_are_by_the_ids_of_the_data_set(tmp_path: Path) -> None:
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.labels})
     spec = SplitSpec(
         kind="released", implementation="mklearn.study.data.draw_splits:released", parameters={}, seed=0, dataset="a",
-        source="mklearn.study.data.readers.matlab:uci_splits",
+        source="mklearn.study.data.readers.registered:uci_splits",
     )  # fmt: skip
     expected = [Split(0, 0, a(1, 2, 3, 4), a(0, 5)), Split(1, 0, a(2, 3, 4, 5), a(0, 1))]
     assert_same(draw_splits(labels, spec, [file]), expected)
@@ -319,7 +319,7 @@ def test_released_splits_in_a_plan() -> None:
     for wildcards in map(wildcards_of, jobs.keys("split")):
         assert [Path(path).name for path in jobs.job("split", wildcards).inputs["files"]] == ["heart.mat"]
         spec = jobs.specification("split", wildcards)
-        assert spec["source"] == "mklearn.study.data.readers.matlab:uci_splits"
+        assert spec["source"] == "mklearn.study.data.readers.registered:uci_splits"
         assert "choose" not in spec["parameters"]
     inner, test = plan.fits.values()
     assert [fit.spec.settings[0].protocol for fit in (inner, test)] == ["inner", "test-optimistic"]

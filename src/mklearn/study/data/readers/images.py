@@ -15,8 +15,8 @@ import numpy as np
 from mklearn.atomic import file_content
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-from mklearn.study.data.readers.content import check_content, only_path, read_each
-from mklearn.study.data.samples import SampleSet, check_text, natural_key, some, stack_if_regular
+from mklearn.study.data.readers.registered import check_content, only_path
+from mklearn.study.data.samples import SampleSet, check_text, natural_key, read_each, some, stack_if_regular
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
 """Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""

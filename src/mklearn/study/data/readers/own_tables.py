@@ -13,7 +13,6 @@ import pandas as pd
 
 from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
-from mklearn.study.data.readers.content import read_each
 from mklearn.study.data.readers.tables import (
     MUDATA,
     Columns,
@@ -22,7 +21,7 @@ from mklearn.study.data.readers.tables import (
     read_table,
     sample_positions,
 )
-from mklearn.study.data.samples import SampleSet, check_numbers, some
+from mklearn.study.data.samples import SampleSet, check_numbers, read_each, some
 from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.fit_spec import Impute
 

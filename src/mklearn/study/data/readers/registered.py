@@ -1,0 +1,300 @@
+"""Registered data sets: digits, images in rows of MATLAB files, tables of the UCI repository, and cells of views."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import existing_file
+from mklearn.errors import ConfigError, DataError
+from mklearn.extras import require
+from mklearn.study.data.readers.tables import matlab_variables, readable, whole_numbers
+from mklearn.study.data.samples import SampleSet, some
+
+_PER_PERSON, _SIDE = 10, 64
+_IDX_OF_BYTES = 0x800
+_USPS_SIDE, _USPS_GRID = 16, 2000
+Part = tuple[np.ndarray, np.ndarray]
+
+
+def only_path(paths: Mapping[str, Path]) -> Path:
+    """Return the single file of a reader that takes one."""
+    if len(paths) != 1:
+        raise DataError(f"the reader takes one file, got {len(paths)}: {', '.join(map(str, paths.values()))}")
+    return existing_file(next(iter(paths.values())))
+
+
+def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:
+    """Raise DataError if the sha256 of an array's C-ordered bytes is not the expected one, if any."""
+    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest() if expected else None
+    if digest != expected:
+        raise DataError(
+            f"{source}: its content is not that of the registered data set (sha256 of the decoded values: expected "
+            f"{expected}, got {digest}): another crop, scaling or order. Delete the file, and run again to download it"
+        )
+
+
+def number_within_class(labels: Iterable[str]) -> np.ndarray:
+    """Build ids "label/k", k = 1, 2, ... in the order of appearance."""
+    counters: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+    return np.array([f"{label}/{next(counters[label])}" for label in labels])
+
+
+# --- released splits
+
+
+def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
+    """Return the test part of data sets whose ids begin with "train/" and "test/"; `path` is not read."""
+    test = np.char.startswith(ids, "test/")
+    if test.all() or not test.any():
+        raise ConfigError(
+            f"protocol released: all {len(ids)} samples are of the {'test' if test.any() else 'training'} part of the "
+            "data set; `per_class` takes the first samples of a class: draw them at random, with `draw: 0`"
+        )
+    return [ids[test]]
+
+
+def published_folds(path: Path, ids: np.ndarray) -> list[np.ndarray]:
+    """Return the test part of each fold in the column ``fold`` of a data set's table of samples, by number."""
+    frame = pd.read_csv(path, dtype={"id": str})
+    folds = [frame.loc[frame["fold"].eq(number), "id"] for number in sorted(frame["fold"].unique())]
+    return [ids[np.isin(ids, fold.to_numpy(dtype=str))] for fold in folds]
+
+
+def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
+    """Read the ids of the test samples of each split that a MATLAB file of this form has beside its samples.
+
+    ``kfold`` is a cell of their positions, counted from 1; each counts once, although they were drawn with replacement.
+    The `ids` of the data set are not used: a study may take a part of the file.
+    """
+    labels, cells = load_mat(path, ("Y", "kfold"))
+    every = number_within_class(str(code) for code in whole_numbers(labels, path, "Y"))
+    positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
+    if any(part.min() < 0 or part.max() >= len(every) for part in positions):
+        raise DataError(f"{path}: kfold has other positions than 1 to {len(every)}, the number of samples")
+    return [every[part] for part in positions]
+
+
+# --- digits
+
+
+def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
+    """Read the 1797 digits of 8 x 8 pixels in 0..16 that come with scikit-learn; `paths` is ignored."""
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    ids = np.arange(1, len(data.target) + 1).astype(str)
+    return SampleSet(ids, data.target.astype(str), images=data.images.astype(np.uint8))
+
+
+def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+    """Read the training and the test part of MNIST from its four files by name.
+
+    ``content_sha256`` is that of the pixels, (n, rows, columns) bytes, training part first. Ids are "train/1", ...,
+    "test/1", ..., classes "0" ... "9".
+    """
+    parts: dict[str, Part] = {}
+    for begin, part in {"train": "train", "t10k": "test"}.items():
+        pixels, digits = (_idx(paths, f"{begin}-{name}", axes) for name, axes in (("images", 3), ("labels", 1)))
+        if len(pixels) != len(digits) or any(pixels.shape[1:] != images.shape[1:] for images, _ in parts.values()):
+            raise DataError(f"part {part} has images of shape {pixels.shape} and {len(digits)} labels")
+        parts[part] = pixels, digits
+    images = np.concatenate([pixels for pixels, _ in parts.values()])
+    check_content(images, content_sha256, " and ".join(map(str, paths.values())))
+    return _in_parts(parts, images)
+
+
+def usps(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+    """Read the training and test parts, whose values times 2000, (n, 256) little-endian uint16, have the sha256.
+
+    The files are one HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the
+    two text files usps.bz2 and usps.t.bz2 of LIBSVM, compressed or not, with grey values v in [-1, 1] of three decimals
+    and labels 1..10 of the digits 0..9. (v + 1) / 2 is returned. Both packagings are rounded to that grid, multiples of
+    1/2000, and give bitwise equal samples (the HDF5 file is in single precision). Ids are "train/1", ..., and images
+    (n, 16, 16) float64 in [0, 1], ink bright.
+    """
+    files = [existing_file(path) for path in paths.values()]
+    if len(files) not in (1, 2):
+        raise DataError(f"USPS is one HDF5 file or two text files, got {len(files)}: {', '.join(map(str, files))}")
+    parts = _usps_hdf5(files[0]) if len(files) == 1 else _usps_texts(files)
+    source, values = " and ".join(map(str, files)), []
+    for part, (data, target) in parts.items():
+        if data.ndim != 2 or data.shape != (len(target), _USPS_SIDE**2):
+            raise DataError(f"{source}: part {part} has shape {data.shape} and {len(target)} labels")
+        steps = np.rint(data * _USPS_GRID)
+        if not (np.isfinite(steps).all() and steps.min() >= 0 and steps.max() <= _USPS_GRID):
+            raise DataError(f"{source}: part {part} has grey values outside the expected range")
+        if not set(np.unique(target)) <= set(range(10)):
+            raise DataError(f"{source}: part {part} has labels other than ten digits")
+        values.append(steps.astype("<u2"))
+    grid = np.concatenate(values)
+    check_content(grid, content_sha256, source)
+    return _in_parts(parts, (grid / float(_USPS_GRID)).reshape(-1, _USPS_SIDE, _USPS_SIDE))
+
+
+def _in_parts(parts: Mapping[str, Part], images: np.ndarray) -> SampleSet:
+    ids = [f"{part}/{number}" for part, (_, digits) in parts.items() for number in range(1, len(digits) + 1)]
+    labels = [str(int(digit)) for _, digits in parts.values() for digit in digits]
+    return SampleSet(np.array(ids), np.array(labels), images=images)
+
+
+def _idx(paths: Mapping[str, Path], begin: str, n_axes: int) -> np.ndarray:
+    """Read the array of bytes whose file's name begins so; its header says how many there are."""
+    files = [path for name, path in paths.items() if name.startswith(begin)]
+    if len(files) != 1:
+        raise DataError(f"MNIST is four files; of {begin}... there are {len(files)} among {', '.join(paths)}")
+    with readable(existing_file(files[0])), gzip.open(files[0]) as stream:
+        magic, *shape = np.frombuffer(stream.read(4 * (1 + n_axes)), dtype=">u4").tolist()
+        if magic != _IDX_OF_BYTES + n_axes:
+            raise DataError(f"{files[0]}: not an IDX file of bytes with {n_axes} axes")
+        return np.frombuffer(stream.read(), dtype=np.uint8).reshape(shape)
+
+
+def _usps_hdf5(path: Path) -> dict[str, Part]:
+    require("h5py")
+    with readable(path):
+        import h5py
+
+        with h5py.File(path) as file:
+            return {
+                part: (np.asarray(file[part]["data"], dtype=float), np.asarray(file[part]["target"]))
+                for part in ("train", "test")
+            }
+
+
+def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
+    from sklearn.datasets import load_svmlight_file
+
+    ordered = sorted(files, key=lambda path: ".t" in path.name)
+    if [".t" in path.name for path in ordered] != [False, True]:
+        raise DataError(f"exactly one of {', '.join(path.name for path in files)} must be the test part (usps.t...)")
+    parts = {}
+    for part, path in zip(("train", "test"), ordered, strict=True):
+        with readable(path):  # the suffix selects the decompression; a pixel left out of a line is 0, mid-grey
+            data, labels = load_svmlight_file(str(path), n_features=_USPS_SIDE**2)
+        parts[part] = (data.toarray() + 1) / 2, labels - 1
+    return parts
+
+
+# --- MATLAB files
+
+
+def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[Any]:
+    """Read variables of a MATLAB file: of `alternatives` the first that it has completely."""
+    variables = matlab_variables(path)
+    for names in alternatives:
+        if all(name in variables for name in names):
+            return [variables[name] for name in names]
+    expected = ", or ".join(" and ".join(names) for names in alternatives)
+    raise DataError(f"{path}: has the variables {some(list(variables))}; expected {expected}")
+
+
+def deng_cai(
+    paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_sha256: str | None = None
+) -> SampleSet:
+    """Read ``fea`` (n, rows * cols), whose rows are images in column-major order, and ``gnd`` (n, 1).
+
+    Some files have the names ``X`` and ``Y``. ``content_sha256`` is that of ``fea``, as uint8 if all its values are
+    integers in 0..255 and as float64 otherwise. Ids are "label/k", k counting from 1 within the class.
+    """
+    path = only_path(paths)
+    values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
+    return _images_in_rows(values, whole_numbers(labels, path, "labels"), shape, content_sha256, path)
+
+
+def olivetti(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+    """Read ``faces`` (4096, 400), a column-major 64 x 64 image per column.
+
+    Ids are "person/k", both counting from 1: the file has no labels, and every ten consecutive images show one person.
+    """
+    path = only_path(paths)
+    (faces,) = load_mat(path, ("faces",))
+    people = 1 + np.arange(faces.shape[-1]) // _PER_PERSON
+    return _images_in_rows(faces.T, people, (_SIDE, _SIDE), content_sha256, path, order="F")
+
+
+def _images_in_rows(
+    values: np.ndarray, labels: np.ndarray, shape: Sequence[int], content_sha256: str | None, path: Path,
+    order: str = "C",
+) -> SampleSet:  # fmt: skip
+    """Return the images in the rows of a matrix, each in column-major order."""
+    rows, cols = shape
+    if values.shape != (len(labels), rows * cols):
+        raise DataError(
+            f"{path}: the images have shape {values.shape}; expected ({len(labels)}, {rows * cols}) for "
+            f"{len(labels)} labels and images of {rows} x {cols}"
+        )
+    is_8_bit = values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any()
+    values = values.astype(np.uint8 if is_8_bit else np.float64)
+    check_content(values.T if order == "F" else values, content_sha256, path)
+    images = np.ascontiguousarray(values.reshape(-1, cols, rows).transpose(0, 2, 1))
+    names = [str(label) for label in labels]
+    return SampleSet(number_within_class(names), np.array(names), images=images)
+
+
+def uci(
+    paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None,
+    class_codes: Sequence[int] = (), content_sha256: str | None = None,
+) -> SampleSet:  # fmt: skip
+    """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
+
+    Features of each of the `tables` are a slice of all; by default one table, "features", has all. In text the column
+    with the `class_codes` is the first or the last one: copies differ in that. ``content_sha256`` is that of the
+    features, shape (n, d), with the codes as last column, as float64. Ids are "code/k", k counting from 1 within the
+    class.
+    """
+    path = only_path(paths)
+    if path.suffix == ".mat":
+        values, labels = load_mat(path, ("X", "Y"))
+        features, codes = values.T.astype(np.float64), whole_numbers(labels, path, "Y")
+    else:
+        with readable(path):
+            text = np.loadtxt(path, delimiter=",", ndmin=2)
+        columns = [column for column in (0, -1) if set(text[:, column]) == set(class_codes)]
+        if not columns:
+            raise DataError(f"{path}: neither the first nor the last column has the classes {some(class_codes)} alone")
+        features, codes = np.delete(text, columns[0], axis=1), text[:, columns[0]]
+    if len(features) != len(codes):
+        raise DataError(f"{path}: {len(features)} samples but {len(codes)} labels")
+    check_content(np.column_stack([features, codes]), content_sha256, path)
+    parts = tables or {"features": (0, features.shape[1])}
+    chosen = {name: np.ascontiguousarray(features[:, slice(*part)]) for name, part in parts.items()}
+    if empty := [name for name, table in chosen.items() if table.shape[1] == 0]:
+        raise ConfigError(f"reader uci: `tables` gives {', '.join(empty)} none of the {features.shape[1]} features")
+    names = [str(int(code)) for code in codes]
+    return SampleSet(number_within_class(names), np.array(names), tables=chosen)
+
+
+def views(
+    paths: Mapping[str, Path], *, tables: Sequence[str], classes: Sequence[str] | None = None, sample: str = "",
+    parts: Mapping[str, int] | None = None,
+) -> SampleSet:  # fmt: skip
+    """Read a cell ``X`` of one matrix (n, d) for each of the `tables`, unscaled, and the codes ``y``, from 1.
+
+    Ids are `sample` before the row from 0. They begin with the part of the published split, ``train/s1``, if `parts`
+    has the number of samples of each.
+    """
+    path = only_path(paths)
+    cells, codes = load_mat(path, ("X", "y"))
+    target = whole_numbers(codes, path, "y")
+    n = len(target)
+    shapes = [np.shape(view) for view in cells]
+    if len(shapes) != len(tables) or any(len(shape) != 2 or shape[0] != n for shape in shapes):
+        raise DataError(f"{path}: X has views of shapes {some(shapes, 20)}; expected {len(tables)} of {n} rows")
+    names = list(classes) if classes is not None else [str(code) for code in range(1, int(target.max()) + 1)]
+    if target.min() < 1 or target.max() > len(names):
+        raise DataError(f"{path}: y has the codes {target.min()} to {target.max()}; expected 1 to {len(names)}")
+    if parts and sum(parts.values()) != n:
+        raise DataError(f"{path}: {n} samples; expected {' + '.join(map(str, parts.values()))}")
+    begins = np.repeat([f"{part}/" for part in parts], list(parts.values())) if parts else [""] * n
+    ids = [f"{begin}{sample}{row:0{len(str(n - 1))}d}" for row, begin in enumerate(begins)]
+    by_name = {name: np.asarray(view, dtype=np.float64) for name, view in zip(tables, cells, strict=True)}
+    return SampleSet(np.array(ids), np.array(names)[target - 1], tables=by_name)
