@@ -43,33 +43,22 @@ def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
 
 @dataclass(frozen=True)
 class MethodOnViews:
-    """A method on all samples of a data set.
-
-    Attributes
-    ----------
-    views : Views or None
-        Of all samples, by the names that kernels and inputs of the method have for them; None where samples are read in
-        blocks.
-    y : (n,) class codes, or numbers
-    method : MethodSpec
-    kernels : sequence of dict
-        Specs of its kernels with "id", as `mklearn.kernels.transform.StackTransform` takes them;
-        ``feature_scaling`` may be "auto" until training samples have chosen, see `with_chosen_scalings`.
-    groups : (n,) array of str, optional
-        Group of each sample, for methods that leave out whole groups of training samples themselves.
-    scalings : dict of str to str
-        Those that training samples have chosen, by kernel; of a method on features by input.
-    samples_of : callable, optional
-        In place of :class:`mklearn.study.evaluation.split.SplitSamples`, with the same parameters.
-    """
+    """A method on all samples of a data set."""
 
     views: Views | None
+    """By the names that kernels and inputs of the method have for them; None where samples are read in blocks."""
     y: NDArray[Any]
+    """Class codes, or numbers, (n,)."""
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
+    """Specs with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be "auto" until
+    training samples have chosen, see `with_chosen_scalings`."""
     groups: NDArray[np.str_] | None = None
+    """Of each sample, for methods that leave out whole groups of training samples themselves."""
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
+    """Those that training samples have chosen, by kernel; of a method on features by input."""
     samples_of: Callable[..., Any] | None = None
+    """In place of :class:`mklearn.study.evaluation.split.SplitSamples`."""
 
     def fit_parameters(self, train: Indices) -> dict[str, Any]:
         """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
@@ -132,12 +121,9 @@ _KEY = "feature_scaling"
 
 
 def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) -> MethodOnViews:
-    """Replace each automatic scaling by that which the training samples choose, see `choose_scaling`.
+    """Replace each automatic scaling by the one that the training samples choose.
 
-    Raises
-    ------
-    ConstantKernel, NotApplicable, SolverFailed
-        See :func:`mklearn.base.scaling_choice.choose_scaling`.
+    Errors are those of :func:`mklearn.base.scaling_choice.choose_scaling`.
     """
     name, first = next(iter(problem.method.inputs.items()))
     parts = [part for kernel in problem.kernels for part in kernel.get("factors", [kernel])]

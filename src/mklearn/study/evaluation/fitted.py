@@ -25,42 +25,27 @@ Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass
 class Fitted:
-    """A method with its parameters, fitted to training samples, and what it gives for test samples.
-
-    Attributes
-    ----------
-    y_train : labels of the training samples
-    estimators : list
-        The fitted estimator; of a method that is fitted for several numbers of components, one for each.
-    components : list of int
-        Numbers of components with which test samples are predicted; empty for a classifier without any.
-    lookups : list of Lookup
-        What each estimator gives beside labels.
-    fit_seconds, predict_seconds : float
-        Processor time of the kernels and of all fits, and of applying them to the test samples: that of all threads of
-        this process, on a busy machine too. Time in child processes, which no estimator of mklearn starts, is not
-        included.
-    labels : list of (m,) arrays
-        A classifier's own labels of the test samples, by each estimator.
-    embeddings : list of Pair
-        One for each estimator; empty for a classifier.
-    leading : bool
-        Whether the first q columns of the only embedding are that with q components.
-    weights : array
-        Kernel weights; NaN if the estimator has none.
-    kernel_info : list of dict
-    """
+    """A method with its parameters, fitted to training samples, and what it gives for test samples."""
 
     y_train: Labels
     estimators: list[Any]
+    """The fitted estimator; of a method that is fitted for several numbers of components, one for each."""
     components: list[int]
+    """Numbers of components with which test samples are predicted; empty for a classifier without any."""
     lookups: list[Lookup]
+    """Of each estimator."""
     fit_seconds: float
+    """Processor time of the kernels and of all fits, of all threads of this process; not of child processes, which no
+    estimator of mklearn starts."""
     predict_seconds: float
     labels: Sequence[Labels] = ()
+    """A classifier's own labels of the test samples (m,), by each estimator."""
     embeddings: Sequence[Pair] = ()
+    """One for each estimator; empty for a classifier."""
     leading: bool = False
+    """Whether the first q columns of the only embedding are the one with q components."""
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """Kernel weights; NaN if the estimator has none."""
     kernel_info: list[dict[str, Any]] = field(default_factory=list)
 
     def predictions(self, rule: str, y: Labels, position: int | None = None) -> RulePredictions:
@@ -147,12 +132,8 @@ def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_
 def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:
     """Return what looks up by name what a fitted estimator gives for test samples.
 
-    Parameters
-    ----------
-    fitted : the estimator, as it takes the test samples
-    n_train : number of training samples
-    test : the test samples; None where only their embedding is there
-    scores : scores of the classes of the test samples, where their labels come from them
+    ``test`` are those as it takes them, None where only their embedding is there; ``scores`` are the scores of their
+    classes, where their labels come from these.
     """
     estimator = method_of(fitted)
 

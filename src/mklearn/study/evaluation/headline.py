@@ -1,7 +1,11 @@
-"""The one choice of a study: the rows that its headline is made of, and the method that wins by them.
+"""The one choice of a study: the rows that its headline is made of, their verdicts, and the method that wins by them.
 
 The page, the answer in the terminal and the final model take the same rows: those chosen by inner cross-validation, by
 one metric and one nearest-neighbour rule, with the classifiers, which have no rule, beside the embeddings.
+
+The verdict says what the interval of a difference to the reference shows. A difference holds where its 95 % interval
+excludes 0 and Holm's adjusted p-value is below 5 %. Where it does not, the interval may exclude a gain that matters (1
+percentage point, or the study's own); if it does not exclude one, nothing is shown.
 """
 
 from __future__ import annotations
@@ -13,22 +17,19 @@ import pandas as pd
 
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import plain_records
-from mklearn.study.evaluation.verdicts import BETTER, verdicts
 from mklearn.study.specs.final_spec import FinalEntry
+
+LEVEL = 0.05
+MATTERS = 0.01
+"""The smallest gain that matters, as a fraction, where a study says nothing."""
+BETTER, WORSE, NO_GAIN, NOT_SHOWN = "better", "worse", "no gain", "not shown"
 
 
 def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", reference: str = "") -> pd.DataFrame:
-    """Select the rows of a summary table that are compared.
+    """Select the rows of a summary that are compared; without a column ``metric`` all are accuracies.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        Of :func:`mklearn.study.evaluation.summary.summarise`; without a column ``metric`` all rows are accuracies.
-    metric : str
-    neighbour : str
-        The rule of embeddings; "" is the first one of the reference, and if that is a classifier, of the study.
-    reference : str
-        The method that others are compared with.
+    ``neighbour`` is the rule of embeddings; "" is the first one of the reference, and if that is a classifier, of the
+    study.
     """
     rows = summary[summary["selection"].eq("inner_cv")]
     if "metric" in rows:
@@ -58,7 +59,7 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
     larger_is_better = metric_named(metric).larger_is_better
     rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))
     sign = 1.0 if larger_is_better else -1.0
-    found: list[tuple[int, dict[str, Any]]] = []
+    valued: list[tuple[int, dict[str, Any]]] = []
     for position, entry in enumerate(entries):
         own = rows[
             rows["dataset"].eq(dataset) & rows["protocol"].eq(entry.protocol) & rows["method"].eq(entry.method)
@@ -66,10 +67,44 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
         ]  # fmt: skip
         if entry.train_size is not None:
             own = own[own["train_size"].eq(entry.train_size).fillna(False)]
-        found += [(position, row) for row in plain_records(own)]
-    if not found:
+        valued += [(position, row) for row in plain_records(own)]
+    if not valued:
         return None
-    certain = [one for one in found if one[1]["verdict"] == BETTER]
-    complete = [one for one in found if not one[1].get("n_failed", 0)]
-    kept = certain or complete or found
-    return Winner(*max(kept, key=lambda one: sign * float(one[1]["mean"])), len({position for position, _ in found}))
+    certain = [one for one in valued if one[1]["verdict"] == BETTER]
+    complete = [one for one in valued if not one[1].get("n_failed", 0)]
+    kept = certain or complete or valued
+    return Winner(*max(kept, key=lambda one: sign * float(one[1]["mean"])), len({position for position, _ in valued}))
+
+
+# --- verdicts
+
+
+def verdicts(rows: pd.DataFrame, matters: float, larger_is_better: bool = True) -> pd.Series:
+    """Return the verdict of each row, with ``difference_low``, ``difference_high`` and perhaps ``p_holm``.
+
+    ``matters`` is the smallest gain that matters, as a fraction.
+    """
+    low, high = rows["difference_low"].astype("float64"), rows["difference_high"].astype("float64")
+    if not larger_is_better:
+        low, high = -high, -low
+    adjusted = rows["p_holm"].astype("float64") if "p_holm" in rows else pd.Series(float("nan"), rows.index)
+    holds = adjusted.isna() | adjusted.lt(LEVEL)
+    judged = pd.Series(NOT_SHOWN, rows.index, dtype=object)
+    judged[high < matters] = NO_GAIN
+    judged[(high < 0) & holds] = WORSE
+    judged[(low > 0) & holds] = BETTER
+    return judged.where(low.notna() & high.notna(), "")
+
+
+def verdict(row: dict[str, Any], matters: float, larger_is_better: bool = True) -> str:
+    """Return the verdict of one row; empty without an interval."""
+    interval = {name: row.get(name) for name in ("difference_low", "difference_high", "p_holm")}
+    return str(verdicts(pd.DataFrame([interval]), matters, larger_is_better).iloc[0])
+
+
+def only_before_holm(row: dict[str, Any]) -> bool:
+    """Tell whether the interval excludes 0, but not after the correction for the number of comparisons."""
+    low, high, adjusted = (row.get(name) for name in ("difference_low", "difference_high", "p_holm"))
+    if pd.isna(low) or pd.isna(high) or pd.isna(adjusted):
+        return False
+    return bool((low > 0 or high < 0) and adjusted >= LEVEL)

@@ -70,24 +70,15 @@ class Reproduction(NamedTuple):
 def compare_published(
     summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None
 ) -> Reproduction:
-    """Compare a summary with the published values in it.
+    """Compare a summary with the published values in it; values are fractions.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`mklearn.study.evaluation.summary.summarise`: values and published values as fractions.
-    calibration : dict, optional
-        ``{"method", "tolerance"}``: where a published cell of this method is off by more than ``tolerance`` units of
-        split noise, the data set differs from the paper's and none of its cells is judged.
-    tolerance : Tolerance, optional
-        The difference up to which a cell is reproduced; by default 3 units of split noise.
+    Where a published cell of the ``calibration``'s method is off by more than its tolerance in units of split noise,
+    the data set differs from the paper's and none of its cells is judged. Up to the ``tolerance``, by default 3 units
+    of split noise, a cell is reproduced.
 
-    Returns
-    -------
-    reproduction : Reproduction
-        ``cells`` has the columns ``CELL_COLUMNS`` and a row for each of the :func:`judged_rows` with a published value.
-        Values are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are
-        percentage points. ``reason`` explains a missing value, a missing verdict or one that is not certain.
+    The ``cells`` have `CELL_COLUMNS` and a row for each of the :func:`judged_rows` with a published value:
+    ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are percentage points, and
+    ``reason`` explains a missing value, a missing verdict or one that is not certain.
     """
     oracle = summary[summary["published"].notna() & judged_rows(summary)]
     chosen = summary.loc[summary["selection"].eq("inner_cv"), [*_PLACE, "mean"]]

@@ -46,25 +46,11 @@ def without_neighbours(labels: NDArray) -> Decision:
 
 
 def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
-    """Predict labels with the first 1, 2, ..., p components of an embedding.
+    """Predict labels (p, m) with the first 1, 2, ..., p components of an embedding.
 
-    Parameters
-    ----------
-    Z_train, y_train, Z_test
-        As for :func:`mklearn.nearest_neighbour.accuracy_by_dimension`; with class means labels can be sorted.
-    rule : {"cosine", "euclidean", "class_mean"}
-        Of the nearest training sample, see there; or the class of the nearest mean of a class's training samples, by
-        Euclidean distance: of several classes at the same distance, the first in sorted order.
-
-    Returns
-    -------
-    labels : ndarray of shape (p, m), of the type of ``y_train``
-        Row q - 1 holds the predictions with the first q components.
-
-    Raises
-    ------
-    DataError
-        Inconsistent shapes, no samples, values that are not finite, or an unknown rule.
+    By the nearest training sample, see :func:`mklearn.nearest_neighbour.accuracy_by_dimension`, or by the nearest mean
+    of a class's training samples in Euclidean distance: of several at the same distance, the first in sorted order.
+    DataError is raised for inconsistent shapes, no samples, values that are not finite, or an unknown rule.
     """
     if rule == CLASS_MEAN:
         classes, means = _class_means(Z_train, y_train)

@@ -27,30 +27,16 @@ UPPER_BOUND = "on the test samples: an upper bound, which has no value without t
 
 
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
-    """Choose the candidate with the highest mean score, and its dimension.
+    """Choose the candidate with the highest mean score, its row, and its number of leading dimensions.
 
-    Parameters
-    ----------
-    mean_scores : array-like of shape (n_candidates, n_dimensions)
-        Mean validation score; column q - 1 is for the first q dimensions. NaN where a candidate has no score.
-    components : {"all", "one_standard_error", "best"}, default="best"
-        Which dimension: the largest that the candidate has (then candidates are compared there); the largest whose
-        score is within one standard error of the best; or that of the best score, the fewest of several.
-    n_samples : int
-        Validation samples behind a mean score, for the standard error. It is ``sqrt(s (1 - s) / n_samples)`` for the
-        best score s: that of a share, and an upper bound for the mean of any score between 0 and 1; 0 of a negative
-        score, as R^2 may be.
+    Mean validation scores (n_candidates, n_dimensions) have those of the first q dimensions in column q - 1, and NaN
+    where a candidate has none; SolverFailed is raised if none has any. Of scores within 1e-9 of the best: the fewest
+    dimensions, then the candidate that comes first. List simpler candidates first.
 
-    Returns
-    -------
-    candidate, dimension : int
-        Its row, from 0, and how many leading dimensions. Of scores within 1e-9 of the best: the fewest dimensions (but
-        see ``components``), then the candidate that comes first. List simpler candidates first.
-
-    Raises
-    ------
-    SolverFailed
-        No candidate has a score at any dimension.
+    ``components="all"`` compares candidates at the largest dimension that they have. "one_standard_error" takes the
+    candidate of the best score s, and its largest dimension whose score is within a standard error of that:
+    ``sqrt(s (1 - s) / n_samples)`` for a share of ``n_samples`` validation samples, an upper bound for the mean of any
+    score between 0 and 1; 0 of a negative score, as R^2 may be.
     """
     scores = np.asarray(mean_scores, dtype=np.float64)
     if not np.isfinite(scores).any():

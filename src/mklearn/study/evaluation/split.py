@@ -85,22 +85,11 @@ def evaluate_split(
     problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
     choice: Choice | None = None,
 ) -> SplitResult:  # fmt: skip
-    """Fit one method on ``train`` and predict ``test``.
+    """Fit one method on ``train`` and predict ``test``, indices into the samples of the problem.
 
-    Parameters
-    ----------
-    problem : MethodOnViews
-        If no group has samples in both parts, the inner cross-validation holds out whole groups too.
-    train, test : indices into the samples
-    evaluation : EvaluationSpec
-    seed : of the inner folds.
-    choice : Choice, optional
-        Taken in place of an inner cross-validation.
-
-    Raises
-    ------
-    NotApplicable, SolverFailed
-        The method can't run on this split; the caller records it.
+    If no group has samples in both parts, the inner cross-validation, whose folds depend on ``seed``, holds out whole
+    groups too; a ``choice`` is taken in its place. NotApplicable or SolverFailed is raised where the method can't run
+    on this split; the caller records it.
     """
     check_classes(problem.y[train])
     problem = with_chosen_scalings(problem, train, test)
@@ -119,7 +108,7 @@ def evaluate_split(
 class SplitSamples:
     """Training and test samples of a split or fold, whose kernels are computed once for all candidates.
 
-    Parameters are as for `evaluate_split`; the scalings of features are chosen.
+    The scalings of features are chosen.
     """
 
     def __init__(self, problem: MethodOnViews, train: Indices, test: Indices) -> None:
@@ -143,10 +132,7 @@ class SplitSamples:
     def fit(self, candidate: Candidate) -> Fitted:
         """Fit a candidate on the training samples and apply it to both.
 
-        Raises
-        ------
-        NotApplicable, SolverFailed
-            Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
+        A failure of linear algebra is a SolverFailed too: one candidate of a grid may fail, and the others go on.
         """
         problem = self.problem
         infos, seconds = self._kernels
@@ -193,12 +179,8 @@ def choose_on_split(
 ) -> Choice:
     """Choose the parameters of a method by inner cross-validation, or by the test samples of ``choice="test_set"``.
 
-    Parameters are as for `evaluate_split`; the scalings of features are chosen.
-
-    Raises
-    ------
-    NotApplicable, SolverFailed
-        No candidate can be chosen. If only the number of components is open, the choice has no position instead.
+    The scalings of features are chosen. NotApplicable or SolverFailed is raised where no candidate can be chosen; if
+    only the number of components is open, the choice has no position instead.
     """
 
     def parts() -> Parts:

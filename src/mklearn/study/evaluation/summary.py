@@ -52,6 +52,9 @@ def summarise(
 ) -> pd.DataFrame:  # fmt: skip
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
 
+    Every method has a row for each metric, rule and selection, with `SUMMARY_COLUMNS`, in the order in which data sets,
+    sizes and methods first appear; where no repeat gave a value, the numbers are NaN, and status and message say why.
+
     Parameters
     ----------
     scores : DataFrame
@@ -63,30 +66,27 @@ def summarise(
         Predictions of the test samples, from which the intervals are computed (see :mod:`mklearn.base.statistics`).
         Without them, and for metrics without values of samples, they are Nadeau and Bengio's.
     reference : str
-        Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
+        Method that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
         selection and, if it has one, kernel set. Without such rows the difference is NaN.
     neighbour : str
         Rule of a reference with several that methods without a rule are compared with: the headline's; "" is the first.
     published : sequence of dict
-        ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"``, ``"repeats"``,
-        ``"metric"`` (accuracy by default) and others of `NAMED_BY`; a key that is absent or None matches anything. Of
-        several that match a row, the one that names most keys is taken. ``value`` is a fraction, as scores are.
+        ``value`` (a fraction), ``source`` and perhaps ``std``, ``dimension``, ``repeats``, and some of `NAMED_BY`; a
+        key that is absent or None matches anything, but an absent metric is the accuracy. Of several that match a row,
+        the one that names most keys is taken.
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration, tolerance
         Of :func:`mklearn.study.evaluation.reproduction.compare_published`, which gives ``z`` and ``verdict``.
 
-    Returns
-    -------
-    summary : DataFrame
-        Columns ``SUMMARY_COLUMNS``, rows in the order in which data sets, sizes and methods first appear. Every method
-        has a row, also when no repeat gave a value: then the numbers are NaN, and status and message say why.
-        ``n_repeats`` counts repeats with a value, ``n_failed`` those without. For ``oracle`` only dimensions that the
-        largest number of repeats reached take part; ties go to the fewest dimensions. For ``inner_cv`` the dimension is
-        the (low) median of the chosen ones. ``p_value`` is that of the difference, ``p_holm`` adjusts it for all
-        comparisons in the same setting, by the same metric and selection. ``disagreement`` is the share of
-        test samples on which exactly one of the method and the reference is right. ``majority`` is the value of the
-        metric for labels that are all the majority class, where it takes nothing but labels.
+    Notes
+    -----
+    ``n_repeats`` counts repeats with a value, ``n_failed`` those without. For ``oracle`` only dimensions that the
+    largest number of repeats reached take part; ties go to the fewest dimensions. For ``inner_cv`` the dimension is
+    the (low) median of the chosen ones. ``p_holm`` adjusts the p-value of the difference for all comparisons in the
+    same setting, by the same metric and selection. ``disagreement`` is the share of test samples on which exactly one
+    of the method and the reference is right. ``majority`` is the value of the metric for labels that are all the
+    majority class, where it takes nothing but labels.
     """
     groups = list(_groups(scores))
     references: dict[tuple[Any, ...], list[_Group]] = {}
@@ -116,30 +116,18 @@ def corrected(summary: pd.DataFrame) -> pd.Series:
     return families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
 
 
-_Rows = dict[str, NDArray[Any]]
-"""Score rows by column: a pandas table of every group would be most of the time."""
-
-
-class _Units(NamedTuple):
-    """The splits behind a summary row, or the draws of several models: an array each, NaN where it is not known."""
-
-    number: NDArray[np.int64]
-    """Of repeat and fold, or of repeat and test part."""
-    value: NDArray[np.float64]
-    fit_seconds: NDArray[np.float64]
-    n_train: NDArray[np.float64]
-    n_test: NDArray[np.float64]
-    n_validation: NDArray[np.float64]
-
-    def at(self, kept: NDArray[Any]) -> _Units:
-        return _Units(*(values[kept] for values in self))
+_Rows = NDArray[Any]
+"""Score rows as a structured array: a pandas table of every group would be most of the time."""
+_UNITS = ("number", "value", "fit_seconds", "n_train", "n_test", "n_validation")
+"""Columns of the splits behind a summary row, or of the draws of several models: NaN where it is not known; the number
+is of repeat and fold, or of repeat and test part."""
 
 
 class _Group(NamedTuple):
     """The values behind one summary row: one for each (repeat, fold) or draw, NaN where it failed."""
 
     keys: dict[str, Any]  # setting, method, kernel_set, metric, neighbour, selection
-    units: _Units
+    units: _Rows  # _UNITS
     incomplete: pd.MultiIndex | None  # repeat and fold of the models of draws in which one has no value
     dimension: int | None
     status: str
@@ -149,36 +137,41 @@ class _Group(NamedTuple):
 def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     names = [*SETTING, "method", "kernel_set"]
     fixed = scores[names].assign(protocol=_words(scores["protocol"]), kernel_set=_words(scores["kernel_set"]))
-    columns = _columns(scores)
-    metrics = [name for name in dict.fromkeys(columns["metric"]) if name] or ["accuracy"]
+    rows = _structured(scores)
+    metrics = [name for name in dict.fromkeys(rows["metric"]) if name] or ["accuracy"]
     places = fixed.assign(place=range(len(fixed))).groupby(names, sort=False, dropna=False)["place"]
     for keys, place in places:
-        rows = _selected(columns, place.to_numpy())
+        of_method = rows[place.to_numpy()]
         for metric in metrics:
-            of_metric = _selected(rows, _is_one_of(rows["metric"], metric, ""))
+            of_metric = of_method[_is_one_of(of_method["metric"], metric, "")]
             yield from _groups_of_metric(dict(zip(names, keys, strict=True)) | {"metric": metric}, of_metric)
 
 
-def _columns(scores: pd.DataFrame) -> _Rows:
-    repeat, fold = (scores[name].astype("Int64").fillna(0).to_numpy(np.int64) for name in ("repeat", "fold"))
-    part = scores.get("test_part", scores["fold"]).astype("Int64").fillna(0).to_numpy(np.int64)
-    n_folds = fold.max(initial=0) + 1
+def _structured(scores: pd.DataFrame) -> _Rows:
+    whole = {"repeat": scores["repeat"], "fold": scores["fold"], "part": scores.get("test_part", scores["fold"])}
+    rows: dict[str, NDArray[Any]] = {
+        name: column.astype("Int64").fillna(0).to_numpy(np.int64) for name, column in whole.items()
+    }
     numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "fit_seconds")}
     numbers["n_validation"] = scores.get("n_validation", pd.Series(0.0, scores.index))
-    rows = {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
+    rows |= {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
     rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message")}
     rows["metric"] = _words(scores["metric"]) if "metric" in scores else np.full(len(scores), "accuracy", dtype=object)
-    usable = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")
-    unit, draw = repeat * n_folds + fold, repeat * n_folds + part
-    return rows | {"repeat": repeat, "fold": fold, "unit": unit, "draw": draw, "usable": usable}
+    rows["usable"] = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")
+    n_folds = rows["fold"].max(initial=0) + 1
+    rows["unit"], rows["draw"] = (rows["repeat"] * n_folds + rows[name] for name in ("fold", "part"))
+    return _table(rows)
+
+
+def _table(columns: Mapping[str, NDArray[Any]]) -> _Rows:
+    table = np.empty(len(columns["value"]), dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        table[name] = column
+    return table
 
 
 def _words(column: pd.Series) -> NDArray[np.object_]:
     return column.astype(object).where(column.notna(), "").astype(str).to_numpy(object)
-
-
-def _selected(rows: _Rows, kept: NDArray[Any]) -> _Rows:
-    return {name: values[kept] for name, values in rows.items()}
 
 
 def _is_one_of(words: NDArray[np.object_], *wanted: str) -> NDArray[np.bool_]:
@@ -197,18 +190,17 @@ def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
             own = (rows["neighbour"] == neighbour) | (~usable & (rows["neighbour"] == ""))
             own &= _is_one_of(rows["selection"], tag, "")
             if own.any():
-                keys = fixed | {"neighbour": neighbour, "selection": selection}
-                yield _group(keys, _selected(rows, own))
+                yield _group(fixed | {"neighbour": neighbour, "selection": selection}, rows[own])
 
 
 def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
-    usable = _selected(rows, rows["usable"])
-    chosen, dimension = usable, None
+    chosen = usable = rows[rows["usable"]]
+    dimension = None
     known = usable["dimension"][~np.isnan(usable["dimension"])]
     if len(known) and keys["selection"] == "oracle":
         larger_is_better = metric_named(keys["metric"]).larger_is_better
         dimension = best_dimension(usable["dimension"], usable["value"], larger_is_better)
-        chosen = _selected(usable, usable["dimension"] == dimension)
+        chosen = usable[usable["dimension"] == dimension]
     elif len(known):
         dimension = int(np.sort(known)[(len(known) - 1) // 2])
     units, incomplete = _units(rows, chosen)
@@ -217,31 +209,27 @@ def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
     return _Group(keys, units, incomplete, dimension, status, "; ".join(dict.fromkeys(notes)))
 
 
-def _units(rows: _Rows, chosen: _Rows) -> tuple[_Units, pd.MultiIndex | None]:
+def _units(rows: _Rows, chosen: _Rows) -> tuple[_Rows, pd.MultiIndex | None]:
     """Return sizes as far as any row knows them, and values as far as there are any, by repeat and fold.
 
     By draw, where several models share one; then also the repeat and fold of those of a draw that has no value.
     """
-    numbers, first, place = np.unique(rows["unit"], return_index=True, return_inverse=True)
-    chosen_place = np.searchsorted(numbers, chosen["unit"])
-
-    def known(values: NDArray[np.float64], place: NDArray[np.intp] = place) -> NDArray[np.float64]:
-        found, kept = np.full(len(numbers), math.nan), ~np.isnan(values)
-        found[place[kept]] = values[kept]
-        return found
-
-    made = [known(chosen[name], chosen_place) for name in ("value", "fit_seconds")]
-    units = _Units(numbers, *made, *(known(rows[name]) for name in ("n_train", "n_test", "n_validation")))
+    numbers, first = np.unique(rows["unit"], return_index=True)
+    columns: dict[str, NDArray[Any]] = {"number": numbers}
+    for name in _UNITS[1:]:
+        source = chosen if name in ("value", "fit_seconds") else rows
+        column, kept = np.full(len(numbers), math.nan), source[~np.isnan(source[name])]
+        column[np.searchsorted(numbers, kept["unit"])] = kept[name]
+        columns[name] = column
     draw = rows["draw"][first]
     if len(np.unique(draw)) == len(draw):
-        return units, None
-    means = pd.DataFrame(units._asdict()).groupby(draw, sort=False).mean()
-    without = pd.Series(units.value).isna().groupby(draw, sort=False).any().to_numpy()
-    models = {name: rows[name][np.isin(rows["draw"], means.index[without])] for name in UNIT}
-    averaged = [means[name].to_numpy() for name in _Units._fields[2:]]
-    value = means["value"].where(~without).to_numpy()
-    lacking = pd.MultiIndex.from_frame(pd.DataFrame(models).drop_duplicates())
-    return _Units(means.index.to_numpy(), value, *averaged), lacking
+        return _table(columns), None
+    units = pd.DataFrame(columns)
+    means = units.groupby(draw, sort=False).mean()
+    without = units["value"].isna().groupby(draw, sort=False).any()
+    models = pd.DataFrame({name: rows[name][np.isin(rows["draw"], without.index[without])] for name in UNIT})
+    means = means.assign(number=means.index, value=means["value"].where(~without))
+    return means.to_records(index=False), pd.MultiIndex.from_frame(models.drop_duplicates())
 
 
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]], neighbour: str) -> _Group | None:
@@ -262,7 +250,7 @@ def _place(group: _Group) -> tuple[Any, ...]:
 
 
 def _row(group: _Group, reference: _Group | None, predictions: Predictions | None) -> dict[str, Any]:
-    values, metric = group.units.value, metric_named(group.keys["metric"])
+    values, metric = group.units["value"], metric_named(group.keys["metric"])
     n_failed = int(np.isnan(values).sum())
     row: dict[str, Any] = group.keys | {
         "dimension": group.dimension,
@@ -270,7 +258,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "n_failed": n_failed,
         "mean": mean(values),
         "std": standard_deviation(values),
-        "fit_seconds_mean": mean(group.units.fit_seconds),
+        "fit_seconds_mean": mean(group.units["fit_seconds"]),
         "status": group.status,
         "message": group.message,
     }
@@ -292,16 +280,16 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
 
 
 def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -> Difference:
-    if reference is group and not np.isnan(group.units.value).all():
+    if reference is group and not np.isnan(group.units["value"]).all():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
-    _, mine, others = np.intersect1d(group.units.number, reference.units.number, return_indices=True)
-    units = group.units.at(mine)
+    _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
+    units = group.units[mine]
     n_train, n_test = _sizes(units)
     one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
     if one is not None and other is not None:
         both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
         return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
-    return paired_difference(units.value, reference.units.value[others], n_train, n_test)
+    return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
 
 
 def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None:
@@ -309,14 +297,14 @@ def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None
     return found if found is None or group.incomplete is None else found.without(group.incomplete)
 
 
-def _sizes(units: _Units) -> tuple[float, float]:
+def _sizes(units: _Rows) -> tuple[float, float]:
     """Return the mean numbers of training and test samples of the splits that know them; NaN if none does.
 
     Validation samples count as training samples: they are those of other models of the draw.
     """
-    n_train = units.n_train + units.n_validation
-    known = ~np.isnan(n_train) & ~np.isnan(units.n_test)
-    return (float(n_train[known].mean()), float(units.n_test[known].mean())) if known.any() else (math.nan, math.nan)
+    n_train, n_test = units["n_train"] + units["n_validation"], units["n_test"]
+    known = ~np.isnan(n_train) & ~np.isnan(n_test)
+    return (float(n_train[known].mean()), float(n_test[known].mean())) if known.any() else (math.nan, math.nan)
 
 
 def _worst(statuses: NDArray[np.object_]) -> str:

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import ConfigError
+from mklearn.study.evaluation.headline import MATTERS
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, plain_key, typed
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import corrected, summarise
-from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
 from mklearn.study.report.result_tables import difference_cell, value_cell
 from mklearn.study.report.results import Results, protocol_family, results_of
-from mklearn.study.report.tables import Cell, Column, Table, text_columns
+from mklearn.study.report.tables import Cell, Column, Table, words
 
 SETTING = ["dataset", "protocol", "train_size"]
 PAIRED = ["difference", "difference_low", "difference_high", "p_value", "disagreement"]
@@ -102,7 +102,7 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
     )
     percent, points = (", %", ", points") if metric.in_percent else ("", "")
     numbers = [*(Column(f"{name}{percent}") for name in "AB"), Column(f"B − A{points}")]
-    return Table(caption, [*text_columns("Setting", "Method"), *numbers], lines)
+    return Table(caption, [words("Setting"), words("Method"), *numbers], lines)
 
 
 def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...], bool]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.results import Results, Setting, thinned
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 from mklearn.study.report.wording import percent
 
 MAX_NAMED_CLASSES = 12
@@ -283,7 +283,8 @@ def pairs_table(caption: str, counts: dict[str, pd.DataFrame]) -> Table:
     best, (label, *others) = next(iter(counts.values())), counts
     wrong: Any = rates[0].mask(np.eye(len(best), dtype=bool)).stack()
     columns = [
-        *text_columns("True class", "Taken for"),
+        words("True class"),
+        words("Taken for"),
         Column(f"{label}, %", "share of the test samples of the true class, over all splits"),
         Column("Samples", "how many of how many"),
         *(Column(f"{other}, %", "the same pair") for other in others),

@@ -2,7 +2,7 @@
 
 Methods are compared with the reference by one metric and one nearest-neighbour rule; classifiers, which have no rule,
 stand beside embeddings (:mod:`mklearn.study.evaluation.headline`). What an interval shows is said by
-:mod:`mklearn.study.evaluation.verdicts`. A method below the majority class is no reference: the methods are then
+:mod:`mklearn.study.evaluation.headline`. A method below the majority class is no reference: the methods are then
 compared with that class.
 """
 
@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
-from mklearn.study.evaluation.headline import winner
+from mklearn.study.evaluation.headline import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdicts, winner
 from mklearn.study.evaluation.reproduction import plain_records
-from mklearn.study.evaluation.verdicts import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdicts
 from mklearn.study.report import wording
 from mklearn.study.report.results import Results, Setting
 from mklearn.study.report.wording import change, change_and_interval, enumeration, plural, rule_title

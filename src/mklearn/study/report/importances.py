@@ -12,8 +12,9 @@ from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
-from mklearn.study.report.wording import interval, plural, value
+from mklearn.study.report.result_tables import interval_cell
+from mklearn.study.report.tables import Column, Table, number, words
+from mklearn.study.report.wording import plural, value
 
 DRAWN = 20
 """So many features of a view are in its figure, the most important ones."""
@@ -36,22 +37,20 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
     whole = frame["feature"].eq("")
     if not len(frame) or frame["view"].eq("").all():
         note = "; ".join(frame["message"]) or "The final model's method takes whole images: it has no views to shuffle."
-        return ReportPart(tables=[Table("Importance of views", text_columns("View"), [], note=note)])
+        return ReportPart(tables=[Table("Importance of views", [words("View")], [], note=note)])
     alt = "Bars with intervals: what predictions lose where each feature of those that matter most is shuffled."
     figures = [
         PartFigure(f"Importance of features: {view}", alt, partial(importance_bars, rows, title=str(view)))
         for view, rows in frame[~whole].groupby("view", sort=False)
     ]
-    columns = [*text_columns("View"), Column("Loss", "mean over test samples"), Column("95 % interval")]
     in_points = bool(frame["measure"].eq("accuracy").all())
-    rows = [
-        [
-            Cell(row["view"]), number_cell(value(row["loss"], in_points), row["loss"]),
-            number_cell(interval(row["low"], row["high"], in_points), row["low"]),
-        ]
-        for row in plain_records(frame[whole])
-    ]  # fmt: skip
-    return ReportPart(figures, [Table("Importance of views", columns, rows, sorted_by=1, note=_note(frame))])
+    columns = [
+        words("View", "view"),
+        number("Loss", "loss", partial(value, in_percent=in_points), "mean over test samples"),
+        Column("95 % interval", cell=lambda row: interval_cell(row, in_points, "low", "high")),
+    ]
+    rows = plain_records(frame[whole])
+    return ReportPart(figures, [Table.of("Importance of views", columns, rows, sorted_by=1, note=_note(frame))])
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:

@@ -17,7 +17,7 @@ from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.results import Results, Setting
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.tables import Cell, Column, Table, number, words
 from mklearn.study.report.wording import DASH, count, enumeration, percent, scientific
 
 SHOWN = 5
@@ -36,12 +36,13 @@ def weights_section(results: Results) -> Section:
     """Show learned weights: a figure of each method, and a table of how much they differ between splits."""
     alt = "Ticks: weight of each kernel in each split, and their mean."
     columns = [
-        *text_columns("Method"),
-        Column("Between splits", "total variation distance between the weights of two splits, from 0 to 1"),
-        Column("From equal", "total variation distance from equal weights"),
-        Column("Splits"),
-        Column("Largest weights", "mean ± std over splits", numeric=False),
-    ]
+        words("Method"),
+        number("Between splits", "between_splits", _distance,
+               "total variation distance between the weights of two splits, from 0 to 1"),
+        number("From equal", "from_equal", _distance, "total variation distance from equal weights"),
+        number("Splits", "splits", count),
+        Column("Largest weights", "mean ± std over splits", numeric=False, cell=_largest),
+    ]  # fmt: skip
     parts, rows = [], list[dict[str, Any]]()
     for setting in results.settings:
         learned = _learned_weights(results, setting)
@@ -53,13 +54,14 @@ def weights_section(results: Results) -> Section:
             stability = weight_stability(weights.to_numpy(), record.kernel_ids)
             draw = partial(kernel_weights, weights, results.labels, label=label, domain=domain)
             drawn.append(PartFigure(label, alt, draw))
-            distances = [stability.between_splits, stability.from_equal]
-            lines.append([
-                Cell(label), *(number_cell(DASH if np.isnan(d) else f"{d:.2f}", d) for d in distances),
-                number_cell(count(len(weights)), len(weights)), Cell(_largest(stability), kind="prose"),
-            ])  # fmt: skip
-            rows += _rows(record, stability)
-        parts.append(ReportPart(drawn, [Table(setting.title, columns, lines)], heading=setting.title))
+            own = {
+                "splits": len(weights), "between_splits": stability.between_splits, "from_equal": stability.from_equal,
+            }  # fmt: skip
+            lines.append(own | {"label": label, "stability": stability})
+            place = {name: getattr(record, name) for name in ("dataset", "protocol", "train_size", "method")}
+            each = zip(stability.kernels, stability.mean, stability.std, strict=True)
+            rows += [place | {"kernel": kernel, "mean": mean, "std": std} | own for kernel, mean, std in each]
+        parts.append(ReportPart(drawn, [Table.of(setting.title, columns, lines)], heading=setting.title))
     if rows:
         parts[0] = ReportPart(parts[0].figures, parts[0].tables, {"weights.csv": pd.DataFrame(rows)}, parts[0].heading)
     note = (
@@ -83,25 +85,20 @@ def _learned_weights(results: Results, setting: Setting) -> list[tuple[FitRecord
     return learned
 
 
-def _rows(record: FitRecord, stability: WeightStability) -> list[dict[str, Any]]:
-    """Return the mean and standard deviation of each kernel's weight over splits, and the stability of its method."""
-    of_all = {name: getattr(record, name) for name in ("dataset", "protocol", "train_size", "method")}
-    distances = {"between_splits": stability.between_splits, "from_equal": stability.from_equal}
-    each = zip(stability.kernels, stability.mean, stability.std, strict=True)
-    return [
-        of_all | {"kernel": kernel, "mean": mean, "std": std, "splits": len(stability.weights)} | distances
-        for kernel, mean, std in each
-    ]
+def _distance(value: Any) -> str:
+    return DASH if np.isnan(value) else f"{value:.2f}"
 
 
-def _largest(found: WeightStability) -> str:
-    order = np.argsort(-np.abs(found.mean), kind="stable")
+def _largest(row: dict[str, Any]) -> Cell:
+    stability: WeightStability = row["stability"]
+    order = np.argsort(-np.abs(stability.mean), kind="stable")
     shown = [
-        f"{found.kernels[k]} {found.mean[k]:.2f}" + ("" if np.isnan(found.std[k]) else f" ± {found.std[k]:.2f}")
+        f"{stability.kernels[k]} {mean:.2f}" + ("" if np.isnan(std) else f" ± {std:.2f}")
         for k in order
-        if found.weights[:, k].any()
+        if stability.weights[:, k].any()
+        for mean, std in [(stability.mean[k], stability.std[k])]
     ]
-    return enumeration(shown, limit=SHOWN)
+    return Cell(enumeration(shown, limit=SHOWN), kind="prose")
 
 
 def kernel_weights(
@@ -160,27 +157,20 @@ def kernels_section(results: Results) -> Section:
 def kernel_table(info: pd.DataFrame, caption: str) -> Table:
     """Tabulate diagnostics of kernels, one in each row of ``info``."""
     columns = [
-        *text_columns("Kernel"),
-        Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
-        Column("Min. eigenvalue", "of the training kernel of the first split, before its repair", on_page=False),
-        Column("Off-diagonal mass", "share of the centred kernel of the first split that no diagonal kernel explains"),
-        *text_columns("Remarks"),
-    ]
-    rows = []
-    for row in plain_records(info):
-        remarks, mass = _remarks(row), row.get("off_diagonal_mass")
-        numbers = [row.get(name) for name in ("bandwidth", "min_eigenvalue")]
-        rows.append([
-            Cell(str(row["kernel"])),
-            *(number_cell(scientific(value), value) for value in numbers),
-            number_cell(DASH if pd.isna(mass) else f"{percent(mass)} %", mass),
-            Cell("; ".join(remarks) or DASH, kind="prose warn" if remarks else ""),
-        ])  # fmt: skip
-    return Table(caption, columns, rows)
+        words("Kernel", "kernel"),
+        number("Bandwidth", "bandwidth", scientific,
+               "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
+        number("Min. eigenvalue", "min_eigenvalue", scientific,
+               "of the training kernel of the first split, before its repair", on_page=False),
+        number("Off-diagonal mass", "off_diagonal_mass", lambda mass: DASH if pd.isna(mass) else f"{percent(mass)} %",
+               "share of the centred kernel of the first split that no diagonal kernel explains"),
+        Column("Remarks", numeric=False, cell=_remarks),
+    ]  # fmt: skip
+    return Table.of(caption, columns, plain_records(info))
 
 
-def _remarks(row: dict[str, Any]) -> list[str]:
-    """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted, constant."""
+def _remarks(row: dict[str, Any]) -> Cell:
+    """Name what to watch out for in a kernel: identity-like, not positive semidefinite, shifted, constant."""
     remarks = []
     known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
     if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
@@ -191,4 +181,4 @@ def _remarks(row: dict[str, Any]) -> list[str]:
         remarks.append(f"diagonal shifted by {scientific(known['shift'])}")
     if known.get("constant"):
         remarks.append("constant over the training samples, and left out")
-    return remarks
+    return Cell("; ".join(remarks) or DASH, kind="prose warn" if remarks else "")

@@ -17,7 +17,7 @@ from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import wording
 from mklearn.study.report.result_tables import difference_cell
 from mklearn.study.report.results import Results, protocol_family
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 from mklearn.study.specs.table_specs import Comparison
 
 PLACE = ["dataset", "protocol", "train_size"]
@@ -74,7 +74,7 @@ def _row_keys(comparison: Comparison) -> list[str]:
 def differences_table(comparison: Comparison, table: pd.DataFrame, results: Results) -> Table:
     """Tabulate the differences of :func:`pair_differences`, a row for each setting, and how many are above 0."""
     names = [[results.label_of.get(method, method) for method in pair] for pair in comparison.pairs]
-    columns = [*text_columns("Setting"), *(Column(f"{first} − {second}") for first, second in names)]
+    columns = [words("Setting"), *(Column(f"{first} − {second}") for first, second in names)]
     keys = _row_keys(comparison)
     by_row: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for row in plain_records(table):

@@ -46,16 +46,7 @@ from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
 from mklearn.study.report.results import Results, results_of
-from mklearn.study.report.tables import (
-    Cell,
-    Column,
-    Table,
-    escape_markdown,
-    latex,
-    markdown_rows,
-    number_cell,
-    text_columns,
-)
+from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
 from mklearn.study.report.theme import LIGHT, SCHEMES, vega_config
 from mklearn.study.specs.table_specs import ReportSpec
 from mklearn.study.yaml_file import yaml_text
@@ -211,15 +202,11 @@ def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
         "Wall-clock seconds of the jobs, each with the start of its process, as the engine recorded them when each was "
         "last run: jobs beside each other, or another load, make them longer; the queue of a cluster does not."
     )
-    columns = [*text_columns("Rule"), *(Column(title) for title in ("Jobs", "Sum, s", "Longest job, s"))]
-    rows = [
-        [
-            Cell(each["title"]), number_cell(wording.count(each["jobs"]), each["jobs"]),
-            *(number_cell(wording.seconds(each[name]), each[name]) for name in ("seconds", "longest")),
-        ]
-        for each in rules
+    columns = [
+        words("Rule", "title"), number("Jobs", "jobs", wording.count), number("Sum, s", "seconds", wording.seconds),
+        number("Longest job, s", "longest", wording.seconds),
     ]  # fmt: skip
-    return Table("What each rule cost", columns, rows, note=note)
+    return Table.of("What each rule cost", columns, rules, note=note)
 
 
 # --- figures

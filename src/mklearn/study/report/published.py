@@ -16,9 +16,9 @@ from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
 from mklearn.study.report.results import Results
-from mklearn.study.report.tables import Cell, Table, number_cell, text_columns
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 from mklearn.study.specs.model import as_list
-from mklearn.study.specs.table_specs import ReportSpec, Tolerance
+from mklearn.study.specs.table_specs import Claim, ReportSpec, Tolerance
 
 MARKS = {
     verdicts.REPRODUCED: ("✓ reproduced", "good"),
@@ -61,22 +61,23 @@ def published_section(
     if study.remarks:
         named = [[results.label_of.get(name, name) for name in as_list(remark.method)] for remark in study.remarks]
         lines = [
-            [Cell(wording.enumeration(names)), Cell(remark.text, kind="prose")]
+            {"label": wording.enumeration(names), "text": remark.text}
             for names, remark in zip(named, study.remarks, strict=True)
         ]
-        parts.append(ReportPart(tables=[Table("Remarks", text_columns("Methods", "Remark"), lines)]))
+        columns = [words("Methods"), words("Remark", "text", "prose")]
+        parts.append(ReportPart(tables=[Table.of("Remarks", columns, lines)]))
     if study.claims:
         kinds = {"holds": "good", "does not hold": "off"}
-        claims = [
-            [
-                Cell(claim.text, below=claim.source, kind="prose"),
-                Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}"),
-                Cell(claim.evidence, kind="prose"),
-            ]
-            for claim in study.claims
+
+        def verdict(claim: Claim) -> Cell:
+            return Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}")
+
+        columns = [
+            Column("Claim", numeric=False, cell=lambda claim: Cell(claim.text, below=claim.source, kind="prose")),
+            Column("Verdict", numeric=False, cell=verdict),
+            Column("What this study shows", numeric=False, cell=lambda claim: Cell(claim.evidence, kind="prose")),
         ]
-        heads = text_columns("Claim", "Verdict", "What this study shows")
-        parts.append(ReportPart(tables=[Table("Claims of the papers", heads, claims)]))
+        parts.append(ReportPart(tables=[Table.of("Claims of the papers", columns, study.claims)]))
     parts += [ReportPart(figures)] if (figures := _figures(cells, tolerance.noise)) else []
     parts += [ReportPart(tables=pairs)] if pairs else []
     parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
@@ -118,7 +119,7 @@ def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
             by_place = {(row["protocol"], row["train_size"]): row for row in plain_records(own)}
             lines.append((Cell(str(label)), *(_cell(by_place.get(place)) for place in places)))
         note = "" if tables else _note(cells, tolerance)
-        columns = (*text_columns("Method"), *setting_columns(places))
+        columns = (words("Method"), *setting_columns(places))
         tables.append(Table(f"{source} · {title}{named}", columns, lines, note=note))
     return tables
 

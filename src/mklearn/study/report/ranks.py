@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,12 +16,12 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.study.evaluation.verdicts import NOT_SHOWN
+from mklearn.study.evaluation.headline import NOT_SHOWN
 from mklearn.study.report import wording
 from mklearn.study.report.charts import Chart, chart, field, names, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.results import Results
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.tables import Table, number, words
 
 FEWEST_SETS, FEWEST_METHODS = 5, 3
 DECIMALS = 9
@@ -118,25 +118,22 @@ def ranks_table(found: Ranks) -> Table:
     )
     first = (scipy.stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
     apart = found.mean_ranks - found.mean_ranks[0] >= found.least_apart
-    columns = [
-        *text_columns("Method"), Column("Mean rank", "1 is best; ties share the mean of their ranks"),
-        Column("First", "data sets on which it alone is best"),
-        Column("Against the first", "by Nemenyi's critical difference at 5 %", numeric=False),
-    ]  # fmt: skip
     against = ["worse" if differs else NOT_SHOWN if k else wording.DASH for k, differs in enumerate(apart)]
-    lines = [
-        [Cell(method), number_cell(f"{rank:.2f}", rank), number_cell(f"{wins} of {n_sets}", wins), Cell(text)]
-        for method, rank, wins, text in zip(found.methods, found.mean_ranks, first, against, strict=True)
-    ]
-    return Table("Mean ranks over data sets", columns, lines, note=note)
+    columns = [
+        words("Method"), number("Mean rank", "rank", "{:.2f}".format, "1 is best; ties share the mean of their ranks"),
+        number("First", "first", f"{{}} of {n_sets}".format, "data sets on which it alone is best"),
+        replace(words("Against the first", "against"), note="by Nemenyi's critical difference at 5 %"),
+    ]  # fmt: skip
+    rows = pd.DataFrame({"label": found.methods, "rank": found.mean_ranks, "first": first, "against": against})
+    return Table.of("Mean ranks over data sets", columns, rows.to_dict("records"), note=note)
 
 
 def critical_difference_diagram(found: Ranks) -> Chart:
     """Draw the mean ranks, the critical difference, and a bar for each group of methods that it does not separate."""
     bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + found.critical_difference}]
-    for number, (first, last) in enumerate(found.cliques(), 1):
+    for place, (first, last) in enumerate(found.cliques(), 1):
         low, high = found.mean_ranks[[first, last]]
-        bars.append({"s": f"no difference shown, {number}", "from": low, "to": high})
+        bars.append({"s": f"no difference shown, {place}", "from": low, "to": high})
     dots = [{"s": name, "x": rank} for name, rank in zip(found.methods, found.mean_ranks, strict=True)]
     order = [str(row["s"]) for row in [*bars, *dots]]
     scale = {"domain": [1, max(len(found.methods), 1.0 + found.critical_difference)], "nice": False}

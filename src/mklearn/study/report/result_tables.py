@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from mklearn.errors import ConfigError
+from mklearn.study.evaluation.headline import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.selection import UPPER_BOUND
-from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
 from mklearn.study.report.parts import ReportPart, Section
 from mklearn.study.report.results import Results, Setting, protocol_family, typical_times, whole_or_none
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.tables import Cell, Column, Table, number, number_cell, words
 
 SCORE, DIFFERENCE = "score", "difference"
 MARKS = {BETTER: "▲", WORSE: "▼"}
-Pair = dict[str, dict[str, Any]]
-"""The rows of the summary that make a row of a table, by selection: ``inner_cv`` and ``oracle``."""
+Row = dict[str, Any]
+"""A row of the summary."""
 
 
 # --- cells
 
 
-def value_cell(metric: Metric, row: dict[str, Any], name: str = "mean", note: str = "") -> Cell:
+def value_cell(metric: Metric, row: Row, name: str = "mean", note: str = "") -> Cell:
     """Format the mean, or published, value of a row and its standard deviation over splits."""
     std = row.get("std" if name == "mean" else f"{name}_std")
     return number_cell(wording.spread(row.get(name), std, metric.in_percent), row.get(name), note=note)
 
 
-def difference_cell(row: dict[str, Any], metric: Metric, matters: float, *, marked: bool = True) -> Cell:
+def interval_cell(row: Row, in_percent: bool, low: str = "ci_low", high: str = "ci_high") -> Cell:
+    """Format the interval of a row, which sorts by its lower end."""
+    return number_cell(wording.interval(row.get(low), row.get(high), in_percent), row.get(low))
+
+
+def difference_cell(row: Row, metric: Metric, matters: float, *, marked: bool = True) -> Cell:
     """Format a difference with its interval: columns ``difference, difference_low, difference_high``.
 
     It has a mark where the verdict is better or worse; none where the reference is no reference (not ``marked``).
@@ -81,106 +87,126 @@ def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
 # --- results
 
 
+@dataclass(frozen=True)
+class _ResultRow:
+    """A method in a setting: its rows of the summary by selection, and its times."""
+
+    label: str
+    inner: Row
+    oracle: Row
+    time: Any
+
+    @property
+    def counted(self) -> Row:
+        """The row with most values: what is chosen on the test samples has values there only, and has not failed."""
+        return max((part for part in (self.inner, self.oracle) if part), key=lambda part: int(part["n_repeats"]))
+
+    @property
+    def worst(self) -> Row:
+        both = (part for part in (self.inner, self.oracle) if part.get("status", "ok") != "ok")
+        return next(both, self.inner or self.oracle)
+
+    @property
+    def published(self) -> Row:
+        return next((part for part in (self.oracle, self.inner) if not pd.isna(part.get("published"))), {})
+
+    def height(self, metric: Metric) -> tuple[int, float]:
+        """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
+        for place, part in ((2, self.inner), (1, self.oracle)):
+            if not pd.isna(mean := part.get("mean")):
+                return place, float(mean) if metric.larger_is_better else -float(mean)
+        return 0, 0.0
+
+
 def result_table(results: Results, setting: Setting) -> Table:
     """Tabulate the scores of a setting by the rule of the headline: what inner cross-validation chose, and the oracle.
 
     Columns that say nothing are left out, as the dimension of classifiers.
     """
-    metric, by_method = results.score, dict[str, Pair]()
-    rows, scores = (
+    by_method: dict[str, dict[str, Row]] = {}
+    summary, scores = (
         frame[frame["neighbour"].isin(results.one_rule)]
         for frame in (setting.of(results.summary), setting.of(results.scores))
     )
-    for row in plain_records(rows):
+    for row in plain_records(summary):
         by_method.setdefault(row["label"], {})[str(row["selection"])] = row
-    pairs = sorted(by_method.items(), key=lambda item: _height(item[1], metric), reverse=True)
-    means = (pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair)
-    best = next((mean for mean in means if not pd.isna(mean)), None)
-    times = typical_times(scores, results.reference)
-    columns, messages, lines = _result_columns(results), list[str](), []
-    for label, pair in pairs:
-        inner = pair.get("inner_cv", {})
-        difference = difference_cell(inner, metric, results.matters, marked=setting not in results.below_majority)
-        time = times.loc[label] if label in times.index else {"seconds": None, "ratio": None}
-        score = value_cell(metric, inner)
-        if inner.get("mean") == best:
-            score = replace(score, kind="number strong", note="best of this table")
-        lines.append([Cell(label), score, difference, *_result_cells(pair, metric, time, messages)])
-    nothing = {wording.DASH} if messages else {wording.DASH, "ok"}
-    kept = [k for k in range(len(columns)) if k < 2 or any(line[k].text not in nothing for line in lines)]
-    return Table(
-        setting.title, [columns[k] for k in kept], [[line[k] for k in kept] for line in lines], sorted_by=1,
-        marked=[label == results.reference_title for label, _ in pairs], footnotes=messages,
+    times = typical_times(scores, results.reference).to_dict("index")
+    unknown = {"seconds": None, "ratio": None}
+    rows = [
+        _ResultRow(label, pair.get("inner_cv", {}), pair.get("oracle", {}), times.get(label, unknown))
+        for label, pair in by_method.items()
+    ]
+    rows.sort(key=lambda row: row.height(results.score), reverse=True)
+    messages = list[str]()
+    table = Table.of(
+        setting.title, _result_columns(results, setting, rows, messages), rows, sorted_by=1, footnotes=messages,
+        marked=[row.label == results.reference_title for row in rows],
     )  # fmt: skip
+    nothing = {wording.DASH} if messages else {wording.DASH, "ok"}
+    return table.with_columns([k < 2 or any(line[k].text not in nothing for line in table.rows)
+                               for k in range(len(table.columns))])  # fmt: skip
 
 
-def _result_columns(results: Results) -> list[Column]:
+def _result_columns(
+    results: Results, setting: Setting, rows: Sequence[_ResultRow], messages: list[str]
+) -> list[Column]:  # fmt: skip
     """Return all columns. What the test samples choose is on pages of published values, which are chosen like that."""
-    percent, points = (", %", ", points") if results.score.in_percent else ("", "")
+    metric, marked = results.score, setting not in results.below_majority
+    percent, points = (", %", ", points") if metric.in_percent else ("", "")
+    means = (row.inner["mean"] for row in rows if row.inner)
+    best = next((mean for mean in means if not pd.isna(mean)), None)
+
+    def score(row: _ResultRow) -> Cell:
+        cell = value_cell(metric, row.inner)
+        is_best = row.inner.get("mean") == best
+        return replace(cell, kind="number strong", note="best of this table") if is_best else cell
+
+    def splits(row: _ResultRow) -> Cell:
+        n_repeats, failed = row.counted["n_repeats"], int(row.counted["n_failed"])
+        text = wording.count(n_repeats) + (f", {failed:,} failed" if failed else "")
+        return number_cell(text, n_repeats, kind="warn" if failed else "")
+
+    def status(row: _ResultRow) -> Cell:
+        word, message = str(row.worst["status"]), str(row.worst["message"] or "")
+        kind = "badge warn" if word != "ok" or int(row.counted["n_failed"]) or message else "badge"
+        return Cell(word.replace("_", " "), kind=kind, footnotes=_footnotes(message, messages))
+
+    def counted(part: str, key: str, form: Callable[[Any], str] = wording.count) -> Callable[[_ResultRow], Cell]:
+        return lambda row: number_cell(form(getattr(row, part).get(key)), getattr(row, part).get(key))
+
     return [
-        Column("Method", numeric=False),
+        Column("Method", numeric=False, cell=lambda row: Cell(row.label)),
         Column(
-            f"Test {results.score.name}, chosen by inner CV{percent}",
-            "mean ± std over splits, parameters chosen by inner cross-validation", name=SCORE,
+            f"Test {metric.name}, chosen by inner CV{percent}",
+            "mean ± std over splits, parameters chosen by inner cross-validation", name=SCORE, cell=score,
         ),
         Column(
             f"Difference to {results.reference_title}{points}",
             "paired on the same test samples, with its 95 % interval; marked if it excludes 0, after Holm's correction",
-            name=DIFFERENCE,
+            name=DIFFERENCE, cell=lambda row: difference_cell(row.inner, metric, results.matters, marked=marked),
         ),
-        Column("Time, × reference", "training time divided by the reference's: median over splits", name="time"),
+        Column("Time, × reference", "training time divided by the reference's: median over splits", name="time",
+               cell=counted("time", "ratio", wording.times_as_long)),
         Column("p", "of the difference, after Holm's correction for the comparisons of this table", name="p",
-               on_page=False),
-        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval"),
-        Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension"),
+               on_page=False, cell=counted("inner", "p_holm", wording.p_value)),
+        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval",
+               cell=lambda row: interval_cell(row.inner, metric.in_percent)),
+        Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension",
+               cell=counted("inner", "dimension")),
         Column(
             f"Oracle{percent}", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
             name="oracle", on_page=bool(results.summary["published"].notna().any()),
+            cell=lambda row: value_cell(metric, row.oracle),
         ),
-        Column("Oracle dim.", name="oracle_dimension", on_page=False),
-        Column(f"Published{percent}", "as printed in the source", name="published"),
-        Column("Splits", "splits with a value, and how many failed", name="splits"),
-        Column("Fit, s", "median processor seconds of one fit", name="seconds", on_page=False),
-        Column("Status", numeric=False, name="status"),
+        Column("Oracle dim.", name="oracle_dimension", on_page=False, cell=counted("oracle", "dimension")),
+        Column(f"Published{percent}", "as printed in the source", name="published",
+               cell=lambda row: value_cell(metric, row.published, "published",
+                                           note=str(row.published.get("published_source") or ""))),
+        Column("Splits", "splits with a value, and how many failed", name="splits", cell=splits),
+        Column("Fit, s", "median processor seconds of one fit", name="seconds", on_page=False,
+               cell=counted("time", "seconds", wording.seconds)),
+        Column("Status", numeric=False, name="status", cell=status),
     ]  # fmt: skip
-
-
-def _height(pair: Pair, metric: Metric) -> tuple[int, float]:
-    """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
-    for place, selection in ((2, "inner_cv"), (1, "oracle")):
-        mean = pair.get(selection, {}).get("mean")
-        if not pd.isna(mean):
-            return place, float(mean) if metric.larger_is_better else -float(mean)
-    return 0, 0.0
-
-
-def _result_cells(pair: Pair, metric: Metric, time: Any, messages: list[str]) -> list[Cell]:
-    """Return the cells of a row behind score and difference."""
-    inner, oracle = pair.get("inner_cv", {}), pair.get("oracle", {})
-    row = inner or oracle
-    source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
-    # What is chosen on the test samples has values there only, and has not failed.
-    counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
-    worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
-    failed, message = int(counted["n_failed"]), str(worst["message"] or "")
-    splits = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
-    interval = wording.interval(inner.get("ci_low"), inner.get("ci_high"), metric.in_percent)
-    return [
-        number_cell(wording.times_as_long(time["ratio"]), time["ratio"]),
-        number_cell(wording.p_value(inner.get("p_holm")), inner.get("p_holm")),
-        number_cell(interval, inner.get("ci_low")),
-        number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
-        value_cell(metric, oracle),
-        number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
-        value_cell(metric, source, "published", note=str(source.get("published_source") or "")),
-        number_cell(splits, counted["n_repeats"], kind="warn" if failed else ""),
-        number_cell(wording.seconds(time["seconds"]), time["seconds"]),
-        Cell(
-            str(worst["status"]).replace("_", " "),
-            kind="badge warn" if worst["status"] != "ok" or failed or message else "badge",
-            footnotes=_footnotes(message, messages),
-        ),
-    ]
 
 
 def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: str = "") -> Table:
@@ -224,7 +250,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
     dash = Cell(wording.DASH, kind="number")
     cells = [[own.get(label, {}).get(name, dash) for own in rows for name in columns] for label in labels]
     lines = [[Cell(label), *line] for label, line in zip(labels, cells, strict=True)]
-    return Table(caption, [*text_columns("Method"), *heads], lines)
+    return Table(caption, [words("Method"), *heads], lines)
 
 
 def _paper_rows(table: Table, columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
@@ -275,19 +301,21 @@ def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[T
 
 
 def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], over: str) -> Table:
-    units = [", %" if metric.in_percent else "" for metric in metrics]
-    columns = text_columns("Method")
-    columns += [Column(f"{m.title}{unit}", f"mean ± std over {over}") for m, unit in zip(metrics, units, strict=True)]
-    lines, messages = [], list[str]()
-    for label, own in rows.groupby("label", sort=False):
-        by_metric = {row["metric"]: row for row in plain_records(own)}
-        cells = [Cell(str(label))]
-        for metric in metrics:
+    messages = list[str]()
+
+    def column(metric: Metric) -> Column:
+        def cell(by_metric: dict[str, Row]) -> Cell:
             row = by_metric.get(metric.kind, {})
             missing = str(row.get("message") or "") if pd.isna(row.get("mean")) else ""
-            cells.append(replace(value_cell(metric, row), footnotes=_footnotes(missing, messages)))
-        lines.append(cells)
-    return Table(caption, columns, lines, footnotes=messages)
+            return replace(value_cell(metric, row), footnotes=_footnotes(missing, messages))
+
+        return Column(f"{metric.title}{', %' * metric.in_percent}", f"mean ± std over {over}", cell=cell)
+
+    lines = [
+        {"label": label} | {row["metric"]: row for row in plain_records(own)}
+        for label, own in rows.groupby("label", sort=False)
+    ]
+    return Table.of(caption, [words("Method"), *map(column, metrics)], lines, footnotes=messages)
 
 
 def failures_section(results: Results) -> Section:
@@ -301,12 +329,13 @@ def failures_section(results: Results) -> Section:
     for setting in results.settings:
         kinds = setting.of(failed).groupby(["label", "status", "message"], sort=False)
         for (label, status, message), part in kinds:
-            splits = len(part.drop_duplicates(["repeat", "fold"]))
-            rows.append([
-                Cell(setting.title), Cell(str(label)), Cell(str(status).replace("_", " "), kind="warn"),
-                number_cell(wording.plural(splits, "split"), splits), Cell(str(message), kind="prose"),
-            ])  # fmt: skip
-    columns = text_columns("Setting", "Method", "Status", "How often", "Message")
-    table = Table("Fits that did not end well", columns, rows)
+            row = {"setting": setting.title, "label": label, "status": str(status).replace("_", " ")}
+            rows.append(row | {"splits": len(part.drop_duplicates(["repeat", "fold"])), "message": message})
+    columns = [
+        words("Setting", "setting"), words("Method"), words("Status", "status", "warn"),
+        replace(number("How often", "splits", partial(wording.plural, one="split")), numeric=False),
+        words("Message", "message", "prose"),
+    ]  # fmt: skip
+    table = Table.of("Fits that did not end well", columns, rows)
     note = "Fits that did not end with a value, and fits whose value is to be read with care."
     return Section("failures", "Failures", [ReportPart(tables=[table])] if rows else [], note, printed=True)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.study.evaluation.headline import headline_rows
+from mklearn.study.evaluation.headline import MATTERS, headline_rows
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.reproduction import plain_records
-from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.wording import setting_title
 

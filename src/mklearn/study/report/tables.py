@@ -1,9 +1,10 @@
-"""Tables of a report: rows of formatted cells, written as LaTeX, Markdown and CSV; the page has them as HTML."""
+"""Tables of a report: columns that make the cells of rows, written as LaTeX, Markdown and CSV; the page has HTML."""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,7 +45,7 @@ class Cell:
 class Column:
     """A column head; ``note`` explains it on hover, ``name`` is what `mklearn table` takes for it.
 
-    The page leaves a column out that is not ``on_page``.
+    The page leaves a column out that is not ``on_page``. ``cell`` makes the cell of a row for `Table.of`.
     """
 
     title: str
@@ -52,6 +53,17 @@ class Column:
     numeric: bool = True
     name: str = ""
     on_page: bool = True
+    cell: Callable[[Any], Cell] = lambda row: Cell(str(row))
+
+
+def words(title: str, key: str = "label", kind: str = "") -> Column:
+    """Return a column of the texts that rows have by a key."""
+    return Column(title, numeric=False, cell=lambda row: Cell(str(row[key]), kind=kind))
+
+
+def number(title: str, key: str, form: Callable[[Any], str], note: str = "", *, on_page: bool = True) -> Column:
+    """Return a column of the numbers that rows have by a key, formatted; rows without one have a dash."""
+    return Column(title, note, on_page=on_page, cell=lambda row: number_cell(form(row.get(key)), row.get(key)))
 
 
 @dataclass(frozen=True)
@@ -70,22 +82,25 @@ class Table:
     note: str = ""
     footnotes: Sequence[str] = ()
 
+    @classmethod
+    def of(cls, caption: str, columns: Sequence[Column], rows: Iterable[Any], **more: Any) -> Table:
+        """Make a table whose columns make the cells of each row."""
+        return cls(caption, columns, [[column.cell(row) for column in columns] for row in rows], **more)
+
     def on_page(self) -> Table:
         """Leave out what only files have: columns behind the one that rows are sorted by."""
-        kept = [column.on_page for column in self.columns]
-        rows = [[cell for cell, keep in zip(row, kept, strict=True) if keep] for row in self.rows]
-        return replace(self, columns=[column for column in self.columns if column.on_page], rows=rows)
+        return self.with_columns([column.on_page for column in self.columns])
+
+    def with_columns(self, kept: Sequence[bool]) -> Table:
+        """Leave out the columns that are not kept."""
+        rows = [list(itertools.compress(row, kept)) for row in self.rows]
+        return replace(self, columns=list(itertools.compress(self.columns, kept)), rows=rows)
 
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "") -> Cell:
     """Return a cell with a number, which sorts by its value."""
     sort = "" if pd.isna(value) else repr(float(value))
     return Cell(text, sort, f"number {kind}".strip(), note, below)
-
-
-def text_columns(*titles: str) -> list[Column]:
-    """Return columns of words."""
-    return [Column(title, numeric=False) for title in titles]
 
 
 def escape_latex(text: str) -> str:
