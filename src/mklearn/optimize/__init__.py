@@ -10,7 +10,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     submod_attrs={
         "eigen": ["fix_signs", "generalized_eigh"],
         "trace_ratio": ["TraceRatio", "trace_ratio"],
-        "low_rank_trace_ratio": ["low_rank_trace_ratio"],
         "solvers": ["mosek_problem", "resolve_solver"],
         "kernel_weights": ["KernelWeights", "kernel_weights"],
         "convex_ratio_trace": ["ConvexRatioTrace", "RatioTraceObjective", "between_factor", "convex_ratio_trace"],

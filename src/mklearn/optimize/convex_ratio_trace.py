@@ -42,7 +42,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangu
 from mklearn.checks import not_positive_semidefinite, symmetrized, weighted_sum
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, LaplacianOperator
-from mklearn.optimize.landmark_embedding import lower_factor, per_feature
+from mklearn.optimize.eigen import lower_factor
+from mklearn.optimize.landmark_embedding import per_feature
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
 
 Array = NDArray[np.floating[Any]]

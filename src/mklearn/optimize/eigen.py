@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh, get_lapack_funcs
+from scipy.linalg import LinAlgError, cho_factor, cholesky, eigh, get_lapack_funcs
 
 from mklearn.checks import as_square_matrix, check_choice, check_integer, same_shape, symmetrized
 from mklearn.errors import SolverFailed
@@ -96,6 +96,23 @@ def generalized_eigh(
     if which == "largest":
         values, vectors = values[::-1], vectors[:, ::-1]
     return np.ascontiguousarray(values), fix_signs(vectors)
+
+
+def lower_factor(matrix: Floats) -> Floats:
+    """Return the lower Cholesky factor of a scatter with its ridge, a symmetric matrix, which is overwritten.
+
+    Of an array in C order only the upper triangle is read, else only the lower one. Raises `SolverFailed` where the
+    ridge is below the rounding errors of the scatter.
+    """
+    try:
+        # LAPACK reads columns: the transpose of an array in C order needs no copy
+        columns = matrix.T if matrix.flags.c_contiguous else matrix
+        return np.asarray(cho_factor(columns, lower=True, overwrite_a=True, check_finite=False)[0])
+    except LinAlgError:
+        raise SolverFailed(
+            "the ridge is smaller than the rounding errors of the features' scatter: raise it (`ridge`, of a ridge "
+            "classifier `alpha`), or take features in double precision (dtype float64)"
+        ) from None
 
 
 def _some_eigenpairs(a: Floats, wanted: tuple[int, int]) -> tuple[Floats, Floats]:

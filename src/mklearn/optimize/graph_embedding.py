@@ -1,4 +1,4 @@
-"""Graph embedding in a kernel: the projection for given kernel weights, and the matrices for updating the weights.
+"""Graph embedding in kernels: the projection for fixed kernel weights, and the matrices for updating the weights.
 
 With K = sum_m beta_m K_m and a pair of graph Laplacians (L, L'), the coefficients A of the training samples minimise
 
@@ -28,21 +28,22 @@ References
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh, qr
+from scipy.linalg import cho_solve, eigh, qr
 from scipy.linalg.blas import dsyrk
 
 from mklearn.checks import cached_rows, symmetrized
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair, LaplacianOperator
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
+from mklearn.optimize.eigen import fix_signs, generalized_eigh, lower_factor
 from mklearn.optimize.trace_ratio import trace_ratio
 
 Array = NDArray[np.floating[Any]]
@@ -64,65 +65,216 @@ class Projection:
     ridge_amount: float  # rho
 
 
-def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, trace: float | None = None) -> float:
-    """Compute rho in O(n^2); raise `NotApplicable` for a kernel that is constant over the samples.
+class EmbeddingProblem(ABC):
+    """The steps of MKL-DR, whatever the kernels are given by.
 
-    ``trace`` is tr(K L' K), where it is known: beta'T beta.
+    Coefficients are those of n samples, or coordinates with A'A = a'a.
     """
-    rows = np.asarray(kernel, dtype=np.float64)
-    if trace is None:
-        trace = float(np.vdot(rows.T, graph.L_prime.apply(rows.T)))
-    if not trace > _rounding(rows.shape[1]) * float(np.vdot(rows, rows)):
-        raise NotApplicable(
-            "tr(K L' K) = 0: the combined kernel is constant over the samples, so no class can be "
-            "discriminated. Check the bandwidth and the kernel weights."
+
+    n: int  # samples
+    n_kernels: int  # M
+    most_components: int  # classes - 1 for the LDA graph, else the number of coefficients
+
+    @property
+    @abstractmethod
+    def traces(self) -> Array:
+        """T of shape (M, M), T_mn = tr(K_m L' K_n)."""
+
+    @abstractmethod
+    def _squared_norm(self, weights: Array) -> float:
+        """Compute ||K||_F^2."""
+
+    @abstractmethod
+    def _scatters(self, weights: Array, rho: float) -> tuple[Array, Array]:
+        """Compute the exactly symmetric S and S'."""
+
+    @abstractmethod
+    def _lda_scatter(self, weights: Array, rho: float) -> tuple[Array, Array] | None:
+        """Compute S, of which `lower_factor` reads one triangle, and F with S' = S + FF'; None for other graphs."""
+
+    @abstractmethod
+    def _within_traces(self) -> Array:
+        """Compute tr(K_m L K_n), (M, M)."""
+
+    @abstractmethod
+    def _weight_forms(self, coefficients: Array) -> tuple[Array, Array]:
+        """Compute tr(A'K_m L K_n A) and tr(A'K_m L' K_n A), (M, M)."""
+
+    @abstractmethod
+    def _component_forms(self, weights: Array, coefficients: Array) -> tuple[Array, Array]:
+        """Compute A'K L K A and A'K L' K A, (p, p)."""
+
+    def ridge_amount(self, weights: Array, ridge: float) -> float:
+        """Compute rho; raise `NotApplicable` for a kernel that is constant over the samples."""
+        trace = float(weights @ self.traces @ weights)
+        if not trace > _rounding(self.n) * self._squared_norm(weights):
+            raise NotApplicable(
+                "tr(K L' K) = 0: the combined kernel is constant over the samples, so no class can be "
+                "discriminated. Check the bandwidth and the kernel weights."
+            )
+        return 2.0 * ridge * trace / self.n
+
+    def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
+        """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda, with A'S'A = I.
+
+        Fewer than ``n_components`` columns are returned where the kernel has fewer discriminating directions (LDA
+        graph) or S' has a smaller rank (no ridge: the common null space is removed). Raises `NotApplicable` for a
+        constant kernel.
+
+        For the LDA graph with a ridge, S' = S + FF' with F of c columns: sqrt(2) K(G - 1 1'G/n). One Cholesky
+        factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) with mu the eigenvalues of F'S^-1F.
+
+        MKL-DR, equation (21). Its equation (18) is a ratio of traces, which has a rank-one solution unless the columns
+        are orthogonal; its algorithm, and this function, solve the trace of the ratio.
+        """
+        rho = self.ridge_amount(weights, ridge)
+        lda = self._lda_scatter(weights, rho)
+        if lda is not None and _is_regular(lda[0], rho):
+            S, F = lda
+            solved = cho_solve((lower_factor(S), True), F, check_finite=False)
+            values, vectors = between_directions(solved, F, n_components)
+        else:
+            S, S_prime = self._scatters(weights, rho)
+            values, vectors = smallest_of_pencil(S, S_prime, min(n_components, self.most_components), rho)
+        return Projection(vectors, values, rho)
+
+    def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
+        """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) with the constraint that it needs.
+
+        Alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
+        """
+        rho = self.ridge_amount(weights, ridge)
+        S, S_prime = self._scatters(weights, rho)
+        A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
+        values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)
+        return Projection(A, values, rho)
+
+    def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
+        """Compute A'SA and A'S'A, (p, p)."""
+        penalty = rho * (coefficients.T @ coefficients)
+        above, below = (symmetrized(2.0 * form + penalty) for form in self._component_forms(weights, coefficients))
+        return above, below
+
+    def weight_matrices(self, coefficients: Array, ridge: float) -> tuple[Array, Array]:
+        """Compute the matrices of the beta-step, ridge included: beta'S beta / beta'S'beta = f(A, beta)."""
+        penalty = (2.0 * ridge / self.n) * float(np.vdot(coefficients, coefficients)) * self.traces
+        above, below = (symmetrized(2.0 * form + penalty) for form in self._weight_forms(coefficients))
+        return above, below
+
+    def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
+        """Compute `weight_matrices` for AA' = I, the paper's start: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
+        penalty = 2.0 * ridge * self.traces
+        return 2.0 * self._within_traces() + penalty, 2.0 * self.traces + penalty
+
+
+class KernelProblem(EmbeddingProblem):
+    """The steps of MKL-DR for kernel matrices among the samples.
+
+    What is costly is kept: T, which does not depend on A, the last combined kernel, and the last projections K_m A.
+    """
+
+    def __init__(self, stack: KernelStack, graph: GraphPair) -> None:
+        self._stack, self._kernels, self._graph = stack, list(stack), graph
+        self.n, self.n_kernels, self._classes = graph.n, len(stack), graph.lda_classes
+        self.most_components = self.n if self._classes is None else self._classes.n_classes - 1
+        self._weights: Array | None = None
+        self._coefficients: Array | None = None
+
+    @cached_property
+    def traces(self) -> Array:
+        """T, see `EmbeddingProblem`."""
+        return _cross_traces(self._kernels, self._graph.L_prime)
+
+    def combined(self, weights: Array) -> Array:
+        """Return the kernel of these weights; one kernel alone has weight 1."""
+        if self.n_kernels == 1:
+            return self._kernels[0]
+        if self._weights is None or not np.array_equal(self._weights, weights):
+            self._kernel = self._stack.combine(weights)
+            self._weights = weights.copy()
+        return self._kernel
+
+    def _squared_norm(self, weights: Array) -> float:
+        kernel = self._double(weights)
+        return float(np.vdot(kernel, kernel))
+
+    def _double(self, weights: Array) -> Array:
+        return np.asarray(self.combined(weights), dtype=np.float64)
+
+    def _scatters(self, weights: Array, rho: float) -> tuple[Array, Array]:
+        rows = self._double(weights)
+        S, S_prime = (
+            _with_ridge(symmetrized(2.0 * rows @ operator.apply(rows.T)), rho)
+            for operator in (self._graph.L, self._graph.L_prime)
         )
-    return 2.0 * ridge * trace / len(rows)
+        return S, S_prime
+
+    def _lda_scatter(self, weights: Array, rho: float) -> tuple[Array, Array] | None:
+        if self._classes is None:
+            return None
+        B, F = _lda_factors(self._double(weights), self._classes)
+        return _with_ridge(dsyrk(2.0, B.T, lower=True), rho), F
+
+    def _within_traces(self) -> Array:
+        return _cross_traces(self._kernels, self._graph.L)
+
+    def _weight_forms(self, coefficients: Array) -> tuple[Array, Array]:
+        """Compute the forms in O(M n^2 p), the cost of the projections.
+
+        The paper's K(i) matrices are never formed: M^2 inner products are one matrix product, and all projections side
+        by side have one product with each Laplacian.
+        """
+        projections, M = self._projections(coefficients), self.n_kernels
+        side_by_side = np.ascontiguousarray(projections.transpose(1, 0, 2)).reshape(self.n, -1)
+        flat = projections.reshape(M, -1)
+
+        def inner_products(operator: LaplacianOperator) -> Array:
+            applied = operator.apply(side_by_side).reshape(self.n, M, -1).transpose(1, 0, 2).reshape(M, -1)
+            return np.asarray(flat @ applied.T)
+
+        return inner_products(self._graph.L), inner_products(self._graph.L_prime)
+
+    def _component_forms(self, weights: Array, coefficients: Array) -> tuple[Array, Array]:
+        Z = np.tensordot(weights, self._projections(coefficients), 1)
+        return Z.T @ self._graph.L.apply(Z), Z.T @ self._graph.L_prime.apply(Z)
+
+    def _projections(self, coefficients: Array) -> Array:
+        """Return K_m A for each kernel, (M, n, p)."""
+        if self._coefficients is not coefficients:
+            # A'K_m is (K_m A)' for a symmetric kernel, and BLAS multiplies few rows faster than few columns.
+            transposed = [np.ascontiguousarray(coefficients.T) @ np.asarray(K) for K in self._kernels]
+            self._projected = np.stack(transposed).transpose(0, 2, 1)
+            self._coefficients = coefficients
+        return self._projected
 
 
-def scatter_matrices(
-    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, trace: float | None = None
-) -> tuple[Array, Array, float]:
-    """Compute the exactly symmetric S and S', and rho; arguments and errors as in `ridge_amount`."""
-    rho = ridge_amount(kernel, graph, ridge, trace=trace)
-    rows = np.asarray(kernel, dtype=np.float64)
-    S, S_prime = (2.0 * rows @ operator.apply(rows.T) for operator in (graph.L, graph.L_prime))
-    return _with_ridge(symmetrized(S), rho), _with_ridge(symmetrized(S_prime), rho), rho
+def _cross_traces(kernels: Sequence[NDArray[Any]], operator: LaplacianOperator) -> Array:
+    """Compute <K_m, L K_n>_F for all pairs, from blocks of rows of all kernels that stay in the cache."""
+    M, n = len(kernels), len(kernels[0])
+    traces = np.zeros((M, M))
+    rows, products = np.empty((2, M, min(_ROWS, n), n))
+    for start in range(0, n, _ROWS):
+        used = slice(min(_ROWS, n - start))
+        for m, K in enumerate(kernels):
+            rows[m, used] = K[start : start + _ROWS]
+            products[m, used] = operator.apply(rows[m, used].T).T  # rows of K L
+        traces += rows[:, used].reshape(M, -1) @ products[:, used].reshape(M, -1).T
+    return symmetrized(traces)
 
 
-def max_components(graph: GraphPair) -> int:
-    """Return the largest number of components: classes - 1 for the LDA graph, else the number of samples."""
-    classes = graph.lda_classes
-    return graph.n if classes is None else classes.n_classes - 1
+def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
+    """Return B (n, n) and F (n, c) with 2 B'B = 2 K L K and FF' = 2 K (L' - L) K for the LDA graph.
 
-
-def ratio_trace_step(
-    kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float, trace: float | None = None
-) -> Projection:
-    """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda, with A'S'A = I.
-
-    Fewer than ``n_components`` columns are returned where the kernel has fewer discriminating directions (LDA graph) or
-    S' has a smaller rank (no ridge: the common null space is removed). Raises `NotApplicable` for a constant kernel.
-    ``trace`` is tr(K L' K), if it is known.
-
-    For the LDA graph with a ridge, S' = S + FF' with F = sqrt(2) K(G - 1 1'G/n) of c columns. One Cholesky
-    factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) with mu the eigenvalues of F'S^-1F, (c, c).
-
-    MKL-DR, equation (21). Its equation (18) is a ratio of traces, which has a rank-one solution unless the columns are
-    orthogonal; its algorithm, and this function, solve the trace of the ratio.
+    I - P is idempotent, so K (I - P) K = B'B with B = K - PK: half the work, and exactly symmetric. FF' is the
+    between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
     """
-    classes = graph.lda_classes
-    if classes is not None:
-        rho = ridge_amount(kernel, graph, ridge, trace=trace)
-        B, F = _lda_factors(np.asarray(kernel, dtype=np.float64), classes)
-        S = _with_ridge(dsyrk(2.0, B.T, lower=True), rho)  # one triangle
-        if _is_regular(S, rho):
-            factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
-            values, vectors = between_directions(cho_solve(factor, F, check_finite=False), F, n_components)
-            return Projection(vectors, values, rho)
-    S, S_prime, rho = scatter_matrices(kernel, graph, ridge, trace=trace)
-    values, vectors = smallest_of_pencil(S, S_prime, min(n_components, max_components(graph)), rho)
-    return Projection(vectors, values, rho)
+    means = classes.means(K)
+    B = np.empty_like(K)
+    for part in cached_rows(K):
+        np.subtract(K[part], means[classes.codes[part]], out=B[part])
+    shares = classes.counts / classes.n
+    F = np.sqrt(2.0) * (means - shares @ means).T * np.sqrt(classes.counts)
+    return B, F
 
 
 def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) -> tuple[Array, Array]:
@@ -141,21 +293,6 @@ def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) 
     return values, fix_signs(whitener @ inner)
 
 
-def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
-    """Return B (n, n) and F (n, c) with 2 B'B = 2 K L K and FF' = 2 K (L' - L) K for the LDA graph.
-
-    I - P is idempotent, so K (I - P) K = B'B with B = K - PK: half the work, and exactly symmetric. FF' is the
-    between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
-    """
-    means = classes.means(K)
-    B = np.empty_like(K)
-    for part in cached_rows(K):
-        np.subtract(K[part], means[classes.codes[part]], out=B[part])
-    shares = classes.counts / classes.n
-    F = np.sqrt(2.0) * (means - shares @ means).T * np.sqrt(classes.counts)
-    return B, F
-
-
 def between_directions(solved: Array, F: Array, n_components: int) -> tuple[Array, Array]:
     """Solve S a = lambda (S + FF') a, given S^-1 F (d, c); eigenvalues and vectors as in `smallest_of_pencil`."""
     mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
@@ -165,29 +302,6 @@ def between_directions(solved: Array, F: Array, n_components: int) -> tuple[Arra
     mu = mu[:p]
     # A = S^-1 F U has A'SA = diag(mu) and A'S'A = diag(mu + mu^2).
     return 1.0 / (1.0 + mu), fix_signs((solved @ U[:, :p]) / np.sqrt(mu * (1.0 + mu)))
-
-
-def trace_ratio_step(
-    kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float, trace: float | None = None
-) -> Projection:
-    """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) with the constraint that it needs.
-
-    Alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
-    ``trace`` is tr(K L' K), if it is known.
-    """
-    classes = graph.lda_classes
-    if classes is not None:
-        rho = ridge_amount(kernel, graph, ridge, trace=trace)
-        B, F = _lda_factors(np.asarray(kernel, dtype=np.float64), classes)
-        S = _with_ridge(2.0 * (B.T @ B), rho)
-        if _is_regular(S, rho):
-            A = np.asarray(low_rank_trace_ratio(S, F, n_components).components, dtype=np.float64)
-            within = np.einsum("ip,ip->p", A, S @ A)
-            return Projection(A, within / (within + np.sum((F.T @ A) ** 2, axis=0)), rho)
-    S, S_prime, rho = scatter_matrices(kernel, graph, ridge, trace=trace)
-    A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
-    values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)
-    return Projection(A, values, rho)
 
 
 def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -> Array:
@@ -226,104 +340,6 @@ def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -
     """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending, given A'SA and A'S'A."""
     values, inner = generalized_eigh(scatter, scatter_prime)
     return Projection(fix_signs(projection.coefficients @ inner), values, projection.ridge_amount)
-
-
-class KernelProblem:
-    """The steps of MKL-DR and the matrices between them, for kernels, as `landmark_embedding` has them for features.
-
-    What is costly is kept: T, which does not depend on A, the last combined kernel, and the last projections K_m A.
-    """
-
-    def __init__(self, stack: KernelStack, graph: GraphPair) -> None:
-        self._stack, self._kernels, self._graph = stack, list(stack), graph
-        self._traces = _cross_traces(self._kernels, graph.L_prime)
-        self._weights: Array | None = None
-        self._coefficients: Array | None = None
-
-    @property
-    def n_kernels(self) -> int:
-        """M."""
-        return len(self._kernels)
-
-    def combined(self, weights: Array) -> Array:
-        """Return the kernel of these weights."""
-        if self._weights is None or not np.array_equal(self._weights, weights):
-            self._kernel = self._stack.combine(weights)
-            self._weights = weights.copy()
-        return self._kernel
-
-    def ridge_amount(self, weights: Array, ridge: float) -> float:
-        """Compute rho."""
-        return 2.0 * ridge / self._graph.n * self._trace(weights)
-
-    def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
-        """See the function of this name."""
-        kernel, trace = self.combined(weights), self._trace(weights)
-        return ratio_trace_step(kernel, self._graph, n_components, ridge=ridge, trace=trace)
-
-    def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
-        """See the function of this name."""
-        kernel, trace = self.combined(weights), self._trace(weights)
-        return trace_ratio_step(kernel, self._graph, n_components, ridge=ridge, trace=trace)
-
-    def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
-        """Compute A'SA and A'S'A, (p, p), from embedded samples Z = K A: 2 Z'LZ + rho A'A."""
-        Z = np.tensordot(weights, self._projections(coefficients), 1)
-        penalty = rho * (coefficients.T @ coefficients)
-        above, below = (
-            symmetrized(2.0 * Z.T @ side.apply(Z) + penalty) for side in (self._graph.L, self._graph.L_prime)
-        )
-        return above, below
-
-    def weight_matrices(self, coefficients: Array, ridge: float) -> tuple[Array, Array]:
-        """Compute the matrices of the beta-step, ridge included: beta'S beta / beta'S'beta = f(A, beta).
-
-        The cost is O(M n^2 p), that of the projections. The paper's K(i) matrices are never formed: M^2 inner products
-        are one matrix product, and all projections side by side have one product with each Laplacian.
-        """
-        projections, n = self._projections(coefficients), self._graph.n
-        M = self.n_kernels
-        penalty = (2.0 * ridge / n) * float(np.vdot(coefficients, coefficients)) * self._traces
-        side_by_side = np.ascontiguousarray(projections.transpose(1, 0, 2)).reshape(n, -1)
-        flat = projections.reshape(M, -1)
-
-        def inner_products(operator: LaplacianOperator) -> Array:
-            applied = operator.apply(side_by_side).reshape(n, M, -1).transpose(1, 0, 2).reshape(M, -1)
-            return symmetrized(2.0 * flat @ applied.T + penalty)
-
-        return inner_products(self._graph.L), inner_products(self._graph.L_prime)
-
-    def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
-        """Compute `weight_matrices` for AA' = I, the paper's start: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
-        penalty = 2.0 * ridge * self._traces
-        return 2.0 * _cross_traces(self._kernels, self._graph.L) + penalty, 2.0 * self._traces + penalty
-
-    def _trace(self, weights: Array) -> float:
-        """Compute tr(K L' K)."""
-        return float(weights @ self._traces @ weights)
-
-    def _projections(self, coefficients: Array) -> Array:
-        """Return K_m A for each kernel, (M, n, p)."""
-        if self._coefficients is not coefficients:
-            # A'K_m is (K_m A)' for a symmetric kernel, and BLAS multiplies few rows faster than few columns.
-            transposed = [np.ascontiguousarray(coefficients.T) @ np.asarray(K) for K in self._kernels]
-            self._projected = np.stack(transposed).transpose(0, 2, 1)
-            self._coefficients = coefficients
-        return self._projected
-
-
-def _cross_traces(kernels: Sequence[NDArray[Any]], operator: LaplacianOperator) -> Array:
-    """Compute <K_m, L K_n>_F for all pairs, from blocks of rows of all kernels that stay in the cache."""
-    M, n = len(kernels), len(kernels[0])
-    traces = np.zeros((M, M))
-    rows, products = np.empty((2, M, min(_ROWS, n), n))
-    for start in range(0, n, _ROWS):
-        used = slice(min(_ROWS, n - start))
-        for m, K in enumerate(kernels):
-            rows[m, used] = K[start : start + _ROWS]
-            products[m, used] = operator.apply(rows[m, used].T).T  # rows of K L
-        traces += rows[:, used].reshape(M, -1) @ products[:, used].reshape(M, -1).T
-    return symmetrized(traces)
 
 
 def _with_ridge(matrix: Array, rho: float) -> Array:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, eigh
 
-from mklearn.optimize.landmark_embedding import LandmarkProblem, lower_factor
+from mklearn.optimize.eigen import lower_factor
+from mklearn.optimize.landmark_embedding import LandmarkProblem
 
 Array = NDArray[np.floating[Any]]
 

@@ -18,9 +18,9 @@ from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
+    KernelProblem,
     Projection,
     Scaling,
-    ratio_trace_step,
     rescale_columns,
 )
 
@@ -160,7 +160,8 @@ class RatioTraceEmbedding(KernelEmbedding):
         """Solve the ridged ratio trace on the kernel combined with these weights."""
         p = self._wanted_components(graph.n, labels, graph)
         kernel = stack.combine(weights)
-        self._set_projection(kernel, weights, ratio_trace_step(kernel, graph, p, ridge=self.ridge))
+        projection = KernelProblem(KernelStack(kernel[None]), graph).ratio_trace_step(np.ones(1), p, ridge=self.ridge)
+        self._set_projection(kernel, weights, projection)
 
     def _set_projection(self, kernel: Array, weights: Array, projection: Projection) -> None:
         """Set the attributes that all these estimators have.

@@ -26,6 +26,7 @@ from mklearn.neighbour_graphs import (
 )
 from mklearn.optimize.graph_embedding import (
     Array,
+    EmbeddingProblem,
     KernelProblem,
     Projection,
     Scaling,
@@ -33,7 +34,6 @@ from mklearn.optimize.graph_embedding import (
 )
 from mklearn.optimize.kernel_weights import KernelWeights
 from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
-from mklearn.optimize.landmark_embedding import LandmarkProblem
 from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
@@ -265,7 +265,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         weights, projection = self._alternated(problem, p)
         self._set_coefficients(data, problem.feature_coefficients(weights, self._rescaled(weights, projection)))
 
-    def _alternated(self, problem: KernelProblem | LandmarkProblem, n_components: int) -> tuple[Array, Projection]:
+    def _alternated(self, problem: EmbeddingProblem, n_components: int) -> tuple[Array, Projection]:
         """Return the kernel weights and the projection of the best iterate; set the attributes that describe them."""
         iterates = self._alternate(problem, n_components)
         # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
@@ -298,7 +298,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             )
         return best.weights, projection
 
-    def _alternate(self, problem: KernelProblem | LandmarkProblem, n_components: int) -> list[_Iterate]:
+    def _alternate(self, problem: EmbeddingProblem, n_components: int) -> list[_Iterate]:
         """Return the iterates of Algorithm 1; set ``history_`` and ``status_``."""
         take_a_step = problem.trace_ratio_step if self.a_step == "trace_ratio" else problem.ratio_trace_step
         self.history_: list[dict[str, Any]] = []

@@ -18,13 +18,11 @@ from mklearn.neighbour_graphs import lde_graph
 from mklearn.optimize.graph_embedding import (
     KernelProblem,
     diagonalised,
-    max_components,
-    ratio_trace_step,
     rescale_columns,
-    scatter_matrices,
     smallest_of_pencil,
-    trace_ratio_step,
 )
+
+ONE = np.ones(1)
 
 
 def gaussian_kernels(n: int, seed: int, count: int = 3, dimension: int = 4, classes: int = 3):
@@ -54,6 +52,17 @@ def graph_of(name: str, y, features) -> GraphPair:
     return lda_graph(y) if name == "lda" else lde_graph([squareform(pdist(features[0]))], y, k=3, k_prime=6)
 
 
+def problem_of(K, graph) -> KernelProblem:
+    return KernelProblem(KernelStack(K[None]), graph)
+
+
+def scatter_matrices(K, graph, ridge):
+    """S, S' and rho of one kernel, (n, n)."""
+    rho = ridge * 2 * np.trace(K @ graph.L_prime.apply(K)) / len(K)
+    S, S_prime = (2 * K @ side.apply(K) + rho * np.eye(len(K)) for side in (graph.L, graph.L_prime))
+    return S, S_prime, rho
+
+
 def pair_sums(K, graph):
     """sum_ij W_ij (k_i - k_j)(k_i - k_j)' for both affinities."""
     differences = K[:, :, None] - K[:, None, :]
@@ -74,7 +83,9 @@ def f_by_definition(A, beta, kernels, graph, ridge):
 def test_scatters_are_pair_sums(name):
     kernels, y, features = gaussian_kernels(20, 0)
     K, graph = kernels[0], graph_of(name, y, features)
-    S, S_prime, rho = scatter_matrices(K, graph, ridge=0.01)
+    problem = problem_of(K, graph)
+    rho = problem.ridge_amount(ONE, 0.01)
+    S, S_prime = problem.projected_scatters(ONE, np.eye(20), rho)
     for given_, expected in zip((S, S_prime), pair_sums(K, graph), strict=True):
         np.testing.assert_allclose(given_ - rho * np.eye(20), expected, rtol=1e-10, atol=1e-10 * expected.max())
     assert rho == pytest.approx(0.01 * (np.trace(S_prime) - 20 * rho) / 20)
@@ -107,9 +118,9 @@ def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
 def test_cholesky_shortcut_is_the_eigenproblem(seed, classes, ridge):
     kernels, y, _ = gaussian_kernels(30, seed, count=1, classes=classes)
     graph = lda_graph(y)
-    p = max_components(graph)
-    assert p == classes - 1
-    found = ratio_trace_step(kernels[0], graph, p, ridge=ridge)
+    problem, p = problem_of(kernels[0], graph), classes - 1
+    assert problem.most_components == p
+    found = problem.ratio_trace_step(ONE, p, ridge=ridge)
     S, S_prime, rho = scatter_matrices(kernels[0], graph, ridge)
     values, vectors = smallest_of_pencil(S, S_prime, p, rho)
     np.testing.assert_allclose(found.eigenvalues, values, atol=1e-9)
@@ -123,7 +134,7 @@ def test_solution_satisfies_the_eigenproblem(name, ridge):
     kernels, y, features = gaussian_kernels(40, 7, classes=4)
     graph = graph_of(name, y, features)
     S, S_prime, _ = scatter_matrices(kernels[0], graph, ridge)
-    found = ratio_trace_step(kernels[0], graph, 3, ridge=ridge)
+    found = problem_of(kernels[0], graph).ratio_trace_step(ONE, 3, ridge=ridge)
     A, values = found.coefficients, found.eigenvalues
     residual = S @ A - (S_prime @ A) * values
     assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(S_prime) * np.linalg.norm(A)
@@ -140,7 +151,8 @@ def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
     kernels, y, features = gaussian_kernels(24, 10)
     graph = graph_of("lde", y, features)
     S, S_prime, _ = scatter_matrices(kernels[0], graph, 1e-2)
-    found = trace_ratio_step(kernels[0], graph, 3, ridge=1e-2)
+    problem = problem_of(kernels[0], graph)
+    found = problem.trace_ratio_step(ONE, 3, ridge=1e-2)
     A = found.coefficients
     np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-10)
     value = np.trace(A.T @ S @ A) / np.trace(A.T @ S_prime @ A)
@@ -150,8 +162,7 @@ def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
             Q = np.linalg.qr(A + scale * rng.normal(size=A.shape))[0]
             assert np.trace(Q.T @ S @ Q) / np.trace(Q.T @ S_prime @ Q) >= value - 1e-12
     np.testing.assert_allclose(np.linalg.eigvalsh(S - value * S_prime)[:3].sum(), 0.0, atol=1e-9 * np.trace(S_prime))
-    problem = KernelProblem(KernelStack(kernels[:1]), graph)
-    turned = diagonalised(found, *problem.projected_scatters(np.ones(1), A, found.ridge_amount))
+    turned = diagonalised(found, *problem.projected_scatters(ONE, A, found.ridge_amount))
     assert subspace_angles(turned.coefficients, A).max() < 1e-6
     np.testing.assert_allclose(turned.coefficients.T @ S_prime @ turned.coefficients, np.eye(3), atol=1e-9)
 
@@ -169,7 +180,7 @@ def test_null_space_is_left_out():
 
 def test_scalings():
     kernels, y, _ = gaussian_kernels(30, 14, classes=4)
-    found = ratio_trace_step(kernels[0], lda_graph(y), 3, ridge=1e-2)
+    found = problem_of(kernels[0], lda_graph(y)).ratio_trace_step(ONE, 3, ridge=1e-2)
     A, values = found.coefficients, found.eigenvalues
     S, S_prime, _ = scatter_matrices(kernels[0], lda_graph(y), 1e-2)
     within, unit, orthonormal = (rescale_columns(A, values, name) for name in ("within", "unit", "orthonormal"))

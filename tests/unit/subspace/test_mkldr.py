@@ -20,18 +20,23 @@ from mklearn.graphs import GraphPair, lda_graph
 from mklearn.kernels import Views
 from mklearn.kernels.stack import KernelStack
 from mklearn.neighbour_graphs import lde_graph, mfa_graph
-from mklearn.optimize.graph_embedding import KernelProblem, scatter_matrices
+from mklearn.optimize.graph_embedding import KernelProblem
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.mkldr import MKLDR, MixedSignWarning, StartWeightsWarning
 
 
+def scatter_matrices(model: MKLDR, kernels: np.ndarray, beta: np.ndarray | None = None) -> list[np.ndarray]:
+    """S and S', ridge included, from dense matrices; by default for the weights of the model."""
+    K = kernels @ (model.kernel_weights_ if beta is None else beta)
+    scatters = [2 * K @ operator.toarray() @ K for operator in (model.graph_.L, model.graph_.L_prime)]
+    rho = model.ridge * np.trace(scatters[1]) / len(K)
+    return [scatter + rho * np.eye(len(K)) for scatter in scatters]
+
+
 def joint_objective(model: MKLDR, kernels: np.ndarray, A: np.ndarray, beta: np.ndarray) -> float:
-    """tr(A'SA)/tr(A'S'A), from dense matrices."""
-    K = kernels @ beta
-    S, S_prime = (2 * K @ operator.toarray() @ K for operator in (model.graph_.L, model.graph_.L_prime))
-    rho = model.ridge * np.trace(S_prime) / len(K)
-    above, below = (np.trace(A.T @ matrix @ A) + rho * np.sum(A**2) for matrix in (S, S_prime))
+    """tr(A'SA)/tr(A'S'A)."""
+    above, below = (np.trace(A.T @ scatter @ A) for scatter in scatter_matrices(model, kernels, beta))
     return above / below
 
 
@@ -72,7 +77,7 @@ def test_result_is_the_a_step_for_its_weights(graph, init):
     model = MKLDR(graph=graph, init=init).fit(kernels, LABELS)
     assert model.kernel_weights_.sum() == pytest.approx(1.0)
     assert (model.kernel_weights_ >= 0).all()
-    S, S_prime, _ = scatter_matrices(kernels @ model.kernel_weights_, model.graph_, model.ridge)
+    S, S_prime = scatter_matrices(model, kernels)
     A = model.coefficients_
     np.testing.assert_allclose(A.T @ S_prime @ A, np.eye(2), atol=1e-8)
     np.testing.assert_allclose(S @ A, S_prime @ A * model.eigenvalues_, atol=1e-8 * np.abs(S_prime).max())
@@ -149,7 +154,7 @@ def test_trace_ratio_features_can_be_rescaled():
     scaled = MKLDR(a_step="trace_ratio").fit(kernels, LABELS)
     np.testing.assert_allclose(plain.coefficients_.T @ plain.coefficients_, np.eye(2), atol=1e-9)
     assert subspace_angles(plain.coefficients_, scaled.coefficients_).max() < 1e-6
-    _, S_prime, _ = scatter_matrices(kernels @ scaled.kernel_weights_, scaled.graph_, scaled.ridge)
+    _, S_prime = scatter_matrices(scaled, kernels)
     np.testing.assert_allclose(scaled.coefficients_.T @ S_prime @ scaled.coefficients_, np.eye(2), atol=1e-8)
     assert scaled.eigenvalues_[0] <= scaled.eigenvalues_[1]
 
