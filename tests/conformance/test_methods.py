@@ -38,8 +38,6 @@ KERNELS = [kind for kind in METHODS if TAKES[kind] == "kernels"]
 SAMPLES = [kind for kind in METHODS if TAKES[kind] != "kernels"]
 """Methods on features and on images."""
 MEAN = "mean_regressor"
-READ_SAMPLES = [kind for kind in SAMPLES if kind != MEAN]
-"""Those that something in the samples can be wrong for."""
 EMBEDS = {kind for kind, row in METHODS.items() if row.embeds}
 REFITTED = {kind for kind in METHODS if method(kind).refit()}
 """Methods that are fitted for each number of components."""
@@ -61,6 +59,8 @@ STANDARDISES = {
     "logistic_regression", "elastic_net", "fsvc", "r_svm_plus", "rmm_svc", "linear_svc",
 }  # fmt: skip
 """Methods that bring features to one scale by default; `linear_svc` all to one."""
+UNIT_LENGTHS = {"multi_view", "multi_view_regressor"}
+"""Unit length is among their scalings."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
 FOLLOW_THE_ORDER = {"kernel_samme", "lmkl_svc", "majority", "random_forest_regressor"}
 """Folds of the first follow the order of the samples; localized weights are a local optimum, whose random start is
@@ -364,6 +364,24 @@ def test_a_feature_of_rounding_errors_says_nothing(digits: Digits, kind: str, by
         np.testing.assert_allclose(found, predictions(digits.X), rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", sorted({*STANDARDISES, *TREES, *KERNELS} - UNIT_LENGTHS))
+def test_unit_and_origin_of_features_do_not_matter(digits: Digits, kind: str) -> None:
+    """By default: features in other units of temperature, say, a part of them in another one."""
+    digits = suited(digits, kind)
+    moved = 4.0 * digits.X + np.where(np.arange(64) < 32, 50.0, -200.0)
+    model = implementation(METHODS[kind])(**parameters(kind))
+    if kind in KERNELS and METHODS[kind].takes == "kernels":
+        gaussian = {"kind": "gaussian", "columns": slice(0, 32)}
+        model.set_params(kernels=[gaussian, *({"kind": "linear", "columns": slice(k, k + 32)} for k in (0, 32))])
+    y = digits.y[digits.train]
+    one, two = (clone(model).fit(X[digits.train], y).predict(X[digits.test]) for X in (digits.X, moved))
+    assert share_right(kind, one, digits.y[digits.test]) > 0.6
+    if kind in NUMBERS:
+        np.testing.assert_allclose(two, one, rtol=1e-6)
+    else:
+        np.testing.assert_array_equal(two, one)
+
+
 @every_method
 def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits: Digits, kind: str) -> None:
     """Nor do the unit and origin of numbers."""
@@ -459,104 +477,64 @@ def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits:
         evaluated(digits, kind, digits.samples(TAKES[kind]), np.zeros_like(digits.y))
 
 
-@kernel_methods
-@pytest.mark.parametrize(
-    ("what", "error"),
-    [
-        ("nan", DataError), ("infinite", DataError), ("not square", DataError), ("not symmetric", DataError),
-        ("empty", DataError), ("text", UserError), ("constant", NotApplicable), ("too many dimensions", NotApplicable),
-    ],
-)  # fmt: skip
-def test_kernels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
-    if what == "too many dimensions" and kind not in EMBEDS:
-        pytest.skip("it has no dimensions")
-    K, _ = digits.stacks()
-    y: Any = suited(digits, kind).y[digits.train]
-    way = parameters(kind)
-    if what == "nan":
-        K[3, 4, 0] = K[4, 3, 0] = np.nan
-    elif what == "infinite":
-        K[3, 3, 1] = np.inf
-    elif what == "not square":
-        K = K[:, :-1]
-    elif what == "not symmetric":
-        K[3, 4, 0] += 1
-    elif what == "empty":
-        K, y = K[:0, :0], y[:0]
-    elif what == "text":
-        K = np.full(K.shape, "a")
-    elif what == "constant":
-        K = np.ones_like(K)
-    else:
-        way["n_components"] = 1000
-    assert_refused(kind, error, lambda: fitted(kind, way, K, y))
+WRONG_KERNELS = {
+    "nan": DataError, "infinite": DataError, "not square": DataError, "not symmetric": DataError, "empty": DataError,
+    "text": UserError, "constant": NotApplicable, "too many dimensions": NotApplicable,
+}  # fmt: skip
+WRONG_SAMPLES = {
+    "nan": DataError, "infinite": DataError, "empty": DataError, "no features": DataError, "text": UserError,
+    "one axis": DataError, "one axis more": DataError, "too many dimensions": NotApplicable,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", READ_SAMPLES)
-@pytest.mark.parametrize(
-    ("what", "error"),
-    [
-        ("nan", DataError), ("infinite", DataError), ("empty", DataError), ("no features", DataError),
-        ("text", UserError), ("one axis", DataError), ("one axis more", DataError),
-    ],
-)  # fmt: skip
-def test_samples_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
-    if kind in TREES and what in ("nan", "infinite"):
-        pytest.skip("trees take such values")
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind != MEAN])
+def test_input_that_can_not_be_fitted(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
     digits = suited(digits, kind)
-    X, _ = digits.given(TAKES[kind])
-    y = digits.y[digits.train]
-    if what in ("nan", "infinite"):
-        X[3, 4] = np.nan if what == "nan" else np.inf
-    wrong = {
-        "empty": X[:0], "no features": X[..., :0], "text": np.full(X.shape, "a"),
-        "one axis": X.reshape(len(X), -1)[:, 0], "one axis more": X[..., None, None] if X.ndim == 2 else X[..., None],
-    }  # fmt: skip
-    X = wrong.get(what, X)
-    assert_refused(kind, error, lambda: fitted(kind, parameters(kind), X, y[: len(X)]))
-
-
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind in EMBEDS])
-def test_too_many_dimensions_are_not_applicable(digits: Digits, kind: str) -> None:
-    digits = suited(digits, kind)
-    X, _ = digits.given(TAKES[kind])
-    way = parameters(kind) | {"n_components": 1000}
-    assert_refused(kind, NotApplicable, lambda: fitted(kind, way, X, digits.y[digits.train]))
-
-
-@kernel_methods
-def test_kernels_that_can_not_be_transformed(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
-    K, K_test = digits.stacks()
-    model = fitted(kind, parameters(kind), K, suited(digits, kind).y[digits.train])
-    broken = K_test.copy()
-    broken[0, 0, 0] = np.nan
-    wrong = {
-        "fewer kernels": K_test[:, :, :-1], "more kernels": np.concatenate([K_test, K_test[:, :, :1]], axis=2),
-        "one matrix": K_test[:, :, 0], "other training samples": K_test[:, :-1], "nan": broken,
-        "four dimensions": K_test[None],
-    }  # fmt: skip
-    for what, K_new in wrong.items():
+    for what, error in (WRONG_KERNELS if kind in KERNELS else WRONG_SAMPLES).items():
+        if (kind in TREES and what in ("nan", "infinite")) or (kind not in EMBEDS and what == "too many dimensions"):
+            continue
+        X, way = digits.given(TAKES[kind])[0], parameters(kind)
+        if what == "nan":
+            X[3, 4] = np.nan
+        elif what == "infinite":
+            X[3, 3] = np.inf
+        elif what == "not symmetric":
+            X[3, 4] += 1
+        elif what == "too many dimensions":
+            way["n_components"] = 1000
+        else:
+            X = {
+                "not square": lambda X: X[:, :-1], "empty": lambda X: X[:0, :0] if kind in KERNELS else X[:0],
+                "text": lambda X: np.full(X.shape, "a"), "constant": np.ones_like, "no features": lambda X: X[..., :0],
+                "one axis": lambda X: X.reshape(len(X), -1)[:, 0],
+                "one axis more": lambda X: X[..., None, None] if X.ndim == 2 else X[..., None],
+            }[what](X)  # fmt: skip
         with subtests.test(what):
-            assert_refused(kind, DataError, lambda K_new=K_new: apply(kind, model, K_new))
+            y = digits.y[digits.train][: len(X)]
+            assert_refused(kind, error, lambda X=X, y=y, way=way: fitted(kind, way, X, y))
 
 
-@pytest.mark.parametrize("kind", READ_SAMPLES)
-def test_samples_that_can_not_be_applied_to(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind != MEAN])
+def test_input_that_a_model_can_not_be_applied_to(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_new = digits.given(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
-    broken = X_test.copy()
+    broken = X_new.copy()
     broken[0, 0] = np.nan
     wrong = {
-        "fewer features": X_test[..., :-1], "more features": np.concatenate([X_test, X_test[..., :1]], axis=-1),
-        "nan": broken, "text": np.full(X_test.shape, "a"), "one axis": X_test.reshape(len(X_test), -1)[:, 0],
-        "one axis more": X_test[None, ..., None], "empty": X_test[:0],
+        "fewer features": X_new[..., :-1], "more features": np.concatenate([X_new, X_new[..., :1]], axis=-1),
+        "nan": broken, "text": np.full(X_new.shape, "a"), "one axis": X_new.reshape(len(X_new), -1)[:, 0],
+        "one axis more": X_new[None, ..., None],
     }  # fmt: skip
+    if kind in KERNELS:
+        wrong |= {"one matrix": X_new[:, :, 0], "other training samples": X_new[:, :-1]}
+    else:
+        wrong["empty"] = X_new[:0]
     if kind in TREES:
         del wrong["nan"]
-    for what, X_new in wrong.items():
+    for what, Z in wrong.items():
         with subtests.test(what):
-            assert_refused(kind, DataError, lambda X_new=X_new: apply(kind, model, X_new))
+            assert_refused(kind, DataError, lambda Z=Z: apply(kind, model, Z))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if TAKES[kind] == "images"])

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from tests.scores import rows_of, samples_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
-from mklearn import MultiViewClassifier
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Pairwise, Views
@@ -86,11 +85,6 @@ DIGITS = {
     "datasets": {"digits": {"per_class": 10}},
     "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
     "protocols": {"random": {"kind": "random_per_class", "train_size": 5, "repeats": 1}},
-    "evaluation": {"metrics": ["accuracy"]},
-}
-PROTEIN_FOLDS: dict[str, Any] = {
-    "datasets": {"protein_fold": {}},
-    "protocols": {"published": {"kind": "released"}},
     "evaluation": {"metrics": ["accuracy"]},
 }
 DIABETES = {
@@ -231,19 +225,3 @@ def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> No
     made, _ = final_model(problem, planned.spec)
     made.fit(views[train], study.y[train])
     np.testing.assert_array_equal(made.predict(views[test]), known[1].predict(views[test]))
-
-
-def test_twelve_views_of_a_published_split_in_a_study_and_in_a_script(
-    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MKLEARN_MIRROR", str(mirror))
-    study = fit(["multi_view"], PROTEIN_FOLDS, tmp_path)
-    found = samples_of(study.predictions(study.plan_of("multi_view")[0]))
-    train, test = study.split.train, study.split.test
-    assert (len(train), len(test)) == (311, 383)
-
-    model = MultiViewClassifier().fit({name: X[train] for name, X in study.views.items()}, study.y[train])
-    new = {name: X[test] for name, X in study.views.items()}
-    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=np.int64), model.predict(new))
-    values = model.decision_function(new)[np.arange(len(test)), np.searchsorted(model.classes_, model.predict(new))]
-    np.testing.assert_array_equal(found["decision_value"], values.astype(np.float32))

@@ -7,13 +7,16 @@ import importlib
 import inspect
 import json
 import os
+import pickle
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import is_regressor
 from sklearn.datasets import load_digits
@@ -21,14 +24,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tests.conformance.conftest import Digits
 from tests.conformance.test_methods import NUMBERS, TAKES, fitted, parameters, suited
-from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
 from tests.conformance.test_scikit_learn import ESTIMATORS
 from tests.entries import implementation
 
 from mklearn import saved_models
-from mklearn.classifiers import LMKLSVC, KernelSVC, MultiViewClassifier
+from mklearn.classifiers import FSVC, LMKLSVC, KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.errors import DataError
+from mklearn.kernels.transform import StackTransform
 from mklearn.methods import METHODS
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge, MultiViewRegressor
@@ -43,9 +46,23 @@ SPECS: dict[str, Any] = {
     "linear": {"view": "noise", "kind": "linear"},
     "cubic": {"view": "noise", "kind": "polynomial", "degree": 3},
 }
+READ_BY_PREDICTIONS = {"coefficients_", "embedding_", "dual_coef_", "dual", "eta", "V", "coef_"}
+"""Names of arrays with an entry for each training sample or component."""
 SAVED = [kind for kind, row in METHODS.items() if row.in_model_files]
 KERNELS = [kind for kind in SAVED if TAKES[kind] == "kernels"]
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in an object, by name of attribute."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from arrays(each, name)
+    else:
+        for key, each in (value if isinstance(value, dict) else getattr(value, "__dict__", {})).items():
+            yield from arrays(each, str(key))
 
 
 def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
@@ -146,6 +163,33 @@ def test_the_list_names_classes_that_there_are() -> None:
         assert isinstance(getattr(importlib.import_module(module), attribute), type)
         assert name.startswith(("mklearn.", "numpy.", "scipy."))
     assert {f"{estimator.__module__}.{estimator.__name__}" for estimator in ESTIMATORS} <= set(TRUSTED)
+
+
+# --- size
+
+
+@pytest.mark.full
+def test_training_kernels_are_dropped() -> None:
+    X = load_digits(return_X_y=True)[0][:60, :20]
+    fitted = StackTransform(["gaussian", {"kind": "polynomial", "psd": "flip"}])
+    fitted.fit_transform(X)
+    assert not hasattr(fitted, "stack_train_")
+    assert all(array.size < 60 * 60 for _, array in arrays(fitted))
+
+
+@pytest.mark.full
+def test_pickled_fsvm_has_its_diagnostics_without_the_samples() -> None:
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    model = FSVC().fit(X, y)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert len(pickle.dumps(loaded)) < X.nbytes < sum(fit.Z.nbytes for fit in model._joint_fits)
+    np.testing.assert_equal(loaded.diagnostics_, model.diagnostics_)
+    np.testing.assert_array_equal(loaded.C0_, model.C0_)
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    fresh = FSVC(power=0.25).fit(X, y)
+    assert np.isnan(pickle.loads(pickle.dumps(fresh)).C0_).all()
+    assert pickle.loads(pickle.dumps(FSVC(2.0))).C == 2.0
 
 
 # --- the file
