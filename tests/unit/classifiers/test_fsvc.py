@@ -95,13 +95,6 @@ def test_attributes_of_the_joint_problem():
     assert other.diagnostics_ == found.history_ == []
 
 
-def test_classes_of_the_same_mean_have_the_constant_classifier():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    (found,) = FSVC().fit(np.concatenate([X, X]), np.repeat([0, 1], 30)).diagnostics_
-    assert found["zero"]
-    assert np.isposinf(found["C0"])
-
-
 @pytest.mark.parametrize("step", ["decaying", "armijo"])
 def test_alternating_solves_the_same_problem(step):
     X, y = WINE

@@ -1,4 +1,4 @@
-"""The kernel SVM: against scikit-learn's by hand, its margin conditions, invariances, digits and errors."""
+"""Kernel SVMs: against scikit-learn by hand, margin conditions, scales of C, and on learned weights or an embedding."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
-from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.classifiers import EasyMKL, EmbeddedLinearSVC, KernelSVC
 from mklearn.kernels.transform import StackTransform
+from mklearn.optimize.easy_mkl import easy_mkl_weights
+from mklearn.subspace import KernelFDA
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +79,34 @@ def test_raw_penalty(digits):
     assert abs(KernelSVC(C=1e-3, C_scale="none").fit(K, y).dual_coef_).max() == pytest.approx(1e-3)
     with pytest.raises(ValueError, match="C_scale"):
         KernelSVC(C_scale="trace").fit(K, y)
+
+
+# --- machines on weights or an embedding of kernels
+
+
+@pytest.mark.parametrize("C_scale", ["variance", "none"])
+def test_easy_mkl_learns_weights_then_fits_the_machine(digits, C_scale):
+    K, y, K_test, _ = digits
+    options = {"C": 3.0, "C_scale": C_scale}
+    kernels = np.ascontiguousarray(np.moveaxis(K, -1, 0))
+    signs = [np.where(y == code, 1.0, -1.0) for code in range(10)]
+    weights = np.mean([easy_mkl_weights(kernels, each, trade_off=0.3).weights for each in signs], axis=0)
+    assert np.ptp(weights) > 0.01
+    model = EasyMKL(trade_off=0.3, **options).fit(K, y)
+    np.testing.assert_allclose(model.kernel_weights_, weights)
+    alone = KernelSVC(kernel_weights=weights, **options).fit(K, y)
+    np.testing.assert_array_equal(model.predict(K_test), alone.predict(K_test))
+
+
+@pytest.mark.parametrize("weights", [None, 1, [3.0, 1.0, 0.0]])
+def test_an_embedded_machine_equals_its_steps_computed_separately(digits, weights):
+    K, y, K_test, _ = digits
+    model = EmbeddedLinearSVC(kernel_weights=weights, ridge=1e-2, C=0.5).fit(K, y)
+    embedder = KernelFDA(kernel_weights=weights, ridge=1e-2).fit(K, y)
+    centre = embedder.embedding_.mean(axis=0)
+    Z, Z_test = embedder.embedding_ - centre, embedder.transform(K_test) - centre
+    svc = LinearSVC(C=0.5, random_state=0).fit(Z / np.linalg.norm(Z, axis=1)[:, None], y)
+    Z_test /= np.linalg.norm(Z_test, axis=1)[:, None]
+    np.testing.assert_allclose(model.decision_function(K_test), svc.decision_function(Z_test), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(K_test), svc.predict(Z_test))
+    np.testing.assert_allclose(model.kernel_weights_, embedder.kernel_weights_)

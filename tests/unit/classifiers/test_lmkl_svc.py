@@ -12,9 +12,6 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.optimize.gating import gated_kernel
-from mklearn.study.evaluation.fitted import lookup_of
-from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.outputs import MethodOutput
 
 SPECS = [
     {"kind": "gaussian", "view": "X", "bandwidth": 0.3},
@@ -71,8 +68,6 @@ def test_decisions_by_hand(cancer, options):
     training = gated_kernel(np.ascontiguousarray(np.moveaxis(K, -1, 0)), eta)
     alone = KernelSVC(C=2.0, C_scale="none").fit(training, y[TRAIN])
     np.testing.assert_allclose(alone.decision_function(kernel), values, atol=2e-2)
-    output = MethodOutput(y[TRAIN], y[TEST], model.predict(views[TEST]), lookup_of(model, 200, views[TEST]))
-    assert metric_named("support_vector_share").score(output) == pytest.approx(len(model.support_) / 200)
 
 
 def test_a_view_that_gates_is_completed_by_the_training_samples(cancer):

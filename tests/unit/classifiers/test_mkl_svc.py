@@ -8,9 +8,6 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.kernels.transform import StackTransform
-from mklearn.study.evaluation.fitted import lookup_of
-from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.outputs import MethodOutput
 
 SPECS = [
     {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
@@ -48,8 +45,6 @@ def test_two_classes(cancer):
     # a machine on the kernel of these weights, by scikit-learn
     alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
     np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
-    output = MethodOutput(y, y_test, model.predict(K_test), lookup_of(model, len(y), K_test))
-    assert metric_named("support_vector_share").score(output) == pytest.approx(len(model.support_) / len(y))
 
 
 def test_more_classes_have_a_machine_each():

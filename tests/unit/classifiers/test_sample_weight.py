@@ -143,25 +143,6 @@ def test_weights_bound_the_dual_variables_and_keep_the_duality_gap(digits):
         assert (alpha[weights == times] > 0).any() == (times > 0)
 
 
-def test_the_gated_gradient_is_right_with_weights(digits):
-    """Against finite differences of the objective of the weighted machine."""
-    from mklearn.optimize.localized_mkl import GatedSVM
-
-    X, y, weights, _ = digits
-    kernels = np.stack([X @ X.T / 1000, (1 + X @ X.T / 1000) ** 2]) + 1e-5 * np.eye(len(X))  # alpha is unique
-    features = np.column_stack([np.ones(len(X)), X[:, [10, 20, 30]] / 16])
-    signs = np.where(y == 1, 1.0, -1.0)
-    problem = GatedSVM(kernels, signs, features, 0.05, gate="sigmoid", svm_tol=1e-9, sample_weight=weights)
-    V = np.random.default_rng(1).normal(size=(2, 4))
-    analytic = GatedSVM.gradient(problem, problem.evaluate(V))
-    numeric = np.zeros_like(V)
-    for place in np.ndindex(V.shape):
-        step = np.zeros_like(V)
-        step[place] = 1e-4
-        numeric[place] = (problem.evaluate(V + step).value - problem.evaluate(V - step).value) / 2e-4
-    np.testing.assert_allclose(analytic, numeric, atol=2e-4 * np.abs(numeric).max())
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -105,12 +105,12 @@ def test_smallest_images(name: str, parameters: dict, least: int) -> None:
 @every_case
 def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> None:
     rng = np.random.default_rng(0)
-    images = [rng.random((16, 16)), rng.random((32, 24))]
+    images = [rng.random((16, 32)), rng.random((32, 16))]  # on its side an image has as many features
     if not DESCRIPTORS[name].one_size or parameters.get("patch"):
         assert descriptor(name)(images, **parameters).shape == (2, length)
     else:
         with pytest.raises(
-            DataError, match=r"needs images of one size, and image 1 has 32 x 24 pixels .* image 0 has 16"
+            DataError, match=r"needs images of one size, and image 1 has 32 x 16 pixels .* image 0 has 16 x 32"
         ):
             descriptor(name)(images, **parameters)
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 
-from mklearn.descriptors.hog import hog
 from mklearn.descriptors.images import as_grey_images
-from mklearn.descriptors.patches import patches
-from mklearn.descriptors.pixels import pixels
-from mklearn.descriptors.sift import sift_grid
 from mklearn.errors import DataError
 
 
@@ -55,12 +49,3 @@ def test_luma_and_transparency() -> None:
 def test_invalid_images(images: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
         as_grey_images(images)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("describe", [pixels, hog, partial(patches, size=16), sift_grid])
-def test_an_image_on_its_side_is_another_size_though_it_has_as_many_features(describe) -> None:
-    """Kills: pixel (i, j) of one image compared with another place of the other one."""
-    images = [np.random.default_rng(k).random(shape) for k, shape in enumerate([(32, 48), (48, 32)])]
-    with pytest.raises(DataError, match=r"image 1 has 48 x 32 pixels .* image 0 has 32 x 48"):
-        describe(images)
-    describe(images[:1] * 2)
