@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import fit_context
 from mklearn.base.kernel_mixtures import (
     KernelMixer,
     Mixture,
@@ -59,11 +60,29 @@ class RepeatedSamplesWarning(UserWarning):
     """Training samples have the same values as others in every view: errors of left-out samples are too small."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultiViewParameters:
+    """Parameters that the multi-view classifier and regressor share."""
+
+    kernels: Any = "dictionary"
+    learned: Any = "auto"
+    shrinkage: float = 0.5
+    least_agreement: float = 3.0
+    alphas: Any = ALPHAS
+    weight_samples: int = 500
+    missing_views: MissingViews = "regression"
+    impute: Impute = "none"
+    n_kernels: int | None = None
+    memory: float = 1.0
+    random_state: int = 0
+    landmarks: int | None = None
+
+
 class MultiViewRidge(KernelsMixin, BaseEstimator):
     """Base of estimators whose outputs are a mean of two ridge regressions, of equal and of learned kernel weights.
 
-    A subclass begins ``fit`` with `_checked_samples`, checks its targets, and calls `_fit_problem` with the targets as
-    numbers; its predictions are made of `_outputs_of`. It defines `_weighing_targets` and `_chosen_part`.
+    A subclass implements `_fit`: it begins with `_checked_samples`, checks the targets, and calls `_fit_problem` with
+    them as numbers. Its predictions are made of `_outputs_of`. It defines `_weighing_targets` and `_chosen_part`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -165,19 +184,44 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
                 f"positions {pairs[0][0]} and {pairs[0][1]}). Are they the same sample? Errors of left-out samples and "
                 "cross-validation are then too small: leave them out, or give both the same group in `groups`",
                 RepeatedSamplesWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
         if not unknown.any():
             return sample_weight
         warnings.warn(
             f"{np.count_nonzero(unknown)} of {len(unknown)} samples lack every view: nothing is learned from them",
             SamplesWithoutViewsWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
         weights = nonnegative_weights(sample_weight, len(unknown))
         return np.where(unknown, 0.0, 1.0 if weights is None else weights)
 
     # --- fit
+
+    @fit_context
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:  # fmt: skip
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
+        y : array of shape (n,)
+            Class labels; of a regressor numbers in any units, also of shape (n, n_targets), NaN where they are missing.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
+            Kernels of features are fitted to the samples without weights, and what completes missing views to those of
+            positive weight, all alike.
+        groups : array of shape (n,), optional
+            Samples of a group (a patient, a photograph) are left out together.
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> None:
+        raise NotImplementedError
 
     def _fit_problem(self, samples: Any, problem: RidgeProblem) -> RidgeFits:
         """Fit to all samples, or with the kernels of landmarks among them."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.fit_context import fit_context
 from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.kernel_source import n_samples
-from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
+from mklearn.base.multi_view_ridge import MultiViewParameters, MultiViewRidge
 from mklearn.base.parameters import CLASS_WEIGHT, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.graphs import class_structure
-from mklearn.kernels.imputation import Impute
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.left_out import LeftOut
@@ -28,7 +27,8 @@ LARGEST_PART = 0.75
 """The limit for many classes: with learned weights alone, single settings lose up to two points."""
 
 
-class MultiViewClassifier(ClassScores, MultiViewRidge):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultiViewClassifier(MultiViewParameters, ClassScores, MultiViewRidge):
     """Kernel ridge classification on a dictionary of kernels of each view, part of it with learned weights.
 
     Nothing has to be chosen, and nothing is chosen by cross-validation:
@@ -169,61 +169,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         "class_weight": CLASS_WEIGHT,
     }
 
-    def __init__(
-        self,
-        *,
-        kernels: Any = "dictionary",
-        learned: Any = "auto",
-        shrinkage: float = 0.5,
-        least_agreement: float = 3.0,
-        alphas: Any = ALPHAS,
-        decision: Decision = "auto",
-        class_weight: Any = None,
-        weight_samples: int = 500,
-        missing_views: MissingViews = "regression",
-        impute: Impute = "none",
-        n_kernels: int | None = None,
-        memory: float = 1.0,
-        random_state: int = 0,
-        landmarks: int | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.learned = learned
-        self.shrinkage = shrinkage
-        self.least_agreement = least_agreement
-        self.alphas = alphas
-        self.decision = decision
-        self.class_weight = class_weight
-        self.weight_samples = weight_samples
-        self.missing_views = missing_views
-        self.impute = impute
-        self.n_kernels = n_kernels
-        self.memory = memory
-        self.random_state = random_state
-        self.landmarks = landmarks
+    decision: Decision = "auto"
+    class_weight: Any = None
 
-    @fit_context
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to the samples without weights, and what completes missing views to those of
-            positive weight, all alike.
-        groups : array of shape (n,), optional
-            Samples of a group (a patient, a photograph) are left out together.
-        """
+    def _fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> None:
         samples = self._checked_samples(X)
         classes = class_structure(checked_labels(self, y, n_samples(samples)))
         self.classes_ = classes.labels
@@ -235,7 +184,6 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         fits = self._fit_problem(samples, problem)
         self.alphas_ = self.alphas_[:, 0]
         self._choose_decision(problem, fits.left_out.sum(axis=0))
-        return self
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         assert problem.codes is not None

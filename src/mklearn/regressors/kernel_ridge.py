@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.fit_context import fit_context
 from mklearn.base.kernel_mixtures import KernelMixer
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments, fitted_features
@@ -111,20 +110,12 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
     def _is_learned(self) -> bool:
         return isinstance(self.kernel_weights, str) and self.kernel_weights == "learned"
 
-    @fit_context
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the regressor; see `mklearn.regressors.MultiViewRegressor.fit`."""
+    def _fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> None:
         self.landmark_features_ = None
         if self.landmarks is None:
-            super().fit(X, y, sample_weight, groups)
+            super()._fit(X, y, sample_weight, groups)
             self.alpha_ = self.alphas_[1]
-            return self
+            return
         self._check_alphas()
         for name in ("left_out_r2_", "left_out_predictions_"):  # of another fit
             self.__dict__.pop(name, None)
@@ -137,7 +128,6 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         values = checked_numbers(self, y, features.n_samples_)
         self._learn(LandmarkMoments.gathered(features, X, None, values.reshape(len(values), -1)))
         self._one_target = values.ndim == 1  # as y was given
-        return self
 
     def _equal_shares(self, mixer: KernelMixer, parts: Sequence[tuple[list[NDArray[Any]], RidgeProblem]]) -> Array:
         if self._is_learned:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from mklearn.base.multi_view_ridge import MissingViews
-from mklearn.kernels.imputation import Impute
+from mklearn.base.multi_view_ridge import MultiViewParameters
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
 
 
-class MultiViewRegressor(RidgeRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultiViewRegressor(MultiViewParameters, RidgeRegressor):
     """Kernel ridge regression on a dictionary of kernels of each view, half of it with learned weights.
 
     It predicts numbers as `mklearn.classifiers.MultiViewClassifier` predicts class indicators, by the same steps: the
@@ -99,33 +100,5 @@ class MultiViewRegressor(RidgeRegressor):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        kernels: Any = "dictionary",
-        learned: Any = "auto",
-        shrinkage: float = 0.5,
-        least_agreement: float = 3.0,
-        alphas: Any = ALPHAS,
-        weights: WeightSharing = "shared",
-        weight_samples: int = 500,
-        missing_views: MissingViews = "regression",
-        impute: Impute = "none",
-        n_kernels: int | None = None,
-        memory: float = 1.0,
-        random_state: int = 0,
-        landmarks: int | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.learned = learned
-        self.shrinkage = shrinkage
-        self.least_agreement = least_agreement
-        self.alphas = alphas
-        self.weights = weights
-        self.weight_samples = weight_samples
-        self.missing_views = missing_views
-        self.impute = impute
-        self.n_kernels = n_kernels
-        self.memory = memory
-        self.random_state = random_state
-        self.landmarks = landmarks
+    alphas: Any = ALPHAS
+    weights: WeightSharing = "shared"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from mklearn.base.fit_context import aligned, fit_context
+from mklearn.base.fit_context import aligned
 from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
@@ -52,28 +52,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         tags.target_tags.single_output = True
         return tags
 
-    @fit_context
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the regressor.
-
-        Parameters
-        ----------
-        X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,) or (n, n_targets)
-            Numbers, in any units; NaN are missing values.
-        sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to the samples without weights, and what completes missing views to those of
-            positive weight, all alike.
-        groups : array of shape (n,), optional
-            Samples of a group (a patient, a plot) are left out together.
-        """
+    def _fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> None:
         samples = self._checked_samples(X)
         n = n_samples(samples)
         values = checked_numbers(self, y, n)
@@ -91,7 +70,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         self._error_groups_ = None if groups is None else group_codes(groups, n)
         self._set_patterns(fits, of_used - centre)
         self._training_views_ = self._source.present(samples)
-        return self._set_left_out(values, left_out, weights)
+        self._set_left_out(values, left_out, weights)
 
     def _set_patterns(self, fits: RidgeFits, left_out: Array) -> None:
         """Set what intervals of samples that lack views follow from, given left-out outputs less the intercept."""
@@ -119,9 +98,16 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return [every] if self.weights == "shared" else list(every[:, None])
 
     def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
+        """Return 1 if learned weights alone have a smaller left-out error than the mean with equal ones, else 0.5.
+
+        The weights were learned from the same samples, so that their error is too small by ``2 part n_learned / n`` of
+        it, as by Mallows's C_p. The gain must exceed what this favours learned weights by, and one standard error.
+        """
         problem, n_learned = fits.problem, int(np.count_nonzero(shares[1])) - 1
         equal, learned = fits.left_out[:, :, columns] - problem.targets[:, columns]
-        return 1.0 if learned_alone_is_better(equal, learned, n_learned, problem.weights, problem.groups) else 0.5
+        half = (equal + learned) / 2
+        better = smaller_error(learned, half, problem.weights, problem.groups, n_parameters=n_learned)
+        return 1.0 if better else 0.5
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         known = ~np.isnan(problem.targets).all(axis=0)  # of drawn samples none may have a value of some target
@@ -129,7 +115,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         found[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
         return found
 
-    def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> Self:
+    def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> None:
         """Set what left-out predictions tell, given values (n,) or (n, c) and predictions (n, c)."""
         self._one_target = values.ndim == 1
         columns = values.reshape(len(values), -1)
@@ -137,7 +123,6 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         self.left_out_predictions_ = self._shaped(left_out)
         found = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
         self.left_out_r2_ = found[0] if self._one_target else np.array(found)
-        return self
 
     def _shaped(self, outputs: Array) -> Array:
         return outputs[:, 0] if self._one_target else outputs
@@ -200,28 +185,6 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         """Return half of the width of intervals of each target, given errors of left-out training samples."""
         weights, groups = (None if each is None else each[rows] for each in (self._error_weights_, self._error_groups_))
         return np.array([jackknife_radius(each, coverage, weights, groups) for each in errors.T])
-
-
-def learned_alone_is_better(
-    equal: Array, learned: Array, n_learned: int, weights: Array | None, groups: NDArray[Any] | None
-) -> bool:
-    """Tell whether learned kernel weights alone have a smaller left-out error than the mean with equal ones.
-
-    The weights were learned from the same samples, so that their error is too small: that of a part of it, by
-    ``2 part n_learned / n`` of the error, as by Mallows's C_p. The gain must exceed what this favours learned weights
-    by, and one standard error.
-
-    Parameters
-    ----------
-    equal, learned : arrays of shape (n, c)
-        Errors of left-out predictions with equal and with learned weights; NaN where there is no target.
-    n_learned : int
-        Number of weights that were learned and are not 0, less one, as of a lasso.
-    weights : array of shape (n,), or None
-    groups : array of shape (n,), or None
-        Their number counts as n.
-    """
-    return smaller_error(learned, (equal + learned) / 2, weights, groups, n_parameters=n_learned)
 
 
 def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Array]:

@@ -21,7 +21,8 @@ from mklearn.base.moments import Moments
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.calibration import jackknife_radius
-from mklearn.regressors.ridge_regressor import learned_alone_is_better, standardised
+from mklearn.optimize.left_out import smaller_error
+from mklearn.regressors.ridge_regressor import standardised
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -116,21 +117,24 @@ def test_learned_weights_have_all_of_the_prediction_where_that_is_clearly_better
 
 
 def test_the_gain_of_learned_weights_must_exceed_their_optimism_and_a_standard_error() -> None:
+    def better(equal: Any, learned: Any, n_learned: int, weights: Any = None, groups: Any = None) -> bool:
+        return smaller_error(learned, (equal + learned) / 2, weights, groups, n_parameters=n_learned)
+
     equal, learned = np.full((100, 1), 1.0), np.full((100, 1), 0.9)
     gain = (0.95**2 - 0.9**2) / 0.9**2
-    assert learned_alone_is_better(equal, learned, int(100 * gain), None, None)
-    assert not learned_alone_is_better(equal, learned, int(100 * gain) + 1, None, None)
+    assert better(equal, learned, int(100 * gain))
+    assert not better(equal, learned, int(100 * gain) + 1)
     groups = np.arange(100) // 10
-    assert learned_alone_is_better(equal, learned, int(10 * gain), None, groups)
-    assert not learned_alone_is_better(equal, learned, int(10 * gain) + 1, None, groups)
+    assert better(equal, learned, int(10 * gain), None, groups)
+    assert not better(equal, learned, int(10 * gain) + 1, None, groups)
     equal[:60] = 0.0  # some samples lose
-    assert not learned_alone_is_better(equal, learned, 0, None, None)
-    assert learned_alone_is_better(equal, learned, 0, np.repeat([0.0, 1.0], [60, 40]), None)
+    assert not better(equal, learned, 0)
+    assert better(equal, learned, 0, np.repeat([0.0, 1.0], [60, 40]), None)
     errors, lacking = np.random.default_rng(0).normal(size=(20, 1)), np.full((180, 1), np.nan)
     for n_learned in (0, 2, 4, 8, 20):  # samples without a target do not count
         both = (np.vstack([each, lacking]) for each in (errors, 0.8 * errors))
-        alone = learned_alone_is_better(errors, 0.8 * errors, n_learned, None, None)
-        assert learned_alone_is_better(*both, n_learned, None, None) == alone
+        alone = better(errors, 0.8 * errors, n_learned)
+        assert better(*both, n_learned) == alone
 
 
 def test_what_counts_as_a_constant_target() -> None:
