@@ -105,26 +105,30 @@ def view_contributions(
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     splitter = check_cv(default_splitter(estimator, random_state) if cv is None else cv, labels, classifier=not numbers)
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
-    deviation = float(np.std(labels)) if numbers else 0.0
-    rng = np.random.default_rng(random_state)
-    without = {name: _without(estimator, name) for name in views.names}
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    bounds = (-math.inf, 1.0) if numbers else (0.0, 1.0)  # R^2 has no lower one
+    complete, *others = _successes(estimator, views, labels, splits, n_permutations, random_state)
+    losses = [[paired_sample_difference(complete, each, n_train, bounds=bounds) for each in other] for other in others]
+    return tuple(map(ViewContribution, views.names, *losses))
+
+
+def _successes(
+    estimator: Any, views: Views, labels: NDArray[Any], splits: Sequence[Any], n_permutations: int, seed: int
+) -> tuple[Array, Array, Array]:
+    """Return `success_values`, (n_splits, n): complete; and for each view with it permuted, and without it."""
+    deviation, rng = float(np.std(labels)) if is_regressor(estimator) else 0.0, np.random.default_rng(seed)
+    without = [_without(estimator, name) for name in views.names]
     complete = np.full((len(splits), len(labels)), np.nan)
-    permuted, left_out = ({name: complete.copy() for name in views.names} for _ in range(2))
+    permuted, left_out = np.full((2, len(views.names), *complete.shape), np.nan)
     for row, (train, test) in enumerate(splits):
         fitted, rest, truth = clone(estimator).fit(views[train], labels[train]), views[test], labels[test]
         complete[row, test] = success_values(fitted.predict(rest), truth, deviation)
-        for name in views.names:
+        for number, name in enumerate(views.names):
             again = [fitted.predict(_permuted(rest, name, rng)) for _ in range(n_permutations)]
-            permuted[name][row, test] = np.mean([success_values(each, truth, deviation) for each in again], axis=0)
-            reduced = clone(without[name]).fit(_others(views[train], name), labels[train])
-            left_out[name][row, test] = success_values(reduced.predict(_others(rest, name)), truth, deviation)
-    n_train = float(np.mean([len(train) for train, _ in splits]))
-    bounds = (-math.inf, 1.0) if numbers else (0.0, 1.0)  # R^2 has no lower one
-
-    def loss(other: Array) -> Difference:
-        return paired_sample_difference(complete, other, n_train, bounds=bounds)
-
-    return tuple(ViewContribution(name, loss(permuted[name]), loss(left_out[name])) for name in views.names)
+            permuted[number, row, test] = np.mean([success_values(each, truth, deviation) for each in again], axis=0)
+            reduced = clone(without[number]).fit(_others(views[train], name), labels[train])
+            left_out[number, row, test] = success_values(reduced.predict(_others(rest, name)), truth, deviation)
+    return complete, permuted, left_out
 
 
 def _permuted(views: Views, name: str, rng: np.random.Generator) -> Views:

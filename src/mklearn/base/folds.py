@@ -58,35 +58,36 @@ def inner_folds(
     if labels.ndim != 1 or (n_folds != "leave_one_out" and n_folds < 2):
         raise DataError(f"inner folds need one label for each sample and at least 2 folds: {labels.shape}, {n_folds}")
     classes, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    unit = "samples" if groups is None else "groups"
-    if target == "classes" and classes.size < 2:
+    of_classes = target == "classes"
+    if of_classes and classes.size < 2:
         raise NotApplicable(
             f"inner cross-validation needs two classes or more; the training samples have {classes.size}"
         )
-    if target == "classes" and sizes.min() < 2:
+    if of_classes and sizes.min() < 2:
         raise NotApplicable(
             "inner cross-validation needs two training samples of each class; class "
             f"{classes[sizes.argmin()]!s} has one: "
             "raise the training size, or give the parameters and the dimension instead of choosing them"
         )
-    if groups is None:
-        most = len(labels)
-    else:
-        most = np.unique(groups).size if target == "numbers" else min(groups_of_classes(labels, groups))
+    most = len(labels)
+    if groups is not None:
+        most = min(groups_of_classes(labels, groups)) if of_classes else np.unique(groups).size
     k = most if n_folds == "leave_one_out" else min(n_folds, most)
     if k < 2:
+        units = f"{'samples' if groups is None else 'groups'}{' of each class' if of_classes else ''}"
         raise NotApplicable(
-            f"inner cross-validation needs two training {unit}{'' if target == 'numbers' else ' of each class'}; use "
-            "fewer folds, or give the parameters instead of choosing them"
+            f"inner cross-validation needs two training {units}; use fewer folds, or give the parameters instead of "
+            "choosing them"
         )
     if groups is not None:
         return group_folds(labels, groups, k, seed)
-    if target == "numbers":
-        dealt = number_folds(labels, k, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    if not of_classes:
+        dealt = number_folds(labels, k, rng)
     elif n_folds == "leave_one_out":
         dealt = np.arange(len(labels))
     else:
-        dealt = _dealt(codes, sizes, n_folds, np.random.default_rng(seed).permutation(codes.size))
+        dealt = _dealt(codes, sizes, n_folds, rng.permutation(codes.size))
     return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in np.unique(dealt)]
 
 

@@ -23,8 +23,7 @@ from mklearn.checks import checked_array, checked_labels, checked_sample_weight
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
-from mklearn.kernels.feature_scaling import constant_features
-from mklearn.kernels.standard_scaler import StandardScaler
+from mklearn.kernels.feature_scaling import StandardScaler, constant_features
 
 UNSHRUNK = (
     "scikit-learn shrinks the covariance of each class, and with two samples per class the Ledoit-Wolf estimate of the "

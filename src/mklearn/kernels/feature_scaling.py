@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import preprocessing
 
 from mklearn.checks import Array, as_float_matrix, check_choice
 from mklearn.errors import DataError
@@ -56,6 +57,21 @@ def _are_rounding(ranges: Array, largest: Array, precision: float, views: ArrayL
     return constant
 
 
+class StandardScaler(preprocessing.StandardScaler):
+    """scikit-learn's ``StandardScaler``, in which features that are constant up to rounding errors become zero.
+
+    See `constant_features`. scikit-learn divides 0 and 1.5e-16 by their standard deviation, and leaves what is constant
+    undivided, so that one value of a new sample can outweigh all others.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to features of shape (n, d)."""
+        super().fit(X, y, sample_weight)
+        counted = np.asarray(X) if sample_weight is None else np.asarray(X)[np.asarray(sample_weight) > 0]
+        self.scale_ = np.where(constant_features(counted), np.inf, self.scale_)  # type: ignore[has-type]
+        return self
+
+
 @dataclass(eq=False)
 class FeatureScaler:
     """Scaling of features by what the training samples are.
@@ -101,18 +117,16 @@ class FeatureScaler:
         self.n_features_in_ = given.shape[1]
         if self._changes_nothing:
             return self
-        self._constant = constant_features(given, views)
-        self._values = given[0].astype(np.float64)
+        self._constant, self._values = constant_features(given, views), given[0].astype(np.float64)
         features = self._held(given)
         if self.scaling == "log":
             if not _are_nonnegative(features):
                 raise DataError("feature_scaling 'log' takes features >= 0, and some are negative; use 'rank'")
             self._small = np.array([_positive_median(column) for column in features.T])
-            features = np.log1p(np.maximum(features, 0.0) / self._small)
+            features = _log(features, self._small)
         if self.scaling in ("standard", "log"):
-            self._origin = features.mean(axis=0)
             deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.ones(self.n_features_in_)
-            self._unit = np.where(self._constant, np.inf, deviations)
+            self._origin, self._unit = features.mean(axis=0), np.where(self._constant, np.inf, deviations)
         elif self.scaling == "minmax":
             self._origin = features.min(axis=0)
             self._unit = np.where(self._constant, np.inf, np.ptp(features, axis=0))
@@ -164,7 +178,7 @@ class FeatureScaler:
     def _scaled(self, given: Array) -> Array:
         features = self._held(given)
         if self.scaling == "log":
-            features = np.log1p(np.maximum(features, 0.0) / self._small)
+            features = _log(features, self._small)
         if self.scaling in ("standard", "minmax", "log"):
             features = (features - self._origin) / self._unit
         elif self.scaling == "unit":
@@ -207,17 +221,13 @@ class SparseScaler:
             self._small = np.array([_positive_median(column) for column in stored])
         self._factor = np.where(constant, 0.0, 1.0)
         if self.scaling in ("standard", "log"):
-            from sklearn.preprocessing import StandardScaler
-
-            self._factor /= StandardScaler(with_mean=False).fit(self._scaled(table)).scale_
+            self._factor /= preprocessing.StandardScaler(with_mean=False).fit(self._scaled(table)).scale_
         return self
 
     def transform(self, X: Any) -> Any:
         """Scale features, shape (m, d)."""
-        from sklearn.preprocessing import normalize
-
         scaled = self._scaled(as_features(X, "X"))
-        return normalize(scaled, copy=False) if self.scaling == "unit" else scaled
+        return preprocessing.normalize(scaled, copy=False) if self.scaling == "unit" else scaled
 
     def n_clipped(self, X: Any) -> int:
         """Count values of new samples that are clipped."""
@@ -232,7 +242,7 @@ class SparseScaler:
         if self.scaling != "unit":
             values = np.clip(values, self._low[columns], self._high[columns])
         if self.scaling == "log":
-            values = np.log1p(np.maximum(values, 0.0) / self._small[columns])
+            values = _log(values, self._small[columns])
         found.data = (values * self._factor[columns]).astype(table.dtype)
         return found
 
@@ -260,6 +270,10 @@ def _are_nonnegative(values: Any) -> bool:
     """Return whether there are values, and those below zero are rounding errors."""
     rounding = _ROUNDING * np.finfo(np.float64).eps
     return values.size > 0 and bool(np.nanmin(values) >= -rounding * np.nanmax(values))
+
+
+def _log(values: Array, small: Array) -> Array:
+    return np.asarray(np.log1p(np.maximum(values, 0.0) / small))
 
 
 def _widened(low: Array, high: Array) -> tuple[Array, Array]:

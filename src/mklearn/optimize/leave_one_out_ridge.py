@@ -345,35 +345,23 @@ def leave_one_out_weights(
         shrunk = min(shrunk, more, key=lambda at: at.value)
     if shrunk.value > equal.value * (1.0 + _ROUNDING_OF_L) or not start.multiple > 0:
         shrunk, status = equal, "uniform"
-    return LeaveOneOutWeights(
-        weights=objective.weights(shrunk.shares),
-        shares=shrunk.shares,
-        ridge=shrunk.ridge,
-        value=min(shrunk.value, equal.value),
-        optimal_shares=best.shares,
-        optimal_value=best.value,
-        uniform_value=equal.value,
-        gradient=gradient,
-        history=np.array(history),
-        status=status,
-    )
+    return _result(objective, shrunk, best, equal, gradient, history, status)
 
 
 def equal_share_weights(objective: LeaveOneOutRidge) -> LeaveOneOutWeights:
     """Return equal shares as a result of `leave_one_out_weights`, evaluated but not optimised."""
     at = _equal_shares(objective)
+    return _result(objective, at, at, at, _along_shares(objective, at), [at.value], "uniform")
+
+
+def _result(
+    objective: LeaveOneOutRidge, at: Evaluation, optimum: Evaluation, equal: Evaluation, gradient: Array,
+    history: list[float], status: Status,
+) -> LeaveOneOutWeights:  # fmt: skip
     return LeaveOneOutWeights(
-        weights=objective.weights(at.shares),
-        shares=at.shares,
-        ridge=at.ridge,
-        value=at.value,
-        optimal_shares=at.shares,
-        optimal_value=at.value,
-        uniform_value=at.value,
-        gradient=_along_shares(objective, at),
-        history=np.array([at.value]),
-        status="uniform",
-    )
+        objective.weights(at.shares), at.shares, at.ridge, min(at.value, equal.value), optimum.shares, optimum.value,
+        equal.value, gradient, np.array(history), status,
+    )  # fmt: skip
 
 
 def _along_shares(objective: LeaveOneOutRidge, at: Evaluation) -> Array:

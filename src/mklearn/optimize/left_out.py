@@ -82,11 +82,7 @@ def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     names = np.asarray(groups)
     if names.shape != (n,):
         raise DataError(f"groups have shape {names.shape} for {n} samples: give one group for each sample")
-    if names.dtype.kind == "O":
-        missing = any(map(_is_missing, names))
-    else:
-        missing = names.dtype.kind in "fmM" and bool((np.isnan if names.dtype.kind == "f" else np.isnat)(names).any())
-    if missing:
+    if any(map(_is_missing, names if names.dtype.kind in "OfmM" else ())):
         raise DataError("groups has missing entries; give each sample a group, its own if it belongs to no other")
     try:
         codes: NDArray[np.intp] = np.unique(names, return_inverse=True)[1]

@@ -72,8 +72,7 @@ def ridge_path(
     Technometrics 1974. Golub, Heath, Wahba, "Generalized cross-validation as a method for choosing a good ridge
     parameter", Technometrics 1979.
     """
-    n = len(K)
-    left_out, (weights, root, shares, u) = LeftOut(n, groups), _weighting(n, sample_weight)
+    left_out, (weights, root, shares, u) = LeftOut(len(K), groups), _weighting(len(K), sample_weight)
     rows, M = scaled_and_centred(K, shares, root)
     mean = shares @ Y
     centred = root[:, None] * (Y - mean)
@@ -84,16 +83,16 @@ def ridge_path(
     usable = _usable(np.sort(np.asarray(ridges, dtype=np.float64)), float(values[0]))
     values = np.maximum(values, 0.0)
     projected = V.T @ centred
-    found = []
+    errors = []
     for ridge in usable:
         kept = ridge / (values + ridge)
         blocks = left_out.blocks_of_product(V, kept, u * np.sqrt(ridge / (trace + ridge)))
-        found.append(left_out.solve(blocks, V @ (kept[:, None] * projected)))
-    errors, ridge, left = _smallest(usable, found, weights, each_target)
+        errors.append(left_out.solve(blocks, V @ (kept[:, None] * projected)))
+    squares, ridge, own = _smallest(usable, errors, weights, each_target)
     coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
     # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
     coefficients -= shares[:, None] * coefficients.sum(axis=0)
-    return RidgePath(ridge, usable, errors, coefficients, mean - rows @ coefficients, Y - left / root[:, None])
+    return RidgePath(ridge, usable, squares, coefficients, mean - rows @ coefficients, Y - own / root[:, None])
 
 
 def feature_ridge_path(
@@ -109,8 +108,7 @@ def feature_ridge_path(
 
     The coefficients are those of the features, (q, c): ``f(x) = F(x)'A + b``.
     """
-    n = len(F)
-    left_out, (weights, root, shares, u) = LeftOut(n, groups), _weighting(n, sample_weight)
+    left_out, (weights, root, shares, u) = LeftOut(len(F), groups), _weighting(len(F), sample_weight)
     mean, mean_output = shares @ F, shares @ Y
     Z = root[:, None] * (F - mean)
     values, V = eigh(Z.T @ Z, driver="evd", overwrite_a=True, check_finite=False)
@@ -118,15 +116,15 @@ def feature_ridge_path(
     Z = Z @ V
     centred = root[:, None] * (Y - mean_output)
     projected = Z.T @ centred
-    found, tried = [], np.sort(np.asarray(ridges, dtype=np.float64))
+    errors, tried = [], np.sort(np.asarray(ridges, dtype=np.float64))
     for ridge in tried:
         inverse = 1.0 / (values + ridge)
         residuals = centred - Z @ (inverse[:, None] * projected)
-        found.append(left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals))
-    errors, ridge, left = _smallest(tried, found, weights, each_target)
+        errors.append(left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals))
+    squares, ridge, own = _smallest(tried, errors, weights, each_target)
     coefficients = V @ (projected / (values[:, None] + ridge))
     intercept = mean_output - mean @ coefficients
-    return RidgePath(ridge, tried, errors, coefficients, intercept, Y - left / root[:, None])
+    return RidgePath(ridge, tried, squares, coefficients, intercept, Y - own / root[:, None])
 
 
 def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:
@@ -136,16 +134,18 @@ def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array
     return weights, root, weights / weights.sum(), root / np.linalg.norm(root)
 
 
-def _smallest(ridges: Array, found: list[Array], weights: Array, each_target: bool) -> tuple[Array, Array, Array]:
-    """Return the errors of left-out outputs, the ridge of the smallest for each target, (c,), and its own, (n, c)."""
-    errors = np.array([np.einsum("ij,ij->j", left, left) for left in found]) / float(weights.sum())
-    compared = errors if each_target else np.repeat(errors.sum(axis=1)[:, None], errors.shape[1], axis=1)
-    equal = compared <= compared.min(axis=0) * (1.0 + _EQUAL)
-    best = len(ridges) - 1 - np.argmax(equal[::-1], axis=0)
-    left = np.empty_like(found[0])
-    for number in np.unique(best):
-        left[:, best == number] = found[number][:, best == number]
-    return errors, ridges[best], left
+def best_ridges(errors: Array) -> NDArray[np.intp]:
+    """Return the position of the ridge of the smallest error, (n_ridges, c), for each target; the largest of equals."""
+    equal = errors <= errors.min(axis=0) * (1.0 + _EQUAL)
+    return len(errors) - 1 - np.argmax(equal[::-1], axis=0)
+
+
+def _smallest(ridges: Array, errors: list[Array], weights: Array, each_target: bool) -> tuple[Array, Array, Array]:
+    """Return the mean squares of left-out errors, the ridge of the smallest for each target, (c,), and its errors."""
+    squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
+    compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
+    best = best_ridges(compared)
+    return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
 
 
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:

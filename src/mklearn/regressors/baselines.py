@@ -11,7 +11,7 @@ from sklearn.linear_model import ElasticNet, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
-from mklearn.kernels.standard_scaler import StandardScaler
+from mklearn.kernels.feature_scaling import StandardScaler
 
 ALPHAS = np.logspace(-3, 6, 19)
 """Ridges to choose from: for standardised features, from hardly any to one above their number."""

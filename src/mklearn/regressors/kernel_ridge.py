@@ -17,6 +17,7 @@ from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_numbers
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.landmark_ridge import generalised_errors, landmark_ridge
+from mklearn.optimize.ridge_path import best_ridges
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
 
 Array = NDArray[np.floating[Any]]
@@ -154,7 +155,7 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         cross, squares = data.scale[:, None] * moments.cross, np.diagonal(moments.target_scatter)
         tried = np.sort(np.asarray(self.alphas, dtype=np.float64)) * variance
         errors = generalised_errors(problem, cross, squares, weights, tried)
-        best = len(tried) - 1 - np.argmax((errors <= errors.min(axis=0) * (1.0 + 1e-9))[::-1], axis=0)
+        best = best_ridges(errors)
         coefficients = np.empty_like(cross)
         for number in np.unique(best):
             own = best == number
