@@ -69,34 +69,22 @@ def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> l
     _add_owners(model, "", owners)
     located = [(_dotted(study, item), _owner(item["loc"], owners), item) for item in error.errors(include_url=False)]
     useful = [path for path, _, item in located if not _of_another_type(item)]
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    forms: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
     for path, owner, item in located:
         # A field may be a number or a list of numbers: errors of the form that was not meant say nothing useful.
         if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
-            sentence, value = _sentence(item, owner), f"invalid value {show(item.get('input'))}"
-            value = value if sentence.startswith(value) else sentence
-            found.setdefault((path, value), {})[sentence.removeprefix(value)] = None
+            sentence, *form = _reason(item, owner)
+            forms.setdefault((path, sentence), {})[tuple(form)] = None  # type: ignore[index]
     lists = {path for path, _, item in located if item["type"] == "list_type"}
-    return sorted(Mistake(path, _joined(value, list(forms), path in lists)) for (path, value), forms in found.items())
+    return sorted(Mistake(path, _joined(text, [*each], path in lists)) for (path, text), each in forms.items())
 
 
-def _joined(value: str, forms: list[str], may_be_list: bool) -> str:
-    """Make one sentence of what is said of one value with several legal forms, and name a list among these."""
-    if forms == [""] or (len(forms) == 1 and not may_be_list):
-        return value + forms[0]
-    meant, named = zip(*map(_hint_and_form, forms), strict=True)
-    more = ["a list of them"] if may_be_list and not any("list" in form for form in named) else []
-    return f"{value}.{''.join(dict.fromkeys(meant))} Expected {'; or '.join([*named, *more])}."
-
-
-def _hint_and_form(text: str) -> tuple[str, str]:
-    """Return the hint and what is expected, of the end of a sentence: " Did you mean 'a'?" and ``one of: a, b``."""
-    hint, expected, form = text.partition(" Expected ")
-    form = form if expected else text.removeprefix(": ").removeprefix("should be ")
-    form = form.removesuffix(".").partition(", unable")[0]
-    return hint.removeprefix(".") if expected else "", f"a number {form}" if form.startswith(
-        ("greater", "less")
-    ) else form
+def _joined(sentence: str, forms: Sequence[tuple[str, str]], may_be_list: bool) -> str:
+    """Add hints and all valid forms of a value to a sentence, and a list among these."""
+    hints, expected = (list(dict.fromkeys(filter(None, each))) for each in zip(*forms, strict=True))
+    if expected and may_be_list and not any("list" in form for form in expected):
+        expected.append("a list of them")
+    return "".join([sentence, *hints, *([f" Expected {'; or '.join(expected)}."] if expected else [])])
 
 
 def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:
@@ -144,32 +132,31 @@ def _of_another_type(item: Any) -> bool:
     return kind.endswith("_type") or (kind == "literal_error" and isinstance(item["input"], (dict, list)))
 
 
-def _sentence(item: Any, owner: type[BaseModel]) -> str:
-    kind, value, context = item["type"], item.get("input"), item.get("ctx") or {}
+def _reason(item: Any, owner: type[BaseModel]) -> tuple[str, str, str]:
+    """Return a sentence on an error of pydantic's, a hint at what may be meant, and a valid form of the value."""
+    kind, value, context, message = item["type"], item.get("input"), item.get("ctx") or {}, item["msg"]
     if kind == "extra_forbidden":
-        key = str(item["loc"][-1])
-        return unknown_key(key, list(owner.model_fields))
+        return unknown_key(str(item["loc"][-1]), list(owner.model_fields)), "", ""
     if kind == "missing":
-        return "is required but missing."
+        return "is required but missing.", "", ""
     if kind == "union_tag_invalid":
-        tags = [tag.strip("' ") for tag in str(context.get("expected_tags", "")).split(",")]
-        tag = context.get("tag")
-        return f"unknown kind {tag!r}.{nearest(tag, tags)} Valid kinds: {one_of(tags)}."
+        tags, tag = [tag.strip("' ") for tag in str(context.get("expected_tags", "")).split(",")], context.get("tag")
+        return f"unknown kind {tag!r}.{nearest(tag, tags)} Valid kinds: {one_of(tags)}.", "", ""
     if kind == "union_tag_not_found":
-        return "has no key 'kind'; it is required."
-    if kind == "literal_error":
-        expected = str(context.get("expected", ""))
-        words = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
-        return f"invalid value {show(value)}.{nearest(value, words)} Expected one of: {one_of(words)}."
-    if kind == "string_pattern_mismatch":
-        return f"invalid name {show(value)}: expected lower-case letters, digits, '.', '_' and '-' only."
-    if kind in ("dict_type", "model_type", "model_attributes_type"):
-        return f"invalid value {show(value)}: should be a mapping of keys to values."
-    message = item["msg"]
+        return "has no key 'kind'; it is required.", "", ""
     if message.startswith("Value error, "):
-        return message.removeprefix("Value error, ")
-    message = message.removeprefix("Input ")
-    return f"invalid value {show(value)}: {message[0].lower()}{message[1:]}."
+        return message.removeprefix("Value error, "), "", ""
+    if kind == "string_pattern_mismatch":
+        return f"invalid name {show(value)}.", "", "lower-case letters, digits, '.', '_' and '-' only"
+    sentence = f"invalid value {show(value)}."
+    if kind == "literal_error":
+        words = [word.strip("' ") for word in str(context.get("expected", "")).replace(" or ", ", ").split(",")]
+        return sentence, nearest(value, words), f"one of: {one_of(words)}"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return sentence, "", "a mapping of keys to values"
+    form = re.sub(r"^(\w+) should have", lambda match: f"a {match[1].lower()} with", message.partition(", unable")[0])
+    form = form.removeprefix("Input should be ")
+    return sentence, "", f"a number {form}" if form.startswith(("greater", "less")) else form
 
 
 def _dotted(study: Any, item: Any) -> str:
