@@ -118,7 +118,7 @@ def test_methods_are_listed_by_task(
         (["run", "--dry-run", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["run", "latin.yaml"], "latin.yaml: can't be read: "),
         (["run", "open.yaml"], "open.yaml: is not valid YAML: "),
-        (["run", "link.yaml"], "here: a link to gone, which is not there"),
+        (["validate", "link.yaml"], "results: 'here/results' can't be made: 'here' is a link that leads nowhere;"),
         (["run", "smoke", "--cores", "0"], "--cores 0: expected a whole number from 1, or all."),
         (["run", "smoke", "--cores", "x"], "--cores x: expected a whole number from 1, or all."),
         (["validate", "long.yaml"], f"mklearn: {LONG}: File name too long\n"),

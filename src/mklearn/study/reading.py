@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.final import final_mistakes
 from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.parameters import parameter_mistakes
+from mklearn.study.plan.final import final_mistakes
 from mklearn.study.references import broken_references, normalised, study_part, table_names
 from mklearn.study.study import Study
 from mklearn.study.yaml_file import read_study_file

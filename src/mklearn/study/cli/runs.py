@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,16 +92,16 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
     ConfigError is raised where there is no such study, it has mistakes, or its results can't be written.
     """
     require("snakemake")
-    from mklearn.study.engine.workflow_files import DEFAULT_STUDY, check_folders, study_file, workflow_file
+    from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
     from mklearn.study.reading import read_study
-    from mklearn.study.yaml_file import read_yaml
 
     arguments = ["--logger", display] if display else []
     arguments += ["--snakefile", str(workflow_file("Snakefile"))]
     if "--workflow-profile" not in words:  # not the profile of another workflow that lies here
         arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
     path = study_file(study)
-    check_folders(read_yaml(path))
+    if not os.access(".", os.W_OK):
+        raise ConfigError(f"{Path.cwd()}: this folder can't be written to; start the run in a folder of your own")
     read_study(path, parameters=True)
     if path != Path(DEFAULT_STUDY):  # which the Snakefile reads
         arguments += ["--configfile", str(path)]

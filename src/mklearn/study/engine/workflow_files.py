@@ -7,11 +7,9 @@ papers among them, bring studies too.
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
 
 from mklearn.errors import ConfigError, absence
 from mklearn.study.extensions import study_files
@@ -68,14 +66,3 @@ def study_file(name: str | None) -> Path:
     near = difflib.get_close_matches(given.stem, names, n=1)
     hint = f" Did you mean {names[near[0]]!r}?" if near else ""
     raise ConfigError(f"{name or repr(name)}: {absence(given)}.{hint} Studies of mklearn: {', '.join(known)}.")
-
-
-def check_folders(study: Any) -> None:
-    """Raise ConfigError where a run of a study can't write: in the present folder, or by a link that leads nowhere."""
-    if not os.access(".", os.W_OK):
-        raise ConfigError(f"{Path.cwd()}: this folder can't be written to; start the run in a folder of your own")
-    results = study.get("results", "results") if isinstance(study, Mapping) else None
-    if isinstance(results, str):
-        places = (Path(results), *Path(results).parents)
-        for place in (place for place in places if place.is_symlink() and not place.exists()):
-            raise ConfigError(f"{place}: a link to {os.readlink(place)}, which is not there; make that folder")

@@ -11,7 +11,6 @@ from typing import TypeVar
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.entries import Entry
-from mklearn.study.final import final_dataset
 from mklearn.study.mistakes import listed
 from mklearn.study.plan.datasets import (
     PlannedDataset,
@@ -20,7 +19,7 @@ from mklearn.study.plan.datasets import (
     planned_dataset,
     planned_protocol,
 )
-from mklearn.study.plan.final import PlannedFinal, planned_final
+from mklearn.study.plan.final import PlannedFinal, final_dataset, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import (
     PlannedDescriptor,
@@ -121,11 +120,12 @@ def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
 def _check_folder(results: str) -> None:
     folder = Path(results)
     try:
-        there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+        there = next((path for path in (folder, *folder.parents) if path.exists() or path.is_symlink()), None)
     except OSError as error:
         raise ConfigError(f"results: {results!r} can't be made: {error.strerror}.") from None
     if there is not None and not there.is_dir():
-        raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is a file; expected a folder.")
+        what = "a link that leads nowhere" if there.is_symlink() else "a file"
+        raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is {what}; expected a folder.")
 
 
 def _add_dataset(
