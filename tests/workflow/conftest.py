@@ -100,11 +100,11 @@ class Checkout:
             )
         return done
 
-    def start(self, **more: Any) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[bytes]:
         """Start Snakemake on two cores, in a group of its own that heeds interrupts."""
         return subprocess.Popen(
             self.command("--cores", "2"), cwd=self.folder, env=self.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=more.pop("stderr", subprocess.DEVNULL), text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
         )  # fmt: skip
 
@@ -211,14 +211,3 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
 def copy_of(tmp_path: Path) -> Callable[[Checkout], Checkout]:
     """A copy of a finished checkout that a test may change."""
     return lambda original: original.copy(tmp_path / "copy")
-
-
-def end(process: subprocess.Popen[str], sent: signal.Signals) -> str:
-    """Send a signal to a run and its jobs; return what it says on standard error, if that is read."""
-    os.killpg(process.pid, sent)
-    try:
-        _, said = process.communicate(timeout=600)
-    except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM: a user would kill it
-        os.killpg(process.pid, signal.SIGKILL)
-        _, said = process.communicate()
-    return said

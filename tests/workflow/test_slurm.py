@@ -143,15 +143,6 @@ def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Check
 
 
 @pytest.fixture
-def unfitted(slurm: Path, local: Checkout, tmp_path: Path) -> Cluster:
-    """All is there but the fits: two jobs."""
-    made = local.copy(tmp_path / "unfitted")
-    for name in ("results/cache/fits", "results/smoke", "logs/fit"):
-        shutil.rmtree(made.folder / name)
-    return Cluster(made)
-
-
-@pytest.fixture
 def one_unfitted(slurm: Path, local: Checkout, tmp_path: Path) -> Cluster:
     """All is there but a fit of MKL-LDA and the tables."""
     made = local.copy(tmp_path / "one-unfitted")
@@ -178,29 +169,22 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
     assert fresh.checkout.planned(*TABLES) == {}
 
 
-def test_a_job_over_its_memory_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
+def test_a_job_over_its_memory_ends_the_run_and_a_rerun_with_retries_completes(
+    one_unfitted: Cluster, local: Checkout
+) -> None:
+    """The tables of the first run say what was lost, and every file is whole; a retry has more memory."""
     process = one_unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
     said = one_unfitted.ended(process, succeeds=False)
     logs = "".join(path.read_text() for path in (one_unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
     assert "exceeded memory limit" in said + logs
-    _finish(one_unfitted, local)
-
-
-def _finish(cluster: Cluster, local: Checkout) -> None:
-    """After a run in which jobs failed: its table says so, all is whole, and a rerun makes the undisturbed tables."""
-    cluster.files()
-    rows = pd.read_parquet(cluster.checkout.folder / TABLES[0])
+    one_unfitted.files()
+    rows = pd.read_parquet(one_unfitted.checkout.folder / TABLES[0])
     lost = rows[rows["value"].isna() & rows["status"].ne("not_applicable")]
     assert set(lost["status"]) == {"missing"}
     assert lost["message"].str.contains(", see logs/fit/").all()
-    cluster.run()
-    assert tables(cluster.checkout) == tables(local)
-
-
-def test_a_retry_has_more_memory(unfitted: Cluster, local: Checkout) -> None:
-    said = unfitted.run("--set-resources", f"fit:mem_mb={FIT_MB} * attempt")
+    said = one_unfitted.run("--set-resources", f"fit:mem_mb={FIT_MB} * attempt")
     assert "Trying to restart job" in said
-    assert tables(unfitted.checkout) == tables(local)
+    assert tables(one_unfitted.checkout) == tables(local)
 
 
 def test_ten_kills_change_nothing(fresh: Cluster, local: Checkout) -> None:

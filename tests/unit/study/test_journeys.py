@@ -27,14 +27,10 @@ from tests.unit.study.report.test_paper_table import compiles
 from tests.unit.test_documentation import blocks
 
 from mklearn.__main__ import main
-from mklearn.study.artefacts import read_table
 from mklearn.study.datasets import TableFile
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.plan.tables import report_spec
 from mklearn.study.reading import check_study, read_study
-from mklearn.study.report.findings import findings
-from mklearn.study.report.results import results_of
 
 pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[3]
@@ -142,36 +138,6 @@ def test_tables_with_gaps_and_patients_to_probabilities(
     truth = samples.set_index("id")["tissue"][found["id"]].to_numpy()
     known = truth != "metastasis"
     assert (found["label"].to_numpy() == truth)[known].mean() >= 0.9
-
-
-def simulated_omics(folder: Path, seed: int, n: int = 180) -> None:
-    """Write three views, each with latent factors and without 15 % of the samples; one of them tells the class."""
-    rng = np.random.default_rng(seed)
-    ill, ids = np.arange(n) % 2, np.array([f"s{number:03d}" for number in range(n)])
-    folder.mkdir()
-    pd.DataFrame({"id": ids, "label": np.array(["healthy", "ill"])[ill]}).to_csv(folder / "labels.csv", index=False)
-    for view, width in (("rna", 100), ("protein", 40), ("methylation", 60)):
-        X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, width)) + rng.normal(size=(n, width))
-        X[:, :20] += 1.0 * ill[:, None] * (view == "rna")
-        kept = np.sort(rng.permutation(n)[: round(0.85 * n)])
-        table = pd.DataFrame(X[kept], ids[kept], [f"{view}-{feature}" for feature in range(width)])
-        table.to_csv(folder / f"{view}.csv", index_label="id")
-
-
-def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_view(folder: Path) -> None:
-    simulated_omics(folder / "omics", seed=0)
-    assert main(["init", "path/to/omics"]) == 0
-    for job in all_jobs("omics.yaml"):
-        if job.rule != "page":
-            job.run()
-    spec = report_spec(plan_study(read_study("omics.yaml")))
-    scores, summary = (read_table(Path(f"results/omics/{name}.parquet"))[0] for name in ("scores", "summary"))
-    results = results_of(scores, summary, [], spec.reference, spec.learned, neighbour=spec.neighbour)
-    found = findings(results, spec.final)
-    first = r"(Better than [^:]+: |is not excluded for )(Multi-view classifier|KFD on rna) \+"
-    assert re.search(first, found.headline), found.headline
-    assert "model.mklearn) is Multi-view classifier" in found.model
-    assert "Method `multi-view`, fitted on all" in Path("results/omics/model.md").read_text(encoding="utf-8")
 
 
 def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:

@@ -66,18 +66,16 @@ def _display(options: argparse.Namespace) -> str:
 
 
 def _failed(options: argparse.Namespace) -> int:
-    from mklearn.study.engine.failures import files_to_run_again, report
+    from mklearn.study.engine.failures import failures_in
 
     studies = options.study or [None]
-    if not options.targets:
-        print(report(studies))
-    elif files := files_to_run_again(studies):
-        print("\n".join(files))
+    text, files = failures_in(studies)
+    if files or not options.targets:
+        print("\n".join(files) if options.targets else text)
     if not options.again:
         return 0
     if len(studies) > 1:
         raise ConfigError("failed --run takes one study.")
-    files = files_to_run_again(studies)
     if not files:
         print("Nothing to run again.")
         return 0

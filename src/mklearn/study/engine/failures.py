@@ -60,6 +60,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
     has_value = table["status"].eq("ok").groupby([table[name] for name in split]).transform("any").astype(bool)
     failed = table[~has_value].drop_duplicates([*split, "status"])
     by_fit = dict(iter(failed.groupby(split[:3])))
+    files = [("model", jobs.path("model"), jobs.log("model"))] if jobs.plan.final is not None else []
     for key, fit in zip(jobs.keys("fit"), jobs.plan.fits.values(), strict=True):
         path, log = jobs.path("fit", **key), jobs.log("fit", **key)
         name, reported = f"{fit.method_id} on {fit.dataset.id}", False
@@ -68,19 +69,13 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
             for status, rows in its_rows.groupby("status", sort=False):
                 reported |= status == "missing"  # its message names the log
                 where = "" if status == "missing" else f" in {plural(len(rows), 'split')}, see {log}"
-                reasons = "; ".join(rows["message"].unique()[:3])
-                yield Failure(
-                    path, str(status), f"{name}, {setting.protocol}: {str(status).replace('_', ' ')}{where}: {reasons}"
-                )
-        if not reported and not os.path.exists(path):
-            yield _missing(f"{name}, {fit.protocol_id}", path, log)
-    if jobs.plan.final is not None and not os.path.exists(path := jobs.path("model")):
-        yield _missing("model", path, jobs.log("model"))
-
-
-def _missing(name: str, path: str, log: str) -> Failure:
-    reason = reason_in(log)
-    return Failure(path, "missing", "" if reason == NO_LOG else f"{name}: missing: {reason}")
+                words = f"{name}, {setting.protocol}: {str(status).replace('_', ' ')}{where}"
+                yield Failure(path, str(status), f"{words}: {'; '.join(rows['message'].unique()[:3])}")
+        files += [] if reported else [(f"{name}, {fit.protocol_id}", path, log)]
+    for name, path, log in files:
+        if not os.path.exists(path):
+            reason = reason_in(log)
+            yield Failure(path, "missing", "" if reason == NO_LOG else f"{name}: missing: {reason}")
 
 
 def reason_in(log: str) -> str:
@@ -94,35 +89,24 @@ def reason_in(log: str) -> str:
     return f"{reason}, see {log}" if last else f"its script ended before its function began, see above ({log} is empty)"
 
 
-def report(studies: Iterable[str | None]) -> str:
-    """Return the list of failures of each study.
+def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:
+    """Return the list of failures of each study as text, and the files of fits that may end otherwise in a rerun.
 
-    Studies are named as in :func:`mklearn.study.engine.workflow_files.study_file`.
+    Studies are named as in :func:`mklearn.study.engine.workflow_files.study_file`; ``snakemake --forcerun`` takes the
+    files.
     """
-    return "\n\n".join(_report(_open(study)) for study in studies)
-
-
-def files_to_run_again(studies: Iterable[str | None]) -> list[str]:
-    """Return the files of fits that may end otherwise when they run again, for ``snakemake --forcerun``."""
-    failures = (failure for study in studies for failure in failures_of(_open(study)))
-    return list(dict.fromkeys(failure.path for failure in failures if failure.status not in SAME_AGAIN))
-
-
-def _open(study: str | None) -> Jobs:
-    path = study_file(study)
-    return Jobs(plan_study(read_study(path)), str(path))
-
-
-def _report(jobs: Jobs) -> str:
-    heading = f"{jobs.source} (study {jobs.plan.study.study}, {len(jobs.plan.fits)} fits)"
-    failures = list(failures_of(jobs))
-    if not failures:
-        return f"{heading}: nothing failed."
-    lines = [f"  {failure.text}" for failure in failures if failure.text]
-    if unmade := len(failures) - len(lines):
-        lines.append(f"  {plural(unmade, 'file was', 'files were')} not made yet")
-    again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
-    return "\n".join([f"{heading}:", *lines, again])
+    texts, files = [], dict[str, None]()
+    for path in map(study_file, studies):
+        jobs = Jobs(plan_study(read_study(path)), str(path))
+        failures = list(failures_of(jobs))
+        files |= dict.fromkeys(failure.path for failure in failures if failure.status not in SAME_AGAIN)
+        lines = [f"  {failure.text}" for failure in failures if failure.text]
+        if unmade := len(failures) - len(lines):
+            lines.append(f"  {plural(unmade, 'file was', 'files were')} not made yet")
+        again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
+        heading = f"{jobs.source} (study {jobs.plan.study.study}, {len(jobs.plan.fits)} fits):"
+        texts.append("\n".join([heading, *lines, again]) if failures else f"{heading} nothing failed.")
+    return "\n\n".join(texts), [*files]
 
 
 # --- the end of a failed run
