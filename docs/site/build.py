@@ -1,7 +1,4 @@
-"""Build the documentation (``make docs``): ``python docs/site/build.py FOLDER`` writes FOLDER/html.
-
-FOLDER/pages gets the pages of the repository, each at its path, and the generated ones. Warnings are errors.
-"""
+"""Build the documentation (`make docs`): ``build.py FOLDER`` writes FOLDER/pages and FOLDER/html; a warning fails."""
 
 from __future__ import annotations
 
@@ -26,8 +23,8 @@ if __name__ == "__main__":
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for path in [*ROOT.glob("*.md"), *(HERE / "pages").glob("*.md")]:
         shutil.copy2(path, source)
+    (source / "api").mkdir()
     for name, text in (api_pages() | registry_pages()).items():
-        (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_text(text, encoding="utf-8")
     options = ["-q", "-W", "--keep-going", "-c", str(HERE), "-d", str(folder / "doctrees")]
     sys.exit(build_main([*options, str(source), str(folder / "html")]))

@@ -20,9 +20,7 @@ release = version = __version__
 extensions = [
     "myst_parser",
     "numpydoc",
-    "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",  # no page needs a network
 ]
@@ -34,18 +32,15 @@ include_patterns = [
 exclude_patterns = ["README.md"]  # `index.md` includes it
 default_role = "literal"
 smartquotes = False  # A'KA is a formula
+# Sorting keys of the gallery; Mermaid graphs, which forges draw; docstrings inherited from scikit-learn.
 suppress_warnings = ["config.cache", "misc.highlighting_failure", "ref.ref"]
-"""Sorting keys of the gallery; Mermaid graphs, which forges draw; docstrings inherited from scikit-learn."""
-source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
-toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "docs/examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": "/",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "write_computation_times": False,
@@ -60,8 +55,9 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 
 LINKS = {name: ("std", "term", name) for name in METHODS}
-"""Domain, role and target of the page that documents a method of a study, or a public name."""
-LINKS |= {name: ("py", "obj", full) for full in full_names(MODULES) for name in (full, full.rpartition(".")[2])}
+"""Domain, role and target of the documentation of each method of a study and each public name."""
+for full_name in full_names(MODULES):
+    LINKS[full_name] = LINKS[full_name.rpartition(".")[2]] = ("py", "obj", full_name)
 
 
 def shorten_reports(app: Sphinx, page: str, content: list[str]) -> None:
@@ -78,8 +74,8 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
     for node in list(page.findall(nodes.literal)):
         within_text = not isinstance(node.parent, nodes.reference | nodes.title | nodes.term | addnodes.pending_xref)
         if within_text and node.astext() in LINKS:
-            domain, role, target = LINKS[node.astext()]
-            link = addnodes.pending_xref("", refdomain=domain, reftype=role, reftarget=target)
+            keys = ("refdomain", "reftype", "reftarget")
+            link = addnodes.pending_xref("", **dict(zip(keys, LINKS[node.astext()], strict=True)))
             node.replace_self(link)
             link += node
 
