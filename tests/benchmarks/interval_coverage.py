@@ -1,12 +1,13 @@
-"""How often intervals contain the true difference: populations that are known, split as a study splits its data.
+"""Measure how often intervals contain the true difference, on known populations and on pools of real data.
 
 ``python -m tests.benchmarks.interval_coverage`` writes ``reports/intervals/coverage.csv``; with folders of data sets (a
-table ``VIEW.csv.gz`` per view and ``samples.csv``) ``pools.csv``, with the mean over all pools of a set as the truth.
+table ``VIEW.csv.gz`` per view and ``samples.csv``) it writes ``pools.csv``, with the mean over all pools of a set as
+the truth.
 
-Classes are Gaussian around random means. Each of two methods sees one view of a sample, the means plus its own noise;
-the noises have a correlation. With noise of the same strength the true difference is 0; with a stronger noise in the
-second view it is measured on 120 fresh training sets. A half-width is compared with the one needed: 1.96 times the root
-mean square of the errors.
+Classes are Gaussian around random means. Each of two methods sees one view of a sample: its class mean plus noise; the
+noises of the two views are correlated. With noise of equal strength the true difference is 0; with stronger noise in
+the second view it is measured on 120 fresh training sets. A half-width is compared with the one needed: 1.96 times the
+root mean square of the errors.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
 from mklearn.base.statistics import paired_difference, paired_sample_difference, sample_interval
@@ -44,7 +47,7 @@ class Setting(NamedTuple):
     train_share: float
     correlation: float
     shares: str
-    """Of the classes in the pool: equal, or falling to a third from the first to the last."""
+    """Class proportions of the pool: equal, or falling to a third from the first class to the last."""
     gain: float
     """Strength of the second view's noise, relative to the first's."""
     rule: str
@@ -53,9 +56,7 @@ class Setting(NamedTuple):
 def nearest_mean(Z: Array, y: Array, new: Array) -> Array:
     """Return the class probabilities of samples with noise around class means."""
     means = np.stack([Z[y == code].mean(axis=0) for code in range(y.max() + 1)])
-    exponents = -cdist(new, means, "sqeuclidean") / (2 * NOISE**2)
-    shares = np.exp(exponents - exponents.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    return np.asarray(softmax(-cdist(new, means, "sqeuclidean") / (2 * NOISE**2), axis=1))
 
 
 def nearest_neighbour(Z: Array, y: Array, new: Array) -> Array:
@@ -64,45 +65,33 @@ def nearest_neighbour(Z: Array, y: Array, new: Array) -> Array:
 
 
 RULES = {"nearest mean": nearest_mean, "nearest neighbour": nearest_neighbour}
-METRICS = {
-    "nearest mean": ("accuracy", "balanced_accuracy", "minority_recall", "macro_f1", "log_loss", "auc"),
-    "nearest neighbour": ("accuracy", "balanced_accuracy", "minority_recall", "macro_f1"),
-    "numbers": ("r2", "rmse", "mae", "pearson", "spearman"),
-}
-
-
-class Answer(NamedTuple):
-    """A fitted classifier that gives known probabilities."""
-
-    shares: Array
-    classes_: Array
-
-    def predict_proba(self, X: Any) -> Array:
-        return self.shares
+OF_LABELS = ("accuracy", "balanced_accuracy", "minority_recall", "macro_f1")
+OF_NUMBERS = ("r2", "rmse", "mae", "pearson", "spearman")
+METRICS = {"nearest mean": (*OF_LABELS, "log_loss", "auc"), "nearest neighbour": OF_LABELS}
+SPLITS = {"random": (5, 10), "5-fold": (5, 25)}
+"""Numbers of splits whose intervals are measured."""
 
 
 def values_of(name: str, y_train: Array, y: Array, outputs: Array) -> Array:
-    """Return a metric's values of samples, whose mean is the metric; outputs are class probabilities, or numbers."""
+    """Return a metric's value for each sample, with the metric as their mean, from class probabilities or numbers."""
     labels = outputs[:, 0] if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-    output = MethodOutput(y_train, y, labels, lookup_of(Answer(outputs, np.arange(outputs.shape[1])), len(y_train), y))
+    classifier = SimpleNamespace(predict_proba=lambda X: outputs, classes_=np.arange(outputs.shape[1]))
+    output = MethodOutput(y_train, y, labels, lookup_of(classifier, len(y_train), y))
     metric = metric_named(name)
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 
 
-SPLITS = {"random": (5, 10), "5-fold": (5, 25)}
-
-
 def settings() -> list[Setting]:
-    """Return all settings: pool, share of training samples, correlation, difference, rule."""
+    """Return all settings."""
     pools = [(60, 3), (200, 5), (400, 10)]
     schemes = [("random", 0.1), ("random", 0.5), ("random", 0.9), ("5-fold", 0.8)]
     views_and_classes = [(0.5, "equal"), (0.97, "equal"), (0.97, "unequal")]
-    found = product(pools, schemes, views_and_classes, (1.0, 1.15), RULES)
-    return [Setting(*pool, *scheme, *own, *rest) for pool, scheme, own, *rest in found]
+    combinations = product(pools, schemes, views_and_classes, (1.0, 1.15), RULES)
+    return [Setting(*pool, *scheme, *views, gain, rule) for pool, scheme, views, gain, rule in combinations]
 
 
 def pool_classes(setting: Setting, n_samples: int) -> Array:
-    """Return the class codes of a pool with about so many samples."""
+    """Return the class codes of a pool of about ``n_samples``."""
     weights = np.linspace(3 if setting.shares == "unequal" else 1, 1, setting.n_classes)
     counts = np.maximum(2, np.round(n_samples * weights / weights.sum()).astype(int))
     return np.repeat(np.arange(setting.n_classes), counts)
@@ -110,13 +99,13 @@ def pool_classes(setting: Setting, n_samples: int) -> Array:
 
 def drawn_views(setting: Setting, means: Array, y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the two views of samples with given classes."""
-    own, other = rng.normal(size=(2, len(y), FEATURES))
-    second = setting.correlation * own + np.sqrt(1 - setting.correlation**2) * other
-    return means[y] + NOISE * own, means[y] + NOISE * setting.gain * second
+    first, other = rng.normal(size=(2, len(y), FEATURES))
+    second = setting.correlation * first + np.sqrt(1 - setting.correlation**2) * other
+    return means[y] + NOISE * first, means[y] + NOISE * setting.gain * second
 
 
 def splits(scheme: str, train_share: float, y: Array, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
-    """Yield training and test samples of as many splits as are needed."""
+    """Yield the training and test samples of ten random splits, or of five repeats of five folds."""
     seed = int(rng.integers(2**31))
     if scheme == "random":
         random = StratifiedShuffleSplit(10, train_size=train_share, test_size=1 - train_share, random_state=seed)
@@ -128,11 +117,11 @@ def value_tables(
     methods: Mapping[Any, Callable[[Array, Array], Array]], y: Array, drawn: Sequence[tuple[Array, Array]],
     metrics: Sequence[str],
 ) -> dict[tuple[Any, str], Array]:  # fmt: skip
-    """Return by method and metric the values of samples in each split, from outputs for training and test samples."""
+    """Return the values of samples, (splits, samples), by method and metric; methods map rows to outputs."""
     tables = {key: np.full((len(drawn), len(y)), np.nan) for key in product(methods, metrics)}
     for number, (train, test) in enumerate(drawn):
-        for name, outputs_of in methods.items():
-            outputs = outputs_of(train, test)
+        for name, predict in methods.items():
+            outputs = predict(train, test)
             for metric in metrics:
                 tables[name, metric][number, test] = values_of(metric, y[train], y[test], outputs)
     return tables
@@ -145,14 +134,13 @@ def measure(setting: Setting, draws: int, seed: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for _ in range(POPULATIONS):
         draw = partial(drawn_views, setting, rng.normal(size=(setting.n_classes, FEATURES)), rng=rng)
-        known = y[next(splits(setting.scheme, setting.train_share, y, rng))[0]]
-        outputs = [[rule(Z, known, T) for Z, T in zip(draw(known), draw(fresh), strict=True)] for _ in range(120)]
+        y_train = y[next(splits(setting.scheme, setting.train_share, y, rng))[0]]
+        outputs = [[rule(Z, y_train, T) for Z, T in zip(draw(y_train), draw(fresh), strict=True)] for _ in range(120)]
         truths = {}
         for metric in metrics:
-            a, b = np.mean(
-                [[values_of(metric, known, fresh, each).mean() for each in both] for both in outputs], axis=0
-            )
-            truths[metric] = a, 0.0 if setting.gain == 1.0 else a - b
+            means = [[values_of(metric, y_train, fresh, each).mean() for each in both] for both in outputs]
+            first, second = np.mean(means, axis=0)
+            truths[metric] = first, 0.0 if setting.gain == 1.0 else first - second
         for _ in range(draws // POPULATIONS):
             drawn = list(splits(setting.scheme, setting.train_share, y, rng))
             methods = [partial(lambda Z, train, test: rule(Z[train], y[train], Z[test]), Z) for Z in draw(y)]
@@ -185,10 +173,10 @@ def _intervals(
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return coverage, median half-width and the half-width needed by metric, number of splits and interval."""
     groups = pd.DataFrame(rows).groupby(["metric", "splits", "interval"])
-    found = groups.agg(covered=("covered", "mean"), half_width=("half_width", "median"))
-    found["needed"] = 1.96 * groups["error"].agg(lambda errors: np.sqrt(np.mean(errors**2)))
-    found["ratio"] = found["half_width"] / found["needed"]
-    return found.reset_index().to_dict("records")  # type: ignore[return-value]
+    table = groups.agg(covered=("covered", "mean"), half_width=("half_width", "median"))
+    table["needed"] = 1.96 * groups["error"].agg(lambda errors: np.sqrt(np.mean(errors**2)))
+    table["ratio"] = table["half_width"] / table["needed"]
+    return table.reset_index().to_dict("records")  # type: ignore[return-value]
 
 
 POOL_SPLITS = (("random", 0.25, 10), ("random", 0.5, 10), ("random", 0.8, 10), ("5-fold", 0.8, 5), ("5-fold", 0.8, 25))
@@ -201,31 +189,30 @@ def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[
     """Return coverage and width on pools of about ``n_samples`` of a data set, for pairs of kernel methods."""
     rng, (kernels, y) = np.random.default_rng(0), _kernels(folder)
     numbers = y.dtype == float
-    codes, metrics = (np.zeros(len(y), int), METRICS["numbers"]) if numbers else (y, METRICS["nearest neighbour"])
+    codes, metrics = (np.zeros(len(y), int), OF_NUMBERS) if numbers else (y, OF_LABELS)
     targets = y[:, None] if numbers else np.eye(int(y.max()) + 1)[y]
     tables: dict[tuple[Any, ...], list[tuple[Array, Array, int]]] = {}
     for _ in range(pools):
         classes = (np.flatnonzero(codes == code) for code in range(codes.max() + 1))
-        pool = np.concatenate(
-            [rng.choice(own, max(5, round(n_samples * len(own) / len(y))), replace=False) for own in classes]
-        )
+        sizes = ((rows, max(5, round(n_samples * len(rows) / len(y)))) for rows in classes)
+        pool = np.concatenate([rng.choice(rows, size, replace=False) for rows, size in sizes])
         methods = {
             name: partial(_predict, name, {part: K[np.ix_(pool, pool)] for part, K in kernels.items()}, targets[pool])
             for name in dict.fromkeys(chain(*PAIRS))
         }
         for scheme, share, count in POOL_SPLITS:
             drawn = list(islice(splits(scheme, share, codes[pool], rng), count))
-            made = value_tables(methods, y[pool], drawn, metrics)
+            values = value_tables(methods, y[pool], drawn, metrics)
             for (one, other), metric in product(PAIRS, metrics):
-                entry = made[one, metric], made[other, metric], len(drawn[0][0])
+                entry = values[one, metric], values[other, metric], len(drawn[0][0])
                 tables.setdefault((scheme, share, one, other, metric, count), []).append(entry)
     rows = []
     for (scheme, share, one, other, metric, _), entries in tables.items():
         first, second = (np.mean([np.nanmean(np.nanmean(e[method], axis=1)) for e in entries]) for method in (0, 1))
         truth = float(first), float(first - second)
         intervals = [row for a, b, n_train in entries for row in _intervals(metric, a, b, n_train, truth)]
-        place = {"dataset": folder.name, "scheme": scheme, "train_share": share, "first": one, "second": other}
-        rows += [{**place, "gain": truth[1], **row} for row in summary(intervals)]
+        names = {"dataset": folder.name, "scheme": scheme, "train_share": share, "first": one, "second": other}
+        rows += [{**names, "gain": truth[1], **row} for row in summary(intervals)]
     return rows
 
 
@@ -257,11 +244,11 @@ def _kernels(folder: Path) -> tuple[dict[str, Array], Array]:
 
 def main(draws: int = 24) -> None:
     if sys.argv[1:]:
-        rows, name = [row for folder in sys.argv[1:] for row in measure_pools(Path(folder))], "pools.csv"
+        rows, name = list(chain(*(measure_pools(Path(folder)) for folder in sys.argv[1:]))), "pools.csv"
     else:
         jobs = [(setting, draws, seed) for seed, setting in enumerate(settings())]
         with multiprocessing.Pool(2) as pool:
-            rows, name = [row for made in pool.starmap(measure, jobs, chunksize=4) for row in made], "coverage.csv"
+            rows, name = list(chain(*pool.starmap(measure, jobs, chunksize=4))), "coverage.csv"
     TARGET.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).round(5).to_csv(TARGET / name, index=False)
 

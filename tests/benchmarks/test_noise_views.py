@@ -63,6 +63,7 @@ def with_gaps(tables: Tables, seed: int) -> Views:
 
 
 def accuracy(X: Views, y: np.ndarray, train: np.ndarray, test: np.ndarray, **parameters: Any) -> float:
+    test = test[present_views(X[test], list(X.names)).any(axis=1)]  # without any view there is no prediction
     return 100 * MultiViewClassifier(**parameters).fit(X[train], y[train]).score(X[test], y[test])
 
 

@@ -1,4 +1,4 @@
-"""Install a package for a test without a network: its source tree, and the metadata that an installer would write."""
+"""Install a package for a test without a network: copy its source, and write the metadata of an installer."""
 
 from __future__ import annotations
 

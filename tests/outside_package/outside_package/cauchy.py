@@ -1,4 +1,4 @@
-"""The Cauchy kernel."""
+"""A kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CauchyKernel(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.scale = check_positive(self.scale, "scale")
+        check_positive(self.scale, "scale")
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
         """Fit the scale to the training distances."""

@@ -1,4 +1,4 @@
-"""Means of the columns of images."""
+"""A descriptor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splits by the order of the samples."""
+"""A protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mklearn.study.data.splits import Split, Splits
 def first_per_class(
     target: ArrayLike, train_size: Sequence[int], *, seed: int, name: str, classes: Any = None
 ) -> Splits:
-    """Take the first samples of each class for training, the rest for the test; nothing is random.
+    """Train on the first samples of each class and test on the rest; deterministic.
 
     Parameters
     ----------
@@ -25,5 +25,5 @@ def first_per_class(
     """
     codes = np.asarray(target)
     nth = np.array([np.sum(codes[:position] == code) for position, code in enumerate(codes)])
-    parts = ((size, np.flatnonzero(nth < size), np.flatnonzero(nth >= size)) for size in train_size)
-    return Splits(tuple(Split(0, 0, train, test, size) for size, train, test in parts), len(codes))
+    splits = [Split(0, 0, np.flatnonzero(nth < size), np.flatnonzero(nth >= size), size) for size in train_size]
+    return Splits(tuple(splits), len(codes))

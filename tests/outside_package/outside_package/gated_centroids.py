@@ -1,4 +1,4 @@
-"""Class centroids in the feature space of kernels that are weighted sample by sample."""
+"""A classifier: class centroids in the feature space of kernels that are weighted sample by sample."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.preprocessing import StandardScaler
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE
@@ -39,29 +41,22 @@ class GatedCentroids(KernelsMixin, ClassifierMixin, BaseEstimator):  # type: ign
         """Fit on views of n samples."""
         stack = self._training_stack(X)
         features = np.asarray(X[self.gating], dtype=float)
+        self.scaler_ = StandardScaler().fit(features)
+        self.directions_ = np.random.default_rng(0).normal(size=(features.shape[1], len(stack)))
+        self.gates_ = self._gates(X)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        self.mean_, self.scale_ = features.mean(axis=0), features.std(axis=0) + 1e-12
-        rng = np.random.default_rng(0)
-        self.directions_ = rng.normal(size=(features.shape[1], len(stack))) / np.sqrt(features.shape[1])
-        self.gates_ = self._gates(features)
         self.members_ = np.eye(len(self.classes_))[codes] / np.bincount(codes)
         return self
 
     def decision_function(self, X: Views) -> NDArray[np.float64]:
         """Return the similarity of each of m samples to each class, (m, n_classes)."""
-        stack, _ = self._new_stack(X)
-        gates = self._gates(np.asarray(X[self.gating], dtype=float))
-        kernel = np.einsum("ik,kij,jk->ij", gates, stack.matrices, self.gates_)
-        similarity: NDArray[np.float64] = kernel @ self.members_
-        return similarity
+        kernels = self._new_stack(X)[0].matrices
+        return np.asarray(np.einsum("ik,kij,jk->ij", self._gates(X), kernels, self.gates_) @ self.members_)
 
     def predict(self, X: Views) -> NDArray[Any]:
         """Return the most similar class of each sample."""
-        predicted: NDArray[Any] = self.classes_[np.argmax(self.decision_function(X), axis=1)]
-        return predicted
+        return np.asarray(self.classes_[np.argmax(self.decision_function(X), axis=1)])
 
-    def _gates(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = self.sharpness * ((features - self.mean_) / self.scale_) @ self.directions_
-        exponentials = np.exp(values - values.max(axis=1, keepdims=True))
-        gates: NDArray[np.float64] = exponentials / exponentials.sum(axis=1, keepdims=True)
-        return gates
+    def _gates(self, X: Views) -> NDArray[np.float64]:
+        features = self.scaler_.transform(np.asarray(X[self.gating], dtype=float))
+        return np.asarray(softmax(self.sharpness * features @ self.directions_ / features.shape[1] ** 0.5, axis=1))

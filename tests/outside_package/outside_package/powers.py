@@ -1,4 +1,4 @@
-"""Powers: a module that another one of the package imports."""
+"""A module that another one of the package imports."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from numpy.typing import NDArray
 
 
 def raised(values: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return each value to a power."""
+    """Raise each value to a power."""
     return np.power(values, power)

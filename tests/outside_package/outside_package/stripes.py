@@ -13,12 +13,7 @@ from mklearn.study.data.samples import SampleSet
 def read(paths: Mapping[str, Path] | None = None, noise: float = 0.5) -> SampleSet:
     """Return 36 images (8, 8) of 3 classes."""
     y = np.repeat(np.arange(3), 12)
-    columns = np.arange(8)
-    patterns = np.stack([(columns // width) % 2 for width in (1, 2, 4)]).astype(float)
-    rng = np.random.default_rng(0)
-    images = patterns[y][:, None, :] + noise * rng.normal(size=(36, 8, 8))
-    return SampleSet(
-        ids=np.array([f"s{number}" for number in range(36)]),
-        labels=np.array(["narrow", "wide", "wider"])[y],
-        images=images,
-    )
+    patterns = np.stack([(np.arange(8) // width) % 2 for width in (1, 2, 4)]).astype(float)
+    images = patterns[y][:, None, :] + noise * np.random.default_rng(0).normal(size=(36, 8, 8))
+    ids = np.array([f"s{number}" for number in range(36)])
+    return SampleSet(ids=ids, labels=np.array(["narrow", "wide", "wider"])[y], images=images)

@@ -1,4 +1,4 @@
-"""A metric: the accuracy of the class that is predicted worst."""
+"""A metric."""
 
 from __future__ import annotations
 
