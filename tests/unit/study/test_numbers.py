@@ -10,12 +10,10 @@ import pandas as pd
 import pytest
 from tests.scores import chosen_score
 
-from mklearn.base.folds import inner_folds, number_folds
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.base.folds import inner_folds
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.views import Views
-from mklearn.study.data.draw_splits import k_fold
 from mklearn.study.data.read import read_dataset
-from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
@@ -36,11 +34,6 @@ def table(path: Path, weeks: list[Any], **more: list[Any]) -> Path:
 def study(path: Path, *, entry: dict[str, Any] | None = None, **more: Any) -> Any:
     data = {"kind": "feature_tables", "target": "weeks", "tables": {"one": str(path)}, **(entry or {})}
     return check_study({"study": "s", "datasets": {"d": data}, **more})
-
-
-def read(path: Path, **options: Any) -> Any:
-    entry = {"kind": "feature_tables", "target": "weeks", "task": "numbers", "tables": {"one": str(path)}, **options}
-    return read_dataset(dataset_spec(entry))
 
 
 def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
@@ -120,51 +113,6 @@ def test_what_is_for_the_other_kind_is_refused(
     path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5)
     with pytest.raises(ConfigError, match=words):
         study(path, entry=entry, **more)
-
-
-@pytest.mark.parametrize(
-    ("weeks", "words"),
-    [
-        ([7.0] * 12, "has one value at most: there is nothing to predict"),
-        ([1.0, 2.0, 1e70] * 4, r"column 'weeks' has values that are no numbers up to 1e\+60, such as '1e\+70'"),
-    ],
-)
-def test_targets_that_can_not_be_predicted(tmp_path: Path, weeks: list[Any], words: str) -> None:
-    with pytest.raises(DataError, match=words):
-        read(table(tmp_path / "n.csv", weeks))
-
-
-def test_missing_numbers_are_left_out_and_said(tmp_path: Path) -> None:
-    samples = read(table(tmp_path / "n.csv", [1.0, "NaN", "", 2.5, "NA", 3.0]))
-    assert samples.y.tolist() == [1.0, 2.5, 3.0]
-    assert samples.ids.tolist() == ["s0", "s3", "s5"]
-    [note] = samples.notes
-    assert note.startswith("3 samples without a number are left out")
-
-
-def test_a_label_of_fractions_is_refused_with_the_way_to_predict_it(tmp_path: Path) -> None:
-    path = table(tmp_path / "n.csv", (np.arange(30) + 0.5).tolist())
-    entry = {"kind": "feature_tables", "label_column": "weeks", "tables": {"one": str(path)}}
-    with pytest.raises(DataError, match="set `target: weeks` in place of `label_column`"):
-        read_dataset(dataset_spec(entry))
-
-
-def test_folds_cover_the_range_of_the_numbers() -> None:
-    """Of each five consecutive numbers every fold has one; the mutant that deals without order fails."""
-    y = np.random.default_rng(1).exponential(size=103)
-    splits = k_fold(y, folds=5, repeats=2, seed=3, name="d")
-    assert len(splits) == 10
-    order = np.argsort(y)
-    for repeat in range(2):
-        fold_of = np.empty(103, dtype=int)
-        for split in splits:
-            if split.repeat == repeat:
-                fold_of[split.test] = split.fold
-        blocks = fold_of[order][:100].reshape(20, 5)
-        assert (np.sort(blocks, axis=1) == np.arange(5)).all()
-        assert np.ptp(np.bincount(fold_of)) <= 1
-    with pytest.raises(NotApplicable, match="5 folds need as many samples; there are 3"):
-        number_folds(y[:3], 5, np.random.default_rng(0))
 
 
 def test_inner_folds_of_groups_hold_out_whole_groups() -> None:

@@ -56,31 +56,53 @@ def assert_same(one: Any, other: Any) -> None:
         np.testing.assert_equal(left.parts, right.parts)
 
 
-@settings(max_examples=40)
-@hypothesis_given(LABELS, st.integers(1, 3), st.integers(0, 5), st.randoms())
-def test_random_per_class(y: np.ndarray, train_size: int, seed: int, shuffler: random.Random) -> None:
-    y = np.array(shuffler.sample(y.tolist(), len(y)))
-    splits = random_per_class(y, train_size, 3, seed, "x")
-    assert [(split.repeat, split.fold) for split in splits] == [(0, 0), (1, 0), (2, 0)]
+DRAWN: dict[str, tuple[str, Callable[..., Splits]]] = {
+    "per class": ("class", lambda data, **more: random_per_class(data["class"], 3, **more)),
+    "folds": ("class", lambda data, **more: k_fold(data["class"], 4, **more)),
+    "folds of numbers": ("block of 4", lambda data, **more: k_fold(data["number"], 4, **more)),
+    "folds of groups": ("", lambda data, **more: group_k_fold(data["class"], 2, groups=data["pair"], **more)),
+    "validation": ("class", lambda data, **more: validation_folds(data["class"], 3, test_share=0.3, **more)),
+    "validation in order": (
+        "class", lambda data, **more: validation_folds(data["class"], 3, test_size=1, in_order=True, **more)
+    ),
+    "validation of groups": (
+        "half of class", lambda data, **more: validation_folds(data["class"], 3, groups=data["half"], **more)
+    ),
+}  # fmt: skip
+"""By name: what is spread evenly over the parts, and the protocol."""
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+@settings(max_examples=15)
+@hypothesis_given(y=LABELS, seed=st.integers(0, 5), shuffler=st.randoms())
+def test_parts_cover_the_samples_evenly(kind: str, y: np.ndarray, seed: int, shuffler: random.Random) -> None:
+    n = 2 * len(y)
+    data = pd.DataFrame({"class": np.tile(y, 2), "half": np.repeat(["b2", "b10"], len(y)), "pair": np.arange(n) // 2})
+    data["number"] = np.random.default_rng(seed).exponential(size=n)
+    data["block of 4"] = data["number"].rank().sub(1).floordiv(4)
+    data["half of class"] = data["half"] + data["class"].astype(str)
+    data = data.iloc[shuffler.sample(range(n), n)].reset_index(drop=True)
+    stratum, draw = DRAWN[kind]
+    columns = {name: values.to_numpy() for name, values in data.items()}
+    splits = draw(columns, repeats=2, seed=seed, name="x")
+    assert_same(splits, list(draw(columns, repeats=3, seed=seed, name="x"))[: len(splits)])  # more repeats keep these
     for split in splits:
-        assert (np.bincount(y[split.train]) == train_size).all()
-        assert sorted([*split.train, *split.test]) == list(range(len(y)))
-    assert_same(splits, random_per_class(y, train_size, 5, seed, "x")[:3])  # more repeats keep the first
-
-
-@settings(max_examples=40)
-@hypothesis_given(LABELS, st.integers(2, 4))
-def test_k_fold(y: np.ndarray, folds: int) -> None:
-    splits = k_fold(y, folds, 2, 0, "x")
-    assert len(splits) == 2 * folds
+        assert sorted(np.concatenate([part for _, part in split.parts])) == list(range(n))
+        assert kind != "folds of groups" or not np.isin(data["pair"][split.train], data["pair"][split.test]).any()
+        assert kind != "per class" or (np.bincount(data["class"][split.train]) == 3).all()
+    if kind == "per class":
+        return
     for repeat in range(2):
-        tests = [split.test for split in splits if split.repeat == repeat]
-        assert sorted(np.concatenate(tests).tolist()) == list(range(len(y)))
-        assert np.ptp([len(test) for test in tests]) <= 1
-        counts = np.array([np.bincount(y[test], minlength=y.max() + 1) for test in tests])
-        assert (np.ptp(counts, axis=0) <= 1).all()
-    for split in splits:
-        np.testing.assert_array_equal(np.setdiff1d(np.arange(len(y)), split.test), split.train)
+        models = [split for split in splits if split.repeat == repeat]
+        parts = [split.test if split.validation is None else split.validation for split in models]
+        rest = [] if models[0].validation is None else [models[0].test]
+        assert all(np.array_equal(split.test, models[0].test) for split in models if rest)
+        assert sorted(np.concatenate(parts + rest)) == list(range(n))
+        if stratum:
+            counts = pd.DataFrame([data[stratum].iloc[part].value_counts() for part in parts]).fillna(0)
+            assert (counts.max() - counts.min() <= 1).all()
+        if kind in ("folds", "folds of numbers"):
+            assert np.ptp([len(part) for part in parts]) <= 1
 
 
 def test_seed_policy_is_the_documented_one() -> None:
@@ -136,25 +158,6 @@ def test_rows_of_the_usps_recipe(mirror: Path) -> None:
     assert len({digest(split.train) for split in splits}) == 20
 
 
-@pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("named", [True, False])
-def test_parts_cover_each_group_evenly(in_order: bool, named: bool) -> None:
-    y = np.repeat([0, 0, 1], 9)
-    groups = np.repeat(["b2", "b10", "a"], 9) if named else None
-    strata = groups if named else y
-    splits = validation_folds(y, 3, 2, test_share=0.3, in_order=in_order, groups=groups)
-    for repeat in range(2):
-        models = [split for split in splits if split.repeat == repeat]
-        assert len(models) == 3
-        assert sorted(np.concatenate([s.validation for s in models] + [models[0].test])) == list(range(27))
-        for split in models:
-            np.testing.assert_array_equal(split.test, models[0].test)
-            assert sorted(np.concatenate([part for _, part in split.parts])) == list(range(27))
-        for name in np.unique(strata):
-            assert (strata[models[0].test] == name).sum() == round(0.3 * (strata == name).sum())
-            assert np.ptp([(strata[s.validation] == name).sum() for s in models]) <= 1
-
-
 def test_people_are_held_out_evenly(faces: SampleSet) -> None:
     splits = group_k_fold(faces.y, 4, 3, groups=faces.groups)
     for split in splits:
@@ -176,6 +179,7 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
         (lambda: random_per_class(Y, 4, classes=NAMES), NotApplicable,
          r"4 training samples per class \(train_size\) .* class women \(4\)"),
         (lambda: k_fold(Y, 5, classes=NAMES), NotApplicable, r"5 stratified folds: too few samples in class women"),
+        (lambda: k_fold(np.arange(3.0), 5), NotApplicable, "5 folds need as many samples; there are 3"),
         (lambda: validation_folds(SEVEN, test_size=3, classes=NAMES), NotApplicable,
          r"a test part and 5 folds: too few samples in class men \(7\), class women"),
         (lambda: validation_folds(SEVEN, test_share=0.01, groups=np.repeat(["a", "b"], 7), classes=NAMES),
