@@ -18,7 +18,7 @@ from mklearn.checks import check_choice, check_integer, check_nonnegative, check
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.landmark_map import row_blocks
 from mklearn.kernels.landmark_transform import LandmarkRule, LandmarkTransform
-from mklearn.kernels.views import as_views
+from mklearn.kernels.views import as_views, select_rows
 
 Precision = Literal["float64", "float32"]
 
@@ -204,10 +204,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         other features or views than in ``fit``, or values that are not finite.
         """
         check_is_fitted(self)
-        table = _sliceable(X)
-        features = np.empty((table.shape[0] if table.shape else 0, self.blocks_[-1].stop), dtype=self.dtype)
-        self._fill(features, table, 0)
-        return self._with_row_labels(features, X)
+        return self._with_row_labels(self._filled(_sliceable(X)), X)
 
     def transform_times(self, X: Any, coefficients: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Compute ``transform(X) @ coefficients``, (m, p), from kernel values, without the features."""
@@ -220,9 +217,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         made = copy.copy(self)
         made._map_ = self._map_.times(coefficients)
         made.blocks_ = made._map_.blocks
-        table = _sliceable(X)
-        parts = np.empty((table.shape[0] if table.shape else 0, made.blocks_[-1].stop), dtype=self.dtype)
-        made._fill(parts, table, 0)
+        parts = made._filled(_sliceable(X))
         return np.asarray(parts.reshape(len(parts), len(self.blocks_), coefficients.shape[1]).sum(axis=1))
 
     def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
@@ -235,18 +230,19 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         return self._blocks_of_features(_sliceable(X))
 
     def _blocks_of_features(self, table: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
-        n, width = table.shape[0] if table.shape else 0, self.blocks_[-1].stop
-        most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * width))
+        n = table.shape[0] if table.shape else 0
+        most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * self.blocks_[-1].stop))
         for start in range(0, max(n, 1), most):
-            features = np.empty((min(most, n - start), width), dtype=self.dtype)
-            self._fill(features, table, start)
+            features = self._filled(table, start, min(start + most, n))
             yield slice(start, start + len(features)), features
 
-    def _fill(self, features: NDArray[np.floating[Any]], table: Any, start: int) -> None:
-        """Compute the features of rows from `start` on, in parts that stay in the processor's cache."""
+    def _filled(self, table: Any, start: int = 0, stop: int | None = None) -> NDArray[np.floating[Any]]:
+        """Compute the features of some rows, in parts that stay in the processor's cache."""
+        n = table.shape[0] if table.shape else 0
+        features = np.empty(((n if stop is None else stop) - start, self.blocks_[-1].stop), dtype=self.dtype)
         for part in row_blocks(len(features), max(self.n_features_in_, self._map_.width)):
             rows = slice(start + part.start, start + part.stop)
-            block = table if rows == slice(0, table.shape[0] if table.shape else 0) else _rows(table, rows)
+            block = table if rows == slice(0, n) else select_rows(table, rows)
             try:
                 checked = self._checked_features(block, self._map_, reset=False)
                 self._map_.transform(checked, features[part])
@@ -254,6 +250,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
                 if rows.start == 0:
                     raise
                 raise DataError(f"in samples {rows.start} to {rows.stop - 1}: {error}") from error
+        return features
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return names of the features, ``NAME__0``, ``NAME__1``, ... for each kernel."""
@@ -280,7 +277,3 @@ def _sliceable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr()
     return X if hasattr(X, "shape") else regular_array(X, "X")
-
-
-def _rows(table: Any, rows: slice) -> Any:
-    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]

@@ -13,7 +13,7 @@ from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
-from mklearn.kernels.matrices import centred_trace_of
+from mklearn.kernels.matrices import centred_trace
 from mklearn.kernels.stack import KernelStack
 
 
@@ -86,7 +86,7 @@ class WeightedKernelClassifier(KernelClassifier):
 
 def variance_of(kernel: NDArray[np.float64], sample_weight: NDArray[np.float64] | None = None) -> float:
     """Compute the centred trace of a combined kernel; raise `NotApplicable` if the kernel is constant."""
-    variance = centred_trace_of(kernel, sample_weight)
+    variance = centred_trace(kernel, sample_weight)
     if not variance > 10 * len(kernel) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
         raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
     return variance

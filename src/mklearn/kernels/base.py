@@ -62,8 +62,9 @@ class Kernel(ABC):
     centre : bool
         Centre in feature space at the mean of the training samples.
     normalise : {"none", "unit_diagonal", "centred_trace"}
+        See `mklearn.kernels.unit_diagonal` and `mklearn.kernels.scale_to_centred_trace`.
     psd : {"clip", "shift", "flip", "none"}
-        See `mklearn.kernels.matrices.psd_repair`.
+        See `mklearn.kernels.psd_repair`.
     name : str
         Name of the kernel in warnings.
 
@@ -74,7 +75,7 @@ class Kernel(ABC):
     divisor_ : float
         Centred trace that the kernel was divided by; 1 unless ``normalise="centred_trace"``.
     off_diagonal_mass_ : float
-        Of `kernel_train_`: see `mklearn.kernels.matrices.off_diagonal_mass`.
+        See `mklearn.kernels.off_diagonal_mass`.
     identity_like_ : bool
         Off-diagonal mass below a tenth, or a diagonal shift above a tenth of the mean diagonal.
     repair_ : PSDRepair
@@ -240,7 +241,7 @@ class Kernel(ABC):
             raise DataError(f"this {type(self).__name__} is not fitted; call fit with the training samples first")
         kernel = self.kernel_function(self._checked(blocks, training=False))
         if self.normalise == "unit_diagonal":
-            kernel = unit_diagonal(kernel, self._self_similarity(own, len(kernel)), self._diagonal)
+            kernel = unit_diagonal(kernel, self.self_similarity(own, len(kernel)), self._diagonal)
         if self._centring is not None:
             kernel = self._centring.transform(kernel)
         kernel = self.repair_.transform(kernel)
@@ -267,8 +268,8 @@ class Kernel(ABC):
             checked.append(matrix)
         return checked
 
-    def _self_similarity(self, own: Sequence[ArrayLike | None] | None, n_rows: int) -> Array:
-        """Return k(x, x) of the new samples, before any normalisation."""
+    def self_similarity(self, own: Sequence[ArrayLike | None] | None, n_rows: int) -> Array:
+        """Compute k(x, x) of samples before any normalisation, shape (m,); `own` is as for `transform`."""
         columns: list[Array] = []
         for number, (label, measure) in enumerate(self.inputs):
             values: Array = np.zeros(n_rows)
@@ -299,7 +300,7 @@ class Kernel(ABC):
         )
 
     def _collect_info(self) -> dict[str, Any]:
-        repair = self.repair_
+        eigenvalues = ("min_eigenvalue", "relative_min_eigenvalue", "n_negative", "negative_mass", "shift")
         return {
             "kind": self.kind,
             "measure": self.measure,
@@ -308,11 +309,7 @@ class Kernel(ABC):
             "normalise": self.normalise,
             "divisor": self.divisor_,
             "psd": self.psd,
-            "min_eigenvalue": repair.min_eigenvalue,
-            "relative_min_eigenvalue": repair.relative_min_eigenvalue,
-            "n_negative": repair.n_negative,
-            "negative_mass": repair.negative_mass,
-            "shift": repair.shift,
+            **{name: getattr(self.repair_, name) for name in eigenvalues},
             "off_diagonal_mass": self.off_diagonal_mass_,
             "identity_like": self.identity_like_,
             "n_train": self.n_train_,

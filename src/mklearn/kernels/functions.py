@@ -105,8 +105,8 @@ def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
     return _exponential(as_nonnegative(as_float_matrix(d2, "d2"), "d2"), check_positive(gamma, "gamma"))
 
 
-def _exponential(d2: Array, gamma: float, out: Array | None = None) -> Array:
-    kernel = np.empty_like(d2) if out is None else out
+def _exponential(d2: Array, gamma: float) -> Array:
+    kernel = np.empty_like(d2)
     for part in cached_rows(d2):
         np.divide(d2[part], d2.dtype.type(-gamma), out=kernel[part])
         np.exp(kernel[part], out=kernel[part])

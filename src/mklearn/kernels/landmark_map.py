@@ -14,7 +14,7 @@ from mklearn.errors import DataError
 from mklearn.kernels.base import DISTANCE_MEASURES, Kernel
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import is_sparse, squared_norms
-from mklearn.kernels.matrices import unit_diagonal
+from mklearn.kernels.matrices import psd_tolerance, unit_diagonal
 
 # A matrix of a block takes about this many bytes, or more if the block had fewer rows than these.
 _BLOCK_BYTES = 2**21
@@ -104,10 +104,6 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + rows, n_rows))
 
 
-# Negative eigenvalues beyond this, relative to the largest, are no rounding errors; as in `mklearn.kernels.matrices`.
-_INDEFINITE = 1e-10
-
-
 @dataclass(frozen=True, eq=False)
 class LandmarkMap:
     """A map phi of samples to features with ``phi(x)'phi(y)`` about k(x, y), exactly so where x is a landmark.
@@ -156,17 +152,15 @@ class LandmarkMap:
         else:
             np.matmul(values, self.projection, out=out)
         if self.kernel.normalise == "unit_diagonal":
-            out[:] = unit_diagonal(out, self_similarities(self.kernel, rows), np.ones(self.rank))
+            own = None
+            if not DISTANCE_MEASURES.issuperset(measure for _, measure in self.kernel.inputs):
+                own = [squared_norms(rows.astype(np.float64, copy=False))] * len(self.kernel.inputs)
+            out[:] = unit_diagonal(out, self.kernel.self_similarity(own, len(out)), np.ones(self.rank))
 
     def times(self, coefficients: Array) -> LandmarkMap:
         """Return the map to these features times coefficients, shape (r, p)."""
         projection = coefficients if self.projection is None else self.projection.astype(np.float64) @ coefficients
         return replace(self, projection=projection.astype(self.dtype), rank=coefficients.shape[1])
-
-
-def linear_map(kernel: Kernel, width: int, dtype: str) -> LandmarkMap:
-    """Return the map of a linear kernel on `width` features, which needs no landmarks."""
-    return LandmarkMap(kernel, (), None, width, np.dtype(dtype))
 
 
 def landmark_map(
@@ -185,7 +179,7 @@ def landmark_map(
     values, vectors = scipy.linalg.eigh(gram)
     values, vectors = values[::-1], vectors[:, ::-1]
     largest = float(values[0])
-    negative = values < -max(_INDEFINITE, len(values) * np.finfo(np.float64).eps) * np.abs(values).max()
+    negative = values < -psd_tolerance(gram) * np.abs(values).max()
     if negative.any() and kernel.psd != "clip":
         raise DataError(
             f"the kernel has {negative.sum()} negative eigenvalues among the landmarks, and psd={kernel.psd!r} needs "
@@ -198,13 +192,3 @@ def landmark_map(
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(rank)])
     projection = vectors * (signs / np.sqrt(values[:rank]))
     return LandmarkMap(kernel, measures, projection.astype(dtype), rank, np.dtype(dtype))
-
-
-def self_similarities(kernel: Kernel, rows: Any) -> Array:
-    """Compute the kernel function between each sample and itself, shape (n,), from what it reads, shape (n, p)."""
-    norms: Array = np.zeros(0)
-    if any(measure not in DISTANCE_MEASURES for _, measure in kernel.inputs):
-        norms = squared_norms(rows.astype(np.float64, copy=False))
-    zeros = np.zeros(rows.shape[0])
-    own = [(zeros if measure in DISTANCE_MEASURES else norms)[:, None] for _, measure in kernel.inputs]
-    return kernel.kernel_function(own)[:, 0]

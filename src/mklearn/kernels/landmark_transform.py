@@ -15,7 +15,7 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import in_form_of
 from mklearn.kernels.kernel_entry import error_prefix
-from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map, linear_map, row_blocks
+from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map, row_blocks
 from mklearn.kernels.source import Source
 from mklearn.kernels.transform import KernelsOfSpecs
 from mklearn.kernels.views import Pairwise
@@ -172,7 +172,7 @@ class LandmarkTransform(KernelsOfSpecs):
         for number in numbers:
             entry = self._entries[number]
             if entry.kernel.of_features:
-                maps[number] = linear_map(entry.kernel, source.training_values(slice(0, 1)).shape[1], dtype)
+                maps[number] = LandmarkMap(entry.kernel, (), None, source.train_.shape[1], np.dtype(dtype))
                 continue
             with error_prefix(entry.id):
                 if landmarks is None:

@@ -18,6 +18,7 @@ from mklearn.checks import (
     Array,
     as_float_array,
     as_float_matrix,
+    as_square_matrix,
     as_square_symmetric,
     cached_rows,
     check_choice,
@@ -120,18 +121,12 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     w of shape (n,), nonnegative and not all zero, both means are weighted by them. A matrix that is not finite and
     square raises `DataError`.
     """
-    kernel = as_float_matrix(K, "the kernel")
-    check_square(kernel, "the kernel")
-    return centred_trace_of(kernel, nonnegative_weights(sample_weight, len(kernel)))
-
-
-def centred_trace_of(kernel: Array, sample_weight: ArrayLike | None = None) -> float:
-    """Compute `centred_trace` of a valid kernel, which is not checked again."""
-    if sample_weight is not None:
-        shares = np.asarray(sample_weight, dtype=np.float64)
-        shares = shares / shares.sum()
+    kernel = as_square_matrix(K, "the kernel", dtype=None)
+    weights = nonnegative_weights(sample_weight, len(kernel))
+    if weights is not None:
+        shares = weights / weights.sum()
         return float(shares @ np.diagonal(kernel) - shares @ kernel @ shares)
-    return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
+    return float(np.trace(kernel, dtype=np.float64) / len(kernel) - kernel.mean(dtype=np.float64))
 
 
 def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
@@ -145,9 +140,8 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
     DataError
         All samples coincide in feature space (centred trace zero), or `K` is far from positive semidefinite.
     """
-    kernel = as_float_matrix(K, "the kernel")
-    check_square(kernel, "the kernel")
-    divisor = checked_trace(centred_trace_of(kernel), np.diagonal(kernel))
+    kernel = as_square_matrix(K, "the kernel", dtype=None)
+    divisor = checked_trace(centred_trace(kernel), np.diagonal(kernel))
     return np.divide(kernel, kernel.dtype.type(divisor), out=out), divisor
 
 
@@ -308,7 +302,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     symmetric = as_square_symmetric(K, "the kernel")
     dtype, n = symmetric.dtype, len(symmetric)
     kernel = symmetric.astype(np.float64, copy=False)
-    tolerance = _tolerance(symmetric)
+    tolerance = psd_tolerance(symmetric)
     values = scipy.linalg.eigvalsh(kernel)
     size = float(np.abs(values).max())
     smallest = float(values[0])
@@ -335,7 +329,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     return PSDRepair(repaired, *measured, vectors=vectors, multipliers=np.sign(values))
 
 
-def _tolerance(kernel: Array) -> float:
+def psd_tolerance(kernel: Array) -> float:
     """Return the share of the largest eigenvalue up to which negative ones are rounding errors."""
     return max(1e-10, len(kernel) * float(np.finfo(kernel.dtype).eps))
 
@@ -348,7 +342,7 @@ def has_cholesky_factor(kernel: Array) -> bool:
     """
     bound = max(float(kernel.diagonal().max()), float(kernel.sum(dtype=np.float64)) / len(kernel))
     raised = kernel.astype(np.float64)
-    raised[np.diag_indices_from(raised)] += _tolerance(kernel) * bound
+    raised[np.diag_indices_from(raised)] += psd_tolerance(kernel) * bound
     try:
         scipy.linalg.cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
     except scipy.linalg.LinAlgError:

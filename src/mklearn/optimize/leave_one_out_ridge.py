@@ -55,7 +55,7 @@ from mklearn.checks import (
 )
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
-from mklearn.kernels.matrices import centred_trace_of
+from mklearn.kernels.matrices import centred_trace
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import scaled_and_centred
 
@@ -93,7 +93,7 @@ def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None =
     """
     found = []
     for number, K in enumerate(kernels):
-        trace = centred_trace_of(K, sample_weight)
+        trace = centred_trace(K, sample_weight)
         precision = float(np.finfo(np.result_type(K, np.float32)).eps)
         if not trace >= 0 and not trace >= -10 * len(K) * precision * float(np.abs(K).max()):
             raise DataError(

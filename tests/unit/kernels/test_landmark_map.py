@@ -1,4 +1,4 @@
-"""Maps of single kernels, and measures between samples and landmarks: those of `MEASURES`, in either precision."""
+"""Choice of landmarks, maps of single kernels, and measures between samples and landmarks in either precision."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.distances import MEASURES, squared_euclidean
 from mklearn.kernels.functions import GaussianKernel, LinearKernel, PolynomialKernel
-from mklearn.kernels.landmark_map import LandmarkMeasure, landmark_map, linear_map, self_similarities
+from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map
+from mklearn.kernels.landmark_transform import kmeans_centres, random_per_class
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 
@@ -66,12 +67,13 @@ def test_indefinite_kernels_are_clipped_or_refused() -> None:
 def test_self_similarities_are_the_diagonal() -> None:
     cubic = PolynomialKernel(degree=3, scale=0.5)
     cubic.fit_parameters([np.eye(2)])
-    np.testing.assert_allclose(self_similarities(cubic, X), np.diagonal((0.5 * X @ X.T + 1) ** 3))
-    np.testing.assert_array_equal(self_similarities(gaussian(2.0), X), np.ones(30))
+    own = [np.sum(X**2, axis=1)]
+    np.testing.assert_allclose(cubic.self_similarity(own, 30), np.diagonal((0.5 * X @ X.T + 1) ** 3))
+    np.testing.assert_array_equal(gaussian(2.0).self_similarity(None, 30), np.ones(30))
 
 
 def test_a_linear_kernel_needs_no_landmarks() -> None:
-    made = linear_map(LinearKernel(normalise="unit_diagonal"), 4, "float32")
+    made = LandmarkMap(LinearKernel(normalise="unit_diagonal"), (), None, 4, np.dtype("float32"))
     out = np.empty((30, 4), dtype=np.float32)
     made.transform(X, [], out)
     np.testing.assert_allclose(out, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-6)
@@ -120,3 +122,30 @@ def test_features_too_large_for_the_precision_are_refused(measure: str) -> None:
     assert np.isfinite(double(1e20 * FAR)).all()
     with pytest.raises(DataError, match="too large for float64"):
         double(1e160 * FAR)
+
+
+# --- choice of landmarks
+
+
+def test_classes_take_turns_as_far_as_they_have_samples() -> None:
+    labels = np.array(["a"] * 3 + ["b"] * 20 + ["c"] * 7)[np.random.default_rng(1).permutation(30)]
+    counts = {
+        l: np.unique(labels[random_per_class(labels, l, np.random.default_rng(0))], return_counts=True)[1]
+        for l in (3, 4, 9, 15)
+    }
+    assert {l: sorted(found.tolist()) for l, found in counts.items()} == {
+        3: [1, 1, 1], 4: [1, 1, 2], 9: [3, 3, 3], 15: [3, 6, 6]
+    }  # fmt: skip
+    every = random_per_class(labels, 30, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sort(every), np.arange(30))
+    assert (random_per_class(labels, 30, np.random.default_rng(2)) != every).any()
+
+
+def test_centres_of_separate_clusters_are_their_means() -> None:
+    means = 50 * np.random.default_rng(0).normal(size=(6, 3))
+    X = np.repeat(means, 20, axis=0) + 0.01 * np.random.default_rng(1).normal(size=(120, 3))
+    centres = kmeans_centres(X, 6, seed=0)
+    nearest = squared_euclidean(centres, means)
+    assert sorted(nearest.argmin(axis=1)) == list(range(6))
+    assert nearest.min(axis=1).max() < 0.01
+    assert sp.issparse(kmeans_centres(sp.csr_array(X), 6, seed=0))

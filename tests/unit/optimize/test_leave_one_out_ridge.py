@@ -166,7 +166,7 @@ def test_useless_kernels_leave_equal_shares() -> None:
         ({"regularisation": 0.0}, ConfigError, "0.0 for `regularisation`"),
         ({"kernels": [np.ones((N, N))]}, NotApplicable, "constant"),
         ({"kernels": [np.abs(np.subtract.outer(np.arange(N), np.arange(N)))]}, DataError, "0 has the centred trace"),
-        ({"kernels": [np.full((N, N), np.nan)]}, DataError, "kernel 0 has the centred trace"),
+        ({"kernels": [np.full((N, N), np.nan)]}, DataError, "the kernel has NaN or infinite entries"),
     ],
 )
 def test_errors(change: dict, error: type[Exception], message: str) -> None:
