@@ -17,8 +17,6 @@ Array = NDArray[np.floating[Any]]
 _TILE = 256
 _CACHED = 2**14
 
-_OF_TRAINING_SAMPLES = " over the training samples (pass rows of new samples to transform, not to fit)"
-
 SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
 LARGEST_TARGET = 1e150
@@ -46,15 +44,6 @@ def check_integer(value: Any, name: str, least: int = 1, most: int | None = None
         bounded = most is not None or (whole and value > largest)
         raise invalid(value, name, f"an integer from {least} to {largest}" if bounded else f"an integer >= {least}")
     return int(value)
-
-
-def check_rows_and_columns(value: Any, name: str) -> tuple[int, int]:
-    """Return two integers >= 1; raise `ConfigError` for anything else."""
-    try:
-        rows, columns = (check_integer(number, name) for number in value)
-    except (TypeError, ValueError):
-        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
-    return rows, columns
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -216,7 +205,7 @@ def check_symmetric(matrix: Array, name: str) -> bool:
 
     Raises `DataError` unless it is (n, n) and symmetric to the square root of its precision.
     """
-    check_square(matrix, name, _OF_TRAINING_SAMPLES)
+    check_square(matrix, name, " over the training samples (pass rows of new samples to transform, not to fit)")
     starts = range(0, len(matrix), _TILE)  # tiles fit into the cache
     tiles = (
         (matrix[i : i + _TILE, j : j + _TILE], matrix[j : j + _TILE, i : i + _TILE].T)
@@ -267,10 +256,9 @@ def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     if sample_weight is None:
         return None
     try:
-        given = np.asarray(sample_weight)
-        if given.dtype.kind == "c":
+        if np.asarray(sample_weight).dtype.kind == "c":
             raise TypeError("they are complex")
-        weights = np.array(given, dtype=np.float64)
+        weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must be numbers: {error}") from error
     if weights.shape != (n,):
@@ -286,15 +274,6 @@ def same_shape(first: Array, second: Array, names: tuple[str, str] = ("S", "S_pr
     """Raise `DataError` unless two matrices have the same shape."""
     if first.shape != second.shape:
         raise DataError(f"{names[1]} has shape {second.shape}, {names[0]} has {first.shape}: expected the same shape.")
-
-
-def kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
-    """Return the kernels as a list; raise `DataError` unless there is one or more, all of shape (n, n)."""
-    found = list(kernels)
-    if not found or any(np.shape(K) != (n, n) for K in found):
-        shapes = ", ".join(str(np.shape(K)) for K in found) or "no kernel"
-        raise DataError(f"Found {shapes} for {n} samples: expected one or more kernels of shape ({n}, {n}).")
-    return found
 
 
 def weighted_sum(kernels: Sequence[NDArray[Any]], weights: Array, n: int) -> Array:
@@ -340,20 +319,16 @@ def checked_sample_weight(
     if class_weight is None:
         return weights
     if isinstance(class_weight, Mapping):
-        _check_class_weight(class_weight, classes)
-        by_class = np.array([class_weight.get(label, 1.0) for label in classes.tolist()])
+        labels = classes.tolist()
+        unknown = [label for label in class_weight if label not in labels]
+        if unknown:
+            listed = ", ".join(map(repr, labels[:10]))
+            raise ConfigError(f"class_weight names the class {unknown[0]!r}, which is not in y; classes: {listed}")
+        weight_of = {label: check_positive(value, f"class_weight[{label!r}]") for label, value in class_weight.items()}
+        by_class = np.array([weight_of.get(label, 1.0) for label in labels])
     else:
         by_class = sums.sum() / (len(sums) * sums)
     return np.asarray(by_class[codes] if weights is None else weights * by_class[codes], dtype=np.float64)
-
-
-def _check_class_weight(by_label: Mapping[Any, Any], classes: NDArray[Any]) -> None:
-    unknown = [label for label in by_label if label not in set(classes.tolist())]
-    if unknown:
-        known = ", ".join(map(repr, classes.tolist()[:10]))
-        raise ConfigError(f"class_weight names the class {unknown[0]!r}, which is not in y; classes: {known}")
-    for label, value in by_label.items():
-        check_positive(value, f"class_weight[{label!r}]")
 
 
 def checked_array(estimator: Any, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
@@ -435,10 +410,12 @@ def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[n
         raise DataError(f"y has shape {values.shape} for {n} samples: expected (n_samples,) or (n_samples, n_targets)")
     if np.nanmax(np.abs(values), initial=0.0) > LARGEST_TARGET:
         raise DataError("Input y contains infinity or a value too large for dtype('float64') to be squared")
-    known = (~np.isnan(values)).sum(axis=0)
-    if np.min(known) < 2:
-        which = f" {int(np.argmin(known))}" if values.ndim == 2 else ""
-        raise DataError(f"target{which} of y has {int(np.min(known))} value(s) that are not NaN: at least 2 are needed")
+    n_values = (~np.isnan(values)).sum(axis=0)
+    if np.min(n_values) < 2:
+        which = f" {int(np.argmin(n_values))}" if values.ndim == 2 else ""
+        raise DataError(
+            f"target{which} of y has {int(np.min(n_values))} value(s) that are not NaN: at least 2 are needed"
+        )
     return values
 
 
@@ -450,16 +427,17 @@ def _label_array(y: ArrayLike) -> NDArray[Any]:
         labels = np.asarray(y)
     except ValueError as error:
         raise DataError("y is not a regular array: its parts have different lengths") from error
-    if labels.dtype.kind in "ScV":
+    kind = labels.dtype.kind
+    if kind in "ScV":
         raise DataError(f"y has dtype {labels.dtype}: expected class labels as text or whole numbers")
-    values = y if isinstance(y, list | tuple) else labels.tolist() if labels.dtype.kind in "Of" and labels.ndim else []
-    types = sorted({type(value).__name__ for value in values if not isinstance(value, list | tuple)})
-    if labels.dtype.kind in "mM" and np.isnat(labels).any():
+    values = y if isinstance(y, list | tuple) else labels.tolist() if kind in "Of" and labels.ndim else []
+    types = {type(value).__name__ for value in values if not isinstance(value, list | tuple)}
+    is_missing = (kind in "mM" and np.isnat(labels).any()) or any(v != v for v in values if isinstance(v, float))
+    if is_missing or types & {"NoneType", "NAType", "NaTType"}:
         raise DataError("y has missing labels; leave these samples out")
-    if {"NoneType", "NAType", "NaTType"} & set(types) or any(v != v for v in values if isinstance(v, float)):
-        raise DataError("y has missing labels; leave these samples out")
-    if "bytes" in types or ({"str", "str_"} & set(types) and set(types) - {"str", "str_"}):
-        raise DataError(f"y has labels of types {', '.join(types)}: expected all of one type, text or whole numbers")
+    if "bytes" in types or (types & {"str", "str_"} and types - {"str", "str_"}):
+        listed = ", ".join(sorted(types))
+        raise DataError(f"y has labels of types {listed}: expected all of one type, text or whole numbers")
     return labels
 
 

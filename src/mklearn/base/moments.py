@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self
 
@@ -41,6 +41,8 @@ class Moments:
     n_samples_, n_features_ : int
     n_targets_ : int
         Number of targets that are numbers. In ``class_sums_`` they come after the features.
+    labelled : bool
+        Whether the samples have labels.
 
     Notes
     -----
@@ -59,10 +61,9 @@ class Moments:
     classes_: NDArray[Any]
     class_counts_: NDArray[np.int64]
     class_sums_: Array
+    labelled: bool
     _upper: Array  # (d, d), Fortran order, the lower triangle 0; of a single block in its precision
     _beside: Array  # (d + t, t), products of features and targets with the targets, in double precision
-
-    # ------------------------------------------------------------------------------------------------ gathering
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, *, targets: ArrayLike | None = None) -> Self:
         """Add a batch of samples.
@@ -89,13 +90,17 @@ class Moments:
             self._check_same(features.shape[1], numbers.shape[1], None if labels is None else np.unique(labels))
         if labels is None:
             labels = np.zeros(len(features), dtype=np.int64)
-        for rows in self._blocks(features):
+        most = max(1, _BLOCK_BYTES // max(features.itemsize * features.shape[1], 1))
+        if features.dtype == np.float32:
+            most = min(most, _SINGLE_ROWS)
+        for start in range(0, len(features), most):
+            rows = slice(start, start + most)
             self._add(_moments_of(features[rows], labels[rows], numbers[rows]))
         if not hasattr(self, "classes_"):
             d, t = features.shape[1], numbers.shape[1]
             upper, beside = np.zeros((d, d), order="F"), np.zeros((d + t, t))
             self._set(np.empty(0, dtype=labels.dtype), np.empty(0, np.int64), np.empty((0, d + t)), upper, beside)
-        self._labelled = y is not None
+        self.labelled = y is not None
         return self
 
     def merge(self, other: Moments) -> Moments:
@@ -116,21 +121,16 @@ class Moments:
         self._check_like(other)
         made = deepcopy(self)
         codes = np.searchsorted(made.classes_, other.classes_)
-        known = codes < len(made.classes_)
-        known[known] = made.classes_[codes[known]] == other.classes_[known]
-        if not known.all() or (made.class_counts_[codes] < other.class_counts_).any():
+        if not np.isin(other.classes_, made.classes_).all() or (made.class_counts_[codes] < other.class_counts_).any():
             raise DataError("the moments to be taken away are not of a subset: they have more samples of a class")
         made.class_counts_[codes] -= other.class_counts_
         made.class_sums_[codes] -= other.class_sums_
         kept = made.class_counts_ > 0
         made.classes_, made.class_counts_ = made.classes_[kept], made.class_counts_[kept]
         made.class_sums_ = made.class_sums_[kept]
-        made._upper = made._upper - other._upper
-        made._beside = made._beside - other._beside
+        made._upper, made._beside = made._upper - other._upper, made._beside - other._beside
         made._shift(made, other, -1.0)
         return made
-
-    # ------------------------------------------------------------------------------------------------ files
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the moments as arrays of numbers and text, from which `from_arrays` makes them again.
@@ -156,10 +156,8 @@ class Moments:
         lower[np.tril_indices(d)] = arrays["scatter"]
         made = cls()
         made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T, arrays["beside"])
-        made._labelled = bool(arrays["labelled"])
+        made.labelled = bool(arrays["labelled"])
         return made
-
-    # ------------------------------------------------------------------------------------------------ results
 
     @property
     def n_samples_(self) -> int:
@@ -175,11 +173,6 @@ class Moments:
     def n_targets_(self) -> int:
         """Number of targets that are numbers."""
         return self._beside.shape[1]
-
-    @property
-    def labelled(self) -> bool:
-        """Whether the samples have labels."""
-        return self._labelled
 
     @property
     def mean(self) -> Array:
@@ -227,15 +220,6 @@ class Moments:
         """B = [sqrt(n_c) (mean_c - mean)], (d, c): BB' is the scatter between classes, S_T - BB' that within them."""
         return np.asarray((np.sqrt(self.class_counts_)[:, None] * (self.class_means - self.mean)).T)
 
-    # ------------------------------------------------------------------------------------------------ inside
-
-    def _blocks(self, features: Array) -> Iterator[slice]:
-        most = max(1, _BLOCK_BYTES // max(features.itemsize * features.shape[1], 1))
-        if features.dtype == np.float32:
-            most = min(most, _SINGLE_ROWS)
-        for start in range(0, len(features), most):
-            yield slice(start, start + most)
-
     def _check_like(self, other: Moments) -> None:
         if not (hasattr(self, "classes_") and hasattr(other, "classes_")):
             raise DataError("these moments hold no batch: call partial_fit first")
@@ -261,8 +245,9 @@ class Moments:
             upper = other._upper.astype(np.float64, order="F", copy=False)
             self._set(other.classes_, other.class_counts_, other.class_sums_, upper, other._beside)
             return
-        for columns in _column_blocks(len(self._upper)):
-            self._upper[: columns.stop, columns] += other._upper[: columns.stop, columns]
+        for start in range(0, len(self._upper), _COLUMNS):  # little of the lower triangle is in such a block
+            stop = start + _COLUMNS
+            self._upper[:stop, start:stop] += other._upper[:stop, start:stop]
         self._beside = self._beside + other._beside  # not in place: arrays of `as_arrays` may be the same
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
@@ -275,7 +260,7 @@ class Moments:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
 
     def _shift(self, rest: Moments, other: Moments, sign: float) -> None:
-        """Add (or take away) what the distance of two means, that of ``rest`` and of ``other``, adds to the scatter."""
+        """Add the share of the distance between two means to the scatter, or take it away."""
         n, m = rest.n_samples_, other.n_samples_
         if n and m:
             step, factor = other._means - rest._means, sign * n * m / (n + m)
@@ -302,12 +287,6 @@ def _moments_of(features: Array, labels: NDArray[Any], numbers: Array) -> Moment
     made = Moments()
     made._set(classes, counts.astype(np.int64), np.hstack([sums, indicator @ numbers]), upper, beside)
     return made
-
-
-def _column_blocks(n_columns: int) -> Iterator[slice]:
-    """Yield slices of columns: of an upper triangle, little below the diagonal is in one."""
-    for start in range(0, n_columns, _COLUMNS):
-        yield slice(start, min(start + _COLUMNS, n_columns))
 
 
 def _is_text(labels: NDArray[Any]) -> bool:

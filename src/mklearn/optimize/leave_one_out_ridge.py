@@ -48,7 +48,6 @@ from mklearn.checks import (
     cached_rows,
     check_positive,
     invalid,
-    kernel_list,
     nonnegative_weights,
     not_positive_semidefinite,
     weighted_sum,
@@ -84,6 +83,15 @@ def class_targets(classes: ClassStructure, sample_weight: Array | None = None) -
     counts are sums of them.
     """
     return np.asarray(classes.indicator() / np.sqrt(np.bincount(classes.codes, sample_weight)))
+
+
+def _kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
+    """Return the kernels as a list; raise `DataError` unless there is one or more, all of shape (n, n)."""
+    listed = list(kernels)
+    if not listed or any(np.shape(K) != (n, n) for K in listed):
+        shapes = ", ".join(str(np.shape(K)) for K in listed) or "no kernel"
+        raise DataError(f"Found {shapes} for {n} samples: expected one or more kernels of shape ({n}, {n}).")
+    return listed
 
 
 def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
@@ -166,7 +174,7 @@ class LeaveOneOutRidge:
                 "or more samples."
             )
         n = len(self.targets)
-        self.kernels = kernel_list(self.kernels, n)
+        self.kernels = _kernel_list(self.kernels, n)
         check_positive(self.regularisation, "regularisation")
         self.sample_weight = nonnegative_weights(self.sample_weight, n)
         self.traces = kernel_traces(self.kernels, self.sample_weight)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.fit_context import fit_context
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, one_of
-from mklearn.checks import check_kept, check_rows_and_columns, checked_array, checked_labels, regular_array
+from mklearn.checks import check_integer, check_kept, checked_array, checked_labels, invalid, regular_array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
 from mklearn.optimize.eigen import generalized_eigh
@@ -220,7 +220,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
             # an image of one column is a vector: it has components on the left only
             sizes = (int(wanted), 1 if cols == 1 else int(wanted))
         else:
-            sizes = check_rows_and_columns(wanted, "n_components")
+            sizes = _rows_and_columns(wanted, "n_components")
         if sizes[0] > rows or sizes[1] > cols:
             raise NotApplicable(
                 f"n_components={wanted}: images of {rows} x {cols} pixels have at most {rows} components on the left "
@@ -253,7 +253,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
                 )
             return checked_array(self, images, reset=False)
         if self.shape is not None:
-            wanted = check_rows_and_columns(self.shape, "shape")
+            wanted = _rows_and_columns(self.shape, "shape")
             if shape not in (None, wanted):
                 raise DataError(f"X has images of shape {shape}, but shape={wanted}: omit `shape` or correct it")
             shape = wanted
@@ -287,3 +287,12 @@ def class_differences(images: Array, codes: NDArray[np.intp]) -> tuple[Array, Ar
 def energy(stack: Array) -> float:
     """Compute the sum of squares: the trace of the stack's scatter."""
     return float(np.vdot(stack, stack))
+
+
+def _rows_and_columns(value: Any, name: str) -> tuple[int, int]:
+    """Return two integers >= 1; raise `ConfigError` for anything else."""
+    try:
+        rows, columns = (check_integer(number, name) for number in value)
+    except (TypeError, ValueError):
+        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
+    return rows, columns
