@@ -53,11 +53,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         if not temporary.is_file():
             raise DataError(f"{path}: nothing was written (expected a file at {temporary})")
-        descriptor = os.open(temporary, os.O_RDWR)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with temporary.open("rb+") as stream:
+            os.fsync(stream)
         os.replace(temporary, path)
     except OSError as error:
         if error.errno in DISK_FULL:
@@ -77,12 +74,11 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     """Return `path` if it is a file; raise DataError otherwise."""
     path = Path(path)
     try:
-        is_file = path.is_file()
+        if path.is_file():
+            return path
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
-    if not is_file:
-        raise DataError(f"{path}: {absence(path)}")
-    return path
+    raise DataError(f"{path}: {absence(path)}")
 
 
 def file_content(path: str | os.PathLike[str]) -> bytes:
@@ -135,13 +131,12 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     arrays: dict[str, np.ndarray] = {}
     try:
         with zipfile.ZipFile(path) as archive:
-            held = [member.removesuffix(".npy") for member in archive.namelist()]
-            wanted = held if names is None else names
-            missing = [name for name in wanted if name not in held]
+            present = [member.removesuffix(".npy") for member in archive.namelist()]
+            missing = [name for name in names or () if name not in present]
             if missing:
-                lacks = f"has no array named {', '.join(missing)}; it has {', '.join(held) or 'none'}"
+                lacks = f"has no array named {', '.join(missing)}; it has {', '.join(present) or 'none'}"
                 raise DamagedFile(str(path), f"{path}: {lacks}")
-            for name in wanted:
+            for name in present if names is None else names:
                 with archive.open(f"{name}.npy") as stream:
                     arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
                     # zipfile verifies the checksum at the end of a member; an array may end before it
@@ -166,14 +161,13 @@ def _damaged(path: Path, kind: str, reason: Any) -> DamagedFile:
 
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a table as CSV; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+
+    def harmless(value: Any) -> Any:
+        return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
     text = frame.select_dtypes(exclude=["number", "bool"]).columns
-    return str(
-        frame.assign(**{name: frame[name].map(_no_formula) for name in text}).to_csv(index=False, lineterminator="\n")
-    )
-
-
-def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    columns = {name: frame[name].map(harmless) for name in text}
+    return str(frame.assign(**columns).to_csv(index=False, lineterminator="\n"))
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:

@@ -12,36 +12,12 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar, get_args
 
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    InvalidParameterError,
-    Options,
-    StrOptions,
-    _Constraint,
-    make_constraint,
-    validate_parameter_constraints,
-)
-
-__all__ = [
-    "CLASS_WEIGHT",
-    "N_COMPONENTS",
-    "NONNEGATIVE",
-    "POSITIVE",
-    "SHARE",
-    "HasMethods",
-    "Interval",
-    "InvalidParameterError",
-    "ListOf",
-    "Options",
-    "StrOptions",
-    "at_least",
-    "constrained",
-    "from_to",
-    "make_constraint",
-    "one_of",
-    "validate_parameter_constraints",
-]
+from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import InvalidParameterError as InvalidParameterError
+from sklearn.utils._param_validation import Options as Options
+from sklearn.utils._param_validation import StrOptions as StrOptions
+from sklearn.utils._param_validation import make_constraint as make_constraint
+from sklearn.utils._param_validation import validate_parameter_constraints as validate_parameter_constraints
 
 
 def at_least(smallest: int) -> Interval:
@@ -57,7 +33,7 @@ def from_to(smallest: int, largest: int) -> Interval:
 class ListOf(Options):  # scikit-learn takes no constraints of classes of others
     """The constraint of a list of one or several values, or of ``length`` values."""
 
-    def __init__(self, item: _Constraint, length: int | None = None) -> None:
+    def __init__(self, item: Any, length: int | None = None) -> None:
         super(Options, self).__init__()
         self.item, self.length = item, length
 
