@@ -1,6 +1,6 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
-from mklearn.study.engine.opening import readable
+from mklearn.study.engine.session import readable
 from snakemake.utils import min_version
 
 min_version("9.18")  # pathvars in modules

@@ -16,7 +16,7 @@ import os
 import shlex
 import sys
 
-from mklearn.study.engine.opening import open_study
+from mklearn.study.engine.session import open_study
 from mklearn.study.resources import Requests
 
 jobs = open_study(config, workflow)

@@ -19,27 +19,10 @@ def describe(
 ) -> None:  # fmt: skip
     """Write the features of all samples, (n, d) or one point set per sample, with the samples' ids.
 
-    Parameters
-    ----------
-    samples : Path
-    learned : Path
-        What the descriptor has learned from them.
-    parts : list of Path
-        Instead of samples: the features of their parts, in order.
-    features : Path
-        Written.
-    kind, implementation, parameters
-        The descriptor: its name, the function ``module:name`` of images, and the parameters of that.
-    dtype : str
-        Type of the features; without it the descriptor's own.
-    part : str
-        ``"2of8"``: only the second eighth of the samples.
-
-    Raises
-    ------
-    DataError
-        The samples lack the images or the table, features are not finite or too large for ``dtype``, batches of images
-        give features of different lengths or types, or two parts share a sample.
+    They are computed from samples and what the descriptor has learned from them, or joined from their parts in order.
+    ``part`` is such as ``"2of8"``: only the second eighth of the samples; ``dtype`` by default the descriptor's own.
+    DataError is raised where samples lack the images or the table, features are not finite or too large for ``dtype``,
+    batches of images give features of different lengths or types, or two parts share a sample.
     """
     if parts:
         values, ids = joined(parts)

@@ -18,21 +18,11 @@ def distances(
     source: Path, matrix: Output, *, measure: str, array: str | None = None, implementation: str | None = None,
     parameters: dict[str, Any] | None = None, threads: int = 1, record: Record,
 ) -> None:  # fmt: skip
-    """Write a matrix among all samples.
+    """Write a matrix among all samples, (n, n).
 
     Whatever depends on a split (bandwidth, centring, normalisation, repair) is fitted to training samples in the fit.
-
-    Parameters
-    ----------
-    source : Path
-        Features or point sets of a descriptor; or samples with the user's own matrices.
-    matrix : Path
-        Written, (n, n).
-    measure : str
-    array : str
-        Name of the user's own matrix, which is copied.
-    implementation, parameters : str, dict
-        Distance between point sets, ``module:function``.
+    The source is features of a descriptor; or its point sets, with the ``module:function`` of their distance; or
+    samples with the user's own matrices, of which ``array`` is copied.
     """
     if array is not None:
         data = SampleSet.load(source)

@@ -7,14 +7,7 @@ from mklearn.study.specs.data_specs import FileSpec
 
 
 def download(target: Output, *, spec: FileSpec) -> None:
-    """Fetch a file as it is published; MKLEARN_MIRROR is tried first.
-
-    Parameters
-    ----------
-    target : Path
-    spec : FileSpec
-        Name, addresses and checksums.
-    """
+    """Fetch a file as it is published; MKLEARN_MIRROR is tried first."""
     source = fetch(spec, target)
     logger.info("%s: %d bytes from %s", spec.name, target.stat().st_size, source)
 

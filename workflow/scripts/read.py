@@ -14,19 +14,10 @@ from mklearn.study.script import Output, Record, run_script
 def read(
     files: list[Path] | None = None, *, samples: Output, labels: Output, spec: dict[str, Any], record: Record
 ) -> None:
-    """Read files, or those that the specification names, by its reader.
+    """Read files, or those that the specification names, see :func:`mklearn.study.data.read.read_dataset`.
 
-    The targets are a table of their own, so that splits and fits do not depend on the images.
-
-    Parameters
-    ----------
-    files : list of Path
-    samples : Path
-        Written: ids, targets, and images, tables or matrices.
-    labels : Path
-        Written: columns id, y, label of classes, and group where samples have one.
-    spec : dict
-        Of :func:`mklearn.study.data.read.read_dataset`.
+    Samples are ids, targets, and images, tables or matrices. The targets are also a table of their own, so that splits
+    and fits do not depend on the images: columns id, y, label of classes, and group where samples have one.
     """
     data = read_dataset(spec, spec.get("paths") or {path.name: path for path in files or []})
     of = f" of {len(data.classes)} classes" if data.target == "classes" else ""

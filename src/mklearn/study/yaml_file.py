@@ -12,8 +12,7 @@ import yaml
 from mklearn.errors import ConfigError
 
 DEEPEST = 50
-LARGEST = 300_000
-"""Limits of a study file: nested lists and mappings, and values with every alias written out."""
+"""Nested lists and mappings that a study file may have."""
 
 
 def read_yaml(path: str | Path) -> Any:
@@ -85,13 +84,12 @@ class _StudyLoader(yaml.SafeLoader):
     """Refuses what YAML allows and a study has no use for; everything it raises names line and column.
 
     Two equal keys in one mapping, of which YAML keeps the last without a message; keys that are no plain values;
-    aliases that stand for more than `LARGEST` values, or for what they are in; text that can't be written as UTF-8.
+    aliases of the list or mapping that they are in; text that can't be written as UTF-8.
     """
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
-        self._depth = 0
-        self._sizes: dict[int, int] = {}
+        self._depth, self._complete = 0, set[int]()
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         mark, is_alias = self.peek_event().start_mark, self.check_event(yaml.AliasEvent)
@@ -100,16 +98,9 @@ class _StudyLoader(yaml.SafeLoader):
         self._depth -= 1
         if node is None:
             raise yaml.composer.ComposerError(None, None, f"nested more than {DEEPEST} deep", mark)
-        if not is_alias:
-            parts = node.value if isinstance(node, yaml.CollectionNode) else []
-            if isinstance(node, yaml.MappingNode):
-                parts = [part for pair in parts for part in pair]
-            self._sizes[id(node)] = 1 + sum(self._sizes[id(part)] for part in parts)
-        if id(node) not in self._sizes:
+        if is_alias and id(node) not in self._complete:
             raise yaml.composer.ComposerError(None, None, "an alias stands for a list or mapping that it is in", mark)
-        if self._sizes[id(node)] > LARGEST:
-            what = f"more than {LARGEST:,} values, with every alias written out"
-            raise yaml.composer.ComposerError(None, None, what, mark)
+        self._complete.add(id(node))
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:

@@ -121,7 +121,7 @@ def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     source = (
         "import json, sys; from types import SimpleNamespace;"
         "from mklearn.study.yaml_file import read_yaml;"
-        "from mklearn.study.engine.opening import open_study;"
+        "from mklearn.study.engine.session import open_study;"
         "from mklearn.study.resources import Requests;"
         "study = read_yaml('config.yaml');"
         "workflow = SimpleNamespace(configfiles=['config.yaml'], current_basedir='workflow/rules');"

@@ -1,6 +1,6 @@
-"""Begin a run of Snakemake (``onstart`` in the Snakefile), and show its answer (``onsuccess``).
+"""Open a study for Snakemake; begin its run (``onstart`` in the Snakefile), and show its answer (``onsuccess``).
 
-Neither is called in a dry run, nor in the jobs of a cluster: parsing the Snakefile changes nothing.
+A study is opened in dry runs and in the jobs of a cluster too, which changes nothing; the rest is not called there.
 """
 
 from __future__ import annotations
@@ -9,18 +9,51 @@ import fcntl
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
-from mklearn.errors import UserError
-from mklearn.study.engine.opening import end_run
+from mklearn.errors import ConfigError, UserError
 from mklearn.study.jobs import Jobs
-from mklearn.study.provenance import PACKAGE
-from mklearn.study.reading import check_parameters
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.provenance import PACKAGE, SCRIPTS
+from mklearn.study.reading import check_parameters, check_study
+from mklearn.study.yaml_file import from_folder, read_yaml
 
 _open_locks: list[IO[str]] = []
 """Kept open: the system releases a lock when this process ends, however it ends."""
+
+
+def readable(path: str) -> str:
+    """Return the path of a study file; end the run if YAML can't read it, where Snakemake's reader has a traceback."""
+    try:
+        read_yaml(path)
+    except UserError as error:
+        end_run(error)
+    return path
+
+
+def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
+    """Check the study that Snakemake has read, and plan it; a mistake ends the run, after all of them were printed."""
+    source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
+    try:
+        for path in workflow.configfiles:
+            read_yaml(path)  # Snakemake's own reader accepts a key twice
+        study = from_folder(dict(config), Path(*workflow.configfiles[-1:]).parent)
+        scripts = Path(str(workflow.current_basedir)).parent / "scripts"  # of the rules that are being read
+        plan = plan_study(check_study(study, source=source))
+        return Jobs(plan, source, scripts.resolve() if scripts.is_dir() else SCRIPTS)
+    except UserError as error:
+        end_run(error)
+    except OSError as error:  # a path of the study that the system refuses
+        end_run(ConfigError(f"{source}: {error.filename}: {error.strerror}."))
+
+
+def end_run(error: UserError) -> NoReturn:
+    """End the run. Snakemake would add where in our code it was raised, which is no help with a study file."""
+    print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
+    raise SystemExit(1) from None
 
 
 def begin(jobs: Jobs) -> None:
