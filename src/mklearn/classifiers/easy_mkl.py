@@ -25,13 +25,8 @@ class EasyMKL(CombinedSVC):
     trade_off : float
         lambda, above 0 and at most 1: 1 weights by the distance of the class means, small values by that of the nearest
         points of the classes' convex hulls.
-    C : float
-        Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` says.
-    C_scale : {"variance", "none"}
-        C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is.
-
-    decide : {"one_vs_rest", "one_vs_one"}
-        How more than two classes are told apart; see `KernelSVC`.
+    C, C_scale, decide
+        Penalty and its unit, and how more than two classes are discriminated: as for `KernelSVC`.
 
     Attributes
     ----------

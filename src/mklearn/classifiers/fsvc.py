@@ -20,29 +20,15 @@ FSVMSolver = Literal["exact", "alternating"]
 
 @dataclass(frozen=True, eq=False)
 class FSVMPairFit(PairFit):
-    """F-SVM of a pair of classes.
+    """F-SVM of a pair of classes."""
 
-    Attributes
-    ----------
-    Z, y : arrays of shape (n, r) and (n,)
-        The whitened samples S^-1/2 (x - mean) and their labels; empty in a pickled classifier.
-    is_simplex : bool
-        Whether the whitened samples are a regular simplex: r = n - 1.
-    C, optimum : float
-        The penalty of the joint problem that the fit solves, and F*, its minimum.
-    history : array of shape (n_iter + 1,)
-        F after each step of the alternation.
-    rises : int
-        How often F rose.
-    """
-
-    Z: Floats
-    y: Floats
-    is_simplex: bool
-    C: float
-    optimum: float
-    history: Floats
-    rises: int
+    Z: Floats  # (n, r), the whitened samples S^-1/2 (x - mean); empty in a pickled classifier, like y
+    y: Floats  # (n,)
+    is_simplex: bool  # whether the whitened samples are a regular simplex: r = n - 1
+    C: float  # penalty of the joint problem that the fit solves
+    optimum: float  # F*, its minimum
+    history: Floats  # (n_iter + 1,), F after each step of the alternation
+    rises: int  # how often F rose
 
 
 class FSVC(OneVsOneLinear):

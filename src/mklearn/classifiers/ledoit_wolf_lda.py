@@ -149,26 +149,11 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
 def ledoit_wolf_shrinkage(
     residuals: Array, n_features: int | None = None, sample_weight: Array | None = None
 ) -> tuple[float, float]:
-    """Compute Ledoit and Wolf's shrinkage intensity of centred samples, and the level of the target.
+    """Compute Ledoit and Wolf's shrinkage intensity s, from 0 to 1, of centred samples, and mu, their mean variance.
 
-    Parameters
-    ----------
-    residuals : array of shape (n, r)
-        Centred samples, in feature space or in coordinates of an orthonormal basis of their span.
-    n_features : int, optional
-        d, the dimension of the whole space; by default r.
-    sample_weight : array of shape (n,), optional
-        How often each sample counts, > 0; 1 by default.
+    The samples, (n, r), are in feature space or in coordinates of an orthonormal basis of their span; ``n_features`` is
+    d, the dimension of the whole space, by default r, and ``sample_weight``, (n,), above 0, how often each counts.
 
-    Returns
-    -------
-    shrinkage : float
-        s, from 0 to 1.
-    level : float
-        mu, the mean variance of a feature.
-
-    Notes
-    -----
     With S = R'R/n: s = min(b, D) / D for D = |S|^2 - d mu^2 and b = (mean of |x|^4 - |S|^2) / n, in Frobenius norms.
     Inner products among the samples suffice: |S| = |RR'|/n.
     """

@@ -103,15 +103,9 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
     }
 
     def __init__(
-        self,
-        *,
-        kernels: Any = "precomputed",
-        C: float = 10.0,
-        p: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 100,
+        self, *, kernels: Any = "precomputed", C: float = 10.0, p: float = 1.0, tol: float = 1e-5, max_iter: int = 100,
         svm_tol: float = 1e-5,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.kernels = kernels
         self.C = C
         self.p = p
@@ -126,17 +120,11 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
         variance_of(np.asarray(stack.combine(uniform), dtype=np.float64), sample_weight)
         found = [
             svm_weights(
-                stack.matrices,
-                signs,
-                self.C,
-                p=self.p,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                svm_tol=self.svm_tol,
+                stack.matrices, signs, self.C, p=self.p, tol=self.tol, max_iter=self.max_iter, svm_tol=self.svm_tol,
                 sample_weight=sample_weight,
             )
             for signs in one_vs_rest_signs(codes, len(self.classes_))
-        ]
+        ]  # fmt: skip
         self.theta_ = np.array([each.theta for each in found])
         self.kernel_weights_by_class_ = np.array([each.weights for each in found])
         self.kernel_weights_ = self.kernel_weights_by_class_.mean(axis=0)
@@ -159,13 +147,6 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
-        return decision_values(
-            np.array(
-                [
-                    stack.combine(theta)[:, self.support_] @ coefficients + intercept
-                    for theta, coefficients, intercept in zip(
-                        self.theta_, self.dual_coef_, self.intercept_, strict=True
-                    )
-                ]
-            )
-        )
+        machines = zip(self.theta_, self.dual_coef_, self.intercept_, strict=True)
+        outputs = [stack.combine(theta)[:, self.support_] @ dual + intercept for theta, dual, intercept in machines]
+        return decision_values(np.array(outputs))

@@ -44,17 +44,9 @@ def class_pairs(n_classes: int) -> NDArray[np.intp]:
 
 
 def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) -> Floats:
-    """Return the score of each class by the outputs of its pairs: votes, and the outputs among equally many votes.
+    """Return the score of each class, (m, n_classes): its votes, plus its outputs squashed to less than half a vote.
 
-    Shape (m, n_classes): the number of votes, plus the sum of a class's outputs squashed to less than half a vote.
-
-    Parameters
-    ----------
-    outputs : array of shape (m, n_pairs)
-        Positive for the first class of a pair.
-    pairs : array of shape (n_pairs, 2)
-        See `class_pairs`.
-    n_classes : int
+    ``outputs``, (m, n_pairs), are positive for the first class of a pair; for ``pairs`` see `class_pairs`.
     """
     votes, sums = (np.zeros((len(outputs), n_classes)) for _ in range(2))
     for column, (first, second) in enumerate(pairs):

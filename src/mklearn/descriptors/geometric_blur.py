@@ -41,14 +41,9 @@ _of_points = descriptor(
 
 @_of_points
 def geometric_blur(
-    images: Images,
-    *,
-    learned: Learned,
-    radii: Sequence[float] = (0, 3, 6, 12, 24, 36),
-    samples: Sequence[int] = (1, 8, 8, 10, 12, 12),
-    n_points: int = 160,
-    n_components: int = 64,
-) -> PointSets:
+    images: Images, *, learned: Learned, radii: Sequence[float] = (0, 3, 6, 12, 24, 36),
+    samples: Sequence[int] = (1, 8, 8, 10, 12, 12), n_points: int = 160, n_components: int = 64,
+) -> PointSets:  # fmt: skip
     """Compute geometric blur descriptors at edge points [1]_ [2]_.
 
     The signal has four channels, one per orientation of edges. At distance r from a point it is blurred by a Gaussian
@@ -105,14 +100,9 @@ def geometric_blur(
 
 @_of_points
 def learn_geometric_blur(
-    images: Images,
-    *,
-    random_state: int,
-    radii: Sequence[float] = (0, 3, 6, 12, 24, 36),
-    samples: Sequence[int] = (1, 8, 8, 10, 12, 12),
-    n_points: int = 160,
-    n_components: int = 64,
-) -> dict[str, NDArray]:
+    images: Images, *, random_state: int, radii: Sequence[float] = (0, 3, 6, 12, 24, 36),
+    samples: Sequence[int] = (1, 8, 8, 10, 12, 12), n_points: int = 160, n_components: int = 64,
+) -> dict[str, NDArray]:  # fmt: skip
     """Learn the principal axes of `geometric_blur`: "mean" (d,) and "components" (n_components, d), float32.
 
     They are those of about 50,000 local descriptors of d = 4 * sum(samples) entries, see

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from mklearn.rows import Row
 
@@ -31,6 +32,9 @@ class DescriptorRow(Row):
         return self.measure == "point_set"
 
 
+_learned = partial(DescriptorRow, images_per_job=512)
+_point_sets = partial(_learned, measure="point_set", defaults={"n_points": 160, "n_components": 64})
+
 DESCRIPTORS: dict[str, DescriptorRow] = {
     "colour_histogram": DescriptorRow(
         "mklearn.descriptors.colour_histogram:colour_histogram",
@@ -39,22 +43,18 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         advice="Photographs whose classes differ in colour: flowers, materials, tissue. Not for grey images.",
         measure="chi2",
     ),
-    "dense_sift": DescriptorRow(
+    "dense_sift": _learned(
         "mklearn.descriptors.dense_sift:dense_sift",
         "SIFT words on a grid",
         reference="Lazebnik, Schmid, Ponce 2006",
         measure="chi2",
         learns="mklearn.descriptors.dense_sift:learn_dense_sift",
-        images_per_job=512,
     ),
-    "geometric_blur": DescriptorRow(
+    "geometric_blur": _point_sets(
         "mklearn.descriptors.geometric_blur:geometric_blur",
         "Geometric blur",
         reference="Berg, Malik 2001; Zhang, Berg, Maire, Malik 2006",
         learns="mklearn.descriptors.geometric_blur:learn_geometric_blur",
-        images_per_job=512,
-        measure="point_set",
-        defaults={"n_points": 160, "n_components": 64},
     ),
     "hog": DescriptorRow("mklearn.descriptors.hog:hog", "HOG", reference="Dalal, Triggs 2005", one_size=True),
     "lbp": DescriptorRow(
@@ -79,31 +79,26 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         "mklearn.descriptors.phog:phog", "PHOG", reference="Bosch, Zisserman, Munoz 2007", measure="chi2"
     ),
     "pixels": DescriptorRow("mklearn.descriptors.pixels:pixels", "Raw pixels", one_size=True),
-    "sift_points": DescriptorRow(
+    "sift_points": _point_sets(
         "mklearn.descriptors.sift:sift_points",
         "SIFT at edge points",
         reference="Lowe 2004; Zhang, Berg, Maire, Malik 2006",
         learns="mklearn.descriptors.sift:learn_sift_points",
-        images_per_job=512,
-        measure="point_set",
-        defaults={"n_points": 160, "n_components": 64},
     ),
     "sift_grid": DescriptorRow(
         "mklearn.descriptors.sift:sift_grid", "SIFT at fixed points", reference="Lowe 2004", one_size=True
     ),
-    "c2_mutch_lowe": DescriptorRow(
+    "c2_mutch_lowe": _learned(
         "mklearn.papers.mkl_dr.c2:c2_mutch_lowe",
         "C2 (Mutch, Lowe)",
         reference="Mutch, Lowe 2006",
         learns="mklearn.papers.mkl_dr.c2:learn_c2_mutch_lowe",
-        images_per_job=512,
     ),
-    "c2_serre": DescriptorRow(
+    "c2_serre": _learned(
         "mklearn.papers.mkl_dr.c2:c2_serre",
         "C2 (Serre, Wolf, Poggio)",
         reference="Serre, Wolf, Poggio 2005",
         learns="mklearn.papers.mkl_dr.c2:learn_c2_serre",
-        images_per_job=512,
     ),
     TABLE: DescriptorRow(title="Table of features"),
 }

@@ -59,27 +59,10 @@ _NEGLIGIBLE = 1e-8
 
 
 def r_svm_plus(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
-    """Fit R-SVM+, our reconstruction.
+    """Fit R-SVM+, our reconstruction, to X (n, d) and y, (n,), 1 and -1, both present.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        1 and -1, both present.
-    C : float
-        Penalty of the hinge loss, with 1/2 ||w||^2.
-    lam : float
-        Weight of the squared radius bound r.
-
-    Returns
-    -------
-    LinearMachine
-        ``multipliers.spread`` are theta of the generated pairs.
-
-    Raises
-    ------
-    DataError, ConfigError, SolverFailed
-        As for `mklearn.optimize.hinge_program.hinge_machine`.
+    ``C`` is the penalty of the hinge loss, with 1/2 ||w||^2, and ``lam`` the weight of the squared radius bound r. The
+    result's ``multipliers.spread`` are theta of the generated pairs. Raises `SolverFailed` as `hinge_machine`.
     """
 
     def solve(spreads: Floats) -> tuple[LinearMachine, Floats]:

@@ -62,16 +62,12 @@ def chart(curves: pd.DataFrame, title: str) -> Chart:
     """Draw mean ROC curves: ``label, accepted, mean`` in fractions, a line for each label."""
     shown = charts.in_percent(curves, "accepted", "mean")
     labels = list(dict.fromkeys(shown["label"]))
-    return {
-        "width": "container",
-        "height": 360,
-        "title": {"text": title, "subtitle": "accepted pairs of the same class, %"},
-        "data": {"values": charts.rows_of(shown, k="label", x="accepted", y="mean")},
-        "mark": {"type": "line", "strokeWidth": 1.5},
-        "encoding": {
-            "x": field("x:Q", title="accepted pairs of different classes, %", axis={"tickCount": 6}),
-            "y": field("y:Q"),
-            "color": field("k:N", scale=charts.class_scale(labels), legend={"title": None}),
-            "tooltip": tooltip(("k:N", "method"), ("x:Q", "different, %", ".1f"), ("y:Q", "same, %", ".1f")),
-        },
+    encoding = {
+        "x": field("x:Q", title="accepted pairs of different classes, %", axis={"tickCount": 6}),
+        "y": field("y:Q"),
+        "color": field("k:N", scale=charts.class_scale(labels), legend={"title": None}),
+        "tooltip": tooltip(("k:N", "method"), ("x:Q", "different, %", ".1f"), ("y:Q", "same, %", ".1f")),
     }
+    rows = charts.rows_of(shown, k="label", x="accepted", y="mean")
+    line, below = {"mark": {"type": "line", "strokeWidth": 1.5}}, "accepted pairs of the same class, %"
+    return charts.chart(line, encoding=encoding, height=360, title=title, rows=rows, subtitle=below)

@@ -15,7 +15,7 @@ from mklearn.errors import ConfigError
 from mklearn.kernels import Views
 from mklearn.papers.lmkl.gauss4 import MEANS, VARIANCES, best_rule, quadratic
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.charts import Chart
+from mklearn.study.report.charts import Chart, field
 from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
 from mklearn.study.report.theme import LIGHT
 
@@ -106,18 +106,16 @@ def panel(method: str, X: Floats, y: NDArray[Any], classes: NDArray[Any], subtit
         "domain": [*map(str, classes), DECISION, GATE, BEST, SPREAD],
         "range": [LIGHT.colours[1], LIGHT.colours[0], LIGHT.colours[4], "#9aa1ab", LIGHT.colours[2], "#d5d9df"],
     }
-    position = {
-        axis: {"field": axis, "type": "quantitative", "title": None, "scale": {"domain": [grid.min(), grid.max()]}}
+    coloured = {
+        axis: field(f"{axis}:Q", scale={"domain": [grid.min(), grid.max()]})
         for axis, grid in zip("xy", GRID, strict=True)
     }
-    coloured = position | {"color": {"field": "k", "type": "nominal", "scale": colours, "legend": {"title": None}}}
+    coloured["color"] = field("k:N", scale=colours, legend={"title": None})
     mark = {"type": "circle", "clip": True, "filled": True, "opacity": 1, "aria": False}
     ring = {"type": "point", "size": 60, "strokeWidth": 1, "clip": True, "aria": False}
     lines = boundaries(model, method)
     return {
-        "title": {"text": PANELS[method][0], "subtitle": subtitle},
-        "width": 320,
-        "height": 320,
+        "title": {"text": PANELS[method][0], "subtitle": subtitle}, "width": 320, "height": 320,
         "layer": [
             {"data": {"values": lines}, "mark": mark | {"size": 6}, "encoding": coloured},
             {"data": {"values": dots}, "mark": mark | {"size": 16}, "encoding": coloured},
@@ -147,8 +145,8 @@ def boundaries(model: Any, method: str) -> Rows:
 
 def crossings(values: Floats, across: Floats, up: Floats) -> Iterator[tuple[float, float]]:
     """Yield the points where a field, shape (up, across), changes its sign along a line of its grid."""
-    for field, first, second, swapped in ((values, across, up, False), (values.T, up, across, True)):
-        for line, fixed in zip(field, second, strict=True):
+    for lines, first, second, swapped in ((values, across, up, False), (values.T, up, across, True)):
+        for line, fixed in zip(lines, second, strict=True):
             for n in np.flatnonzero(np.diff(np.sign(line))):
                 moving = first[n] + (first[n + 1] - first[n]) * line[n] / (line[n] - line[n + 1])
                 yield (float(fixed), float(moving)) if swapped else (float(moving), float(fixed))

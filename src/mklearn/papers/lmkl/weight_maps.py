@@ -19,7 +19,7 @@ from mklearn.kernels import Views
 from mklearn.papers.lmkl.gauss4_figure import AS_PUBLISHED
 from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.charts import Chart
+from mklearn.study.report.charts import Chart, field
 from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
 from mklearn.study.report.theme import LIGHT
 
@@ -113,21 +113,12 @@ def grid_rows(values: Floats, **labels: Any) -> Rows:
 
 def heat_map(rows: Rows, side: int, *, title: str, subtitle: str, facets: Mapping[str, Any] | None = None) -> Chart:
     """Return maps over patches: the larger the value, the darker."""
-    place = {"type": "ordinal", "axis": None}
-    chart = {
-        "mark": {"type": "rect"},
-        "width": CELL * side,
-        "height": CELL * side,
-        "encoding": {
-            "x": {"field": "c", **place},
-            "y": {"field": "r", **place},
-            "color": {
-                "field": "v",
-                "type": "quantitative",
-                "scale": {"domain": [0, 1], "range": ["#f4f5f7", LIGHT.colours[0]]},
-                "legend": {"title": "share of the largest"},
-            },
-        },
+    place, scale = {"type": "ordinal", "axis": None}, {"domain": [0, 1], "range": ["#f4f5f7", LIGHT.colours[0]]}
+    encoding = {
+        "x": {"field": "c", **place},
+        "y": {"field": "r", **place},
+        "color": field("v:Q", scale=scale, legend={"title": "share of the largest"}),
     }
+    chart = {"mark": {"type": "rect"}, "width": CELL * side, "height": CELL * side, "encoding": encoding}
     named: Chart = {"title": {"text": title, "subtitle": subtitle}, "data": {"values": rows}}
     return named | ({"facet": dict(facets), "spec": chart} if facets else chart)

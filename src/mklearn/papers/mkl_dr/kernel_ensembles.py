@@ -46,9 +46,14 @@ class KernelEnsemble(KernelClassifier):
         "neighbour": [one_of(Rule)],
     }
 
-    estimator: Discriminant
-    ridge: float
-    neighbour: Rule
+    def __init__(
+        self, estimator: Discriminant = "fisher", *, kernels: Any = "precomputed", ridge: float = 1e-3,
+        neighbour: Rule = "cosine",
+    ) -> None:  # fmt: skip
+        self.estimator = estimator
+        self.kernels = kernels
+        self.ridge = ridge
+        self.neighbour = neighbour
 
     def _embedder(self, name: str, kernel: Array, codes: Codes) -> Any:
         """Fit the discriminant to one kernel."""
@@ -106,19 +111,6 @@ class KernelVoting(KernelEnsemble):
     >>> model.score(X, y)
     1.0
     """
-
-    def __init__(
-        self,
-        estimator: Discriminant = "fisher",
-        *,
-        kernels: Any = "precomputed",
-        ridge: float = 1e-3,
-        neighbour: Rule = "cosine",
-    ) -> None:
-        self.estimator = estimator
-        self.kernels = kernels
-        self.ridge = ridge
-        self.neighbour = neighbour
 
     def _fit_kernels(self, stack: KernelStack, codes: Codes) -> None:
         self._codes = codes
@@ -213,20 +205,10 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     }
 
     def __init__(
-        self,
-        estimator: Discriminant = "fisher",
-        *,
-        kernels: Any = "precomputed",
-        ridge: float = 1e-3,
-        neighbour: Rule = "cosine",
-        cv: int = 3,
-        max_iter: int = 50,
-        random_state: Any = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.kernels = kernels
-        self.ridge = ridge
-        self.neighbour = neighbour
+        self, estimator: Discriminant = "fisher", *, kernels: Any = "precomputed", ridge: float = 1e-3,
+        neighbour: Rule = "cosine", cv: int = 3, max_iter: int = 50, random_state: Any = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(estimator, kernels=kernels, ridge=ridge, neighbour=neighbour)
         self.cv = cv
         self.max_iter = max_iter
         self.random_state = random_state

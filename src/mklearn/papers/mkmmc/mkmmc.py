@@ -183,14 +183,9 @@ class MKMMC(KernelEmbedding):
                 break
             found = _theta_step(steps.quadratic_form(theta, n_components), theta)
             theta_entry = {
-                "iteration": iteration + 1,
-                "step": "theta",
-                "objective": found.value,
-                "weights": found.theta,
-                "status": found.status,
-                "method": found.method,
-                "kkt_residual": found.kkt_residual,
-            }
+                "iteration": iteration + 1, "step": "theta", "objective": found.value, "weights": found.theta,
+                "status": found.status, "method": found.method, "kkt_residual": found.kkt_residual,
+            }  # fmt: skip
             if np.array_equal(found.theta, theta):
                 # The A-step would have the same solution again.
                 history += [theta_entry, history[-1] | {"iteration": iteration + 1}]

@@ -73,16 +73,12 @@ def _test_samples(results: StudyResults, name: str, samples: SampleSet) -> Itera
 def chart(curves: pd.DataFrame, title: str) -> Chart:
     """Draw a line for each label: ``label, iteration, accuracy``, the latter as a fraction."""
     shown = charts.in_percent(curves, "accuracy")
-    return {
-        "width": 420,
-        "height": 300,
-        "title": {"text": title, "subtitle": f"accuracy, %; nearest neighbour, l = {SIZE}"},
-        "data": {"values": charts.rows_of(shown, k="label", x="iteration", y="accuracy")},
-        "mark": {"type": "line", "strokeWidth": 1.5},
-        "encoding": {
-            "x": field("x:Q", title="iterations"),
-            "y": field("y:Q", title=None, scale={"zero": False}),
-            "color": field("k:N", scale=charts.class_scale(list(METHODS)), legend={"title": None}),
-            "tooltip": tooltip(("k:N", "method"), ("x:Q", "iteration"), ("y:Q", "accuracy, %", ".1f")),
-        },
+    encoding = {
+        "x": field("x:Q", title="iterations"),
+        "y": field("y:Q", scale={"zero": False}),
+        "color": field("k:N", scale=charts.class_scale(list(METHODS)), legend={"title": None}),
+        "tooltip": tooltip(("k:N", "method"), ("x:Q", "iteration"), ("y:Q", "accuracy, %", ".1f")),
     }
+    rows = charts.rows_of(shown, k="label", x="iteration", y="accuracy")
+    line, below = {"mark": {"type": "line", "strokeWidth": 1.5}}, f"accuracy, %; nearest neighbour, l = {SIZE}"
+    return charts.chart(line, encoding=encoding, height=300, title=title, rows=rows, subtitle=below)
