@@ -16,7 +16,7 @@ Floats = NDArray[np.floating]
 # The last bit of a vector such as (a, -a) must not decide its sign.
 _SIGN_TIE = 1e-6
 
-# Fewer than one in this many eigenvectors are computed one by one (syevr), more of them all together (syevd).
+# Fewer than one in this many eigenvectors are computed one by one (evr), more of them all together (evd).
 _FEW = 8
 
 
@@ -82,16 +82,16 @@ def generalized_eigh(
     n = a.shape[0]
     p = n if n_components is None else check_integer(n_components, "n_components", 1, n)
     check_choice(which, "which", ("smallest", "largest"))
-    wanted = (0, p - 1) if which == "smallest" else (n - p, n - 1)
+    first, last = (0, p - 1) if which == "smallest" else (n - p, n - 1)
     if B is None:
-        values, vectors = _some_eigenpairs(a, wanted)
+        values, vectors = _some_eigenpairs(a, first, last)
     else:
         b = symmetrized(as_square_matrix(B, "B", dtype=None))
         same_shape(a, b, ("A", "B"))
         factor = _cholesky(b)
         reduce, solve = get_lapack_funcs(("sygst", "trtrs"), (a, factor))
         reduced, _ = reduce(a, factor, itype=1, lower=0)
-        values, vectors = _some_eigenpairs(reduced, wanted)
+        values, vectors = _some_eigenpairs(reduced, first, last)
         vectors, _ = solve(factor, vectors, lower=0)
     if which == "largest":
         values, vectors = values[::-1], vectors[:, ::-1]
@@ -115,44 +115,26 @@ def lower_factor(matrix: Floats) -> Floats:
         ) from None
 
 
-def _some_eigenpairs(a: Floats, wanted: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Return eigenpairs first to last (from 0, ascending) of a symmetric matrix, reading its upper triangle.
-
-    LAPACK is called directly: for small matrices the checks of `scipy.linalg.eigh` cost more than the eigenvectors.
-    """
-    n, (first, last) = len(a), wanted
-    few = (last - first + 1) * _FEW < n
-    driver = "syevr" if few else "syevd"
-    solve, sizes = get_lapack_funcs((driver, f"{driver}_lwork"), (a,))
-    work, integer_work, _ = sizes(n, lower=0)
-    options = {"lower": 0, "lwork": int(work), "liwork": int(integer_work)}
-    if few:
-        values, vectors, _, _, info = solve(a, range="I", il=first + 1, iu=last + 1, **options)
-        values = values[: last - first + 1]
-    else:
-        values, vectors, info = solve(a, **options)
-        values, vectors = values[first : last + 1], vectors[:, first : last + 1]
-    if info:
-        raise SolverFailed(f"LAPACK's {driver} failed for a matrix of size {n} (info {info}).")
-    return values, vectors
+def _some_eigenpairs(a: Floats, first: int, last: int) -> tuple[Floats, Floats]:
+    """Return eigenpairs first to last (from 0, ascending) of a symmetric matrix, reading its upper triangle."""
+    if (last - first + 1) * _FEW < len(a):
+        return eigh(a, lower=False, driver="evr", subset_by_index=(first, last), check_finite=False)
+    values, vectors = eigh(a, lower=False, driver="evd", check_finite=False)
+    return values[first : last + 1], vectors[:, first : last + 1]
 
 
 def _cholesky(b: Floats) -> Floats:
     """Return the upper factor R of B = R'R; raise `SolverFailed` for a singular B."""
-    n = b.shape[0]
-    advice = "Raise the ridge added to it, or drop linearly dependent directions (or kernels)."
     try:
-        factor = cholesky(b, check_finite=False)
+        factor: Floats = cholesky(b, check_finite=False)
+        # The ratio of the squared pivots is a lower bound of the condition number.
+        pivots = np.diag(factor) ** 2
+        if pivots.min() > len(b) * np.finfo(b.dtype).eps * pivots.max():
+            return factor
     except LinAlgError:
-        lowest, highest = (float(v) for v in eigh(b, eigvals_only=True, check_finite=False)[[0, -1]])
-        raise SolverFailed(
-            f"B is not positive definite: its eigenvalues range from {lowest:.3g} to {highest:.3g}. {advice}"
-        ) from None
-    # The ratio of the squared pivots is a lower bound of the condition number.
-    pivots = np.diag(factor) ** 2
-    if pivots.min() <= n * np.finfo(b.dtype).eps * pivots.max():
-        raise SolverFailed(
-            f"B is singular to working precision: its Cholesky pivots range from {pivots.min():.3g} to "
-            f"{pivots.max():.3g}. {advice}"
-        )
-    return factor
+        pass
+    lowest, highest = (float(v) for v in eigh(b, eigvals_only=True, check_finite=False)[[0, -1]])
+    raise SolverFailed(
+        f"B is not positive definite to working precision: its eigenvalues range from {lowest:.3g} to {highest:.3g}. "
+        "Raise the ridge added to it, or drop linearly dependent directions (or kernels)."
+    )

@@ -24,18 +24,14 @@ from mklearn.optimize.pencil import (
     ENUMERATION_LIMIT,
     Pencil,
     default_starts,
-    duplicate_groups,
     enumerate_supports,
-    first_guess,
     local_minimiser,
-    make_pencil,
     one_signed,
     prepare,
 )
-from mklearn.optimize.solvers import resolve_solver
 
 Floats = NDArray[np.floating]
-Method = Literal["exact", "dnn", "sdp", "central_path"]
+Method = Literal["exact", "sdp", "central_path"]
 Status = Literal["optimal", "local", "mixed_sign", "inaccurate"]
 
 # A relative gap below this (the accuracy of interior-point solvers) proves optimality.
@@ -62,8 +58,11 @@ class KernelWeights:
     value : float
         b'Sb / b'S'b at ``weights``, for S and S' as given.
     bound : float
-        A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of
-        "dnn". "sdp" and "central_path": the smallest generalised eigenvalue, which is the value of the paper's program.
+        A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of the
+        doubly nonnegative relaxation. "sdp" and "central_path": the smallest generalised eigenvalue, which is the value
+        of the paper's program.
+    lambda_min : float
+        The smallest generalised eigenvalue: a lower bound of the ratio over weights of any sign.
     gap : float
         (value - bound) / max(abs(value), abs(bound), 1e-8 of the largest single kernel's ratio). 0 proves that the
         weights are globally optimal.
@@ -89,6 +88,7 @@ class KernelWeights:
     weights: Floats
     value: float
     bound: float
+    lambda_min: float
     gap: float
     status: Status
     solver: str
@@ -122,18 +122,17 @@ def kernel_weights(
         Symmetric, possibly indefinite: ``S_mn = tr(A'K_m L K_n A)``. A common factor changes only ``value``.
     S_prime : array of shape (M, M)
         Symmetric positive semidefinite: the same with L'.
-    method : {"exact", "dnn", "sdp", "central_path"}
+    method : {"exact", "sdp", "central_path"}
         - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
-          M + 3 starts, with the doubly nonnegative bound as certificate.
-        - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1. The
-          leading eigenvector of B is improved by nonnegative inverse iteration. Exact for M <= 4.
+          M + 3 starts and the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with
+          tr(S'B) = 1, whose bound is the certificate.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
         - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
           ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
           full accuracy; otherwise the eigenvector itself.
     solver : str
-        "auto" (MOSEK where a licence works, else CLARABEL) or the name of a solver. Used by "sdp", "dnn", and for the
-        bound of "exact" above 14 kernels; ignored otherwise.
+        "auto" (MOSEK where a licence works, else CLARABEL) or the name of a solver. Used by "sdp", and for the bound of
+        "exact" above 14 kernels; ignored otherwise.
 
     Raises
     ------
@@ -154,9 +153,9 @@ def kernel_weights(
 
     A kernel with S'_mm = 0 (constant under the second graph) gets weight 0, also where rounding has left up to 1e-12 of
     the largest S'_mm in its row. If S' is singular because kernels are linearly dependent, the solvers add a ridge of
-    1e-10 of the unit diagonal to both matrices; ``value`` is that of the given matrices. "exact" and "dnn" treat
-    kernels that are equal up to scale as one and divide its weight equally among them (in unit-diagonal coordinates),
-    so that the combined kernel depends neither on their order nor on their number. "sdp" and "central_path" do not.
+    1e-10 of the unit diagonal to both matrices; ``value`` is the ratio of the matrices as given. "exact" treats kernels
+    that are equal up to scale as one and divides its weight equally among them (in unit-diagonal coordinates), so that
+    the combined kernel depends neither on their order nor on their number. "sdp" and "central_path" do not.
 
     If several b are optimal, one of them is returned; if all are (S proportional to S'), equal weights in unit-diagonal
     coordinates.
@@ -169,20 +168,8 @@ def kernel_weights(
     """
     start = perf_counter()
     check_choice(method, "method", _METHODS)
-    s, s_prime, scaling, indefinite = prepare(S, S_prime)
-    first = np.arange(len(s))
-    if method in ("exact", "dnn"):
-        first = duplicate_groups(s, s_prime)
-    kept = np.flatnonzero(first == np.arange(len(s)))
-    block = np.ix_(kept, kept)
-    pencil = make_pencil(s[block], s_prime[block], indefinite)
-
-    if pencil.m == 1:
-        if method in ("sdp", "dnn"):
-            resolve_solver(solver)
-        solution = _Solution(np.ones(1), float(pencil.S[0, 0]), "closed_form", mixed_sign=False)
-    else:
-        solution = _METHODS[method](pencil, solver)
+    pencil, reduction = prepare(S, S_prime, merge_equal=method == "exact")
+    solution = _METHODS[method](pencil, solver)
     value = pencil.ratio(solution.b)
     if not np.isfinite(value):
         raise SolverFailed(f"method={method!r} ended at weights for which b'S'b is not positive.")
@@ -193,16 +180,15 @@ def kernel_weights(
     message = solution.message
     if status == "local" and not message:
         message = f"a local minimum; the lower bound leaves a relative gap of {gap:.2g}"
-    if scaling.zero.size:
-        listed = ", ".join(map(str, scaling.zero))
+    if reduction.zero.size:
+        listed = ", ".join(map(str, reduction.zero))
         message = "; ".join(filter(None, [message, f"weight 0 for kernels constant under the second graph: {listed}"]))
 
-    shares = np.zeros(len(first))
-    shares[kept] = solution.b / np.bincount(first)[kept]
     return KernelWeights(
-        weights=scaling.weights(shares[first]),
+        weights=reduction.weights(solution.b),
         value=value,
         bound=bound,
+        lambda_min=min(pencil.lowest, value),
         gap=gap,
         status=status,
         solver=solution.solver,
@@ -221,31 +207,14 @@ def _exact(pencil: Pencil, solver: str) -> _Solution:
     if pencil.ratio(b) - pencil.lowest <= _REACHED * pencil.size:
         return _Solution(b, pencil.lowest, "inverse_iteration", mixed)
     try:
-        relaxed = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
+        start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
     except UserError as error:
         # With "auto" the weights are returned without a certificate; a solver named by the caller must work.
         if solver.lower() != "auto":
             raise
         return _Solution(b, pencil.lowest, "inverse_iteration", mixed, message=f"no certificate: {error}")
-    # The relaxation's rounding is one more start.
-    b = local_minimiser(pencil, np.stack([b, relaxed.b]))
-    return _Solution(b, relaxations.sharpened_bound(pencil, relaxed, b), f"inverse_iteration+{relaxed.solver}", mixed)
-
-
-def _dnn(pencil: Pencil, solver: str) -> _Solution:
-    resolve_solver(solver)
-    mixed = _has_mixed_sign(pencil)
-    guess, upper = first_guess(pencil)
-    if upper - pencil.lowest <= _REACHED * pencil.size:
-        return _Solution(guess, pencil.lowest, "closed_form", mixed)
-    relaxed = relaxations.doubly_nonnegative(pencil, solver, upper)
-    b = local_minimiser(pencil, relaxed.b[None])
-    bound = relaxations.sharpened_bound(pencil, relaxed, b)
-    proven = pencil.ratio(b) - bound <= _PROVEN * max(abs(pencil.ratio(b)), _ZERO_RATIO * pencil.size)
-    if relaxed.accurate or proven:
-        return _Solution(b, bound, relaxed.solver, mixed)
-    stopped = f"{relaxed.solver} did not reach its tolerances"
-    return _Solution(b, bound, relaxed.solver, mixed, "inaccurate", message=stopped)
+    b = local_minimiser(pencil, np.stack([b, start]))
+    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), f"inverse_iteration+{used}", mixed)
 
 
 def _sdp(pencil: Pencil, solver: str) -> _Solution:
@@ -298,7 +267,6 @@ def _central_path(pencil: Pencil, solver: str) -> _Solution:
 
 _METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {
     "exact": _exact,
-    "dnn": _dnn,
     "sdp": _sdp,
     "central_path": _central_path,
 }

@@ -27,8 +27,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import as_square_matrix, same_shape, symmetrized
-from mklearn.errors import DataError, SolverFailed
+from mklearn.checks import as_square_matrix, check_symmetric, same_shape, symmetrized
+from mklearn.errors import SolverFailed
 from mklearn.optimize.eigen import fix_signs
 
 Floats = NDArray[np.floating]
@@ -132,63 +132,66 @@ def one_signed(vectors: Floats) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightScaling:
-    """Conversion of a solution in unit-diagonal coordinates to weights of all M kernels."""
+class Reduction:
+    """Conversion of a solution in the coordinates of a pencil to weights of all M kernels."""
 
-    n_kernels: int
-    active: Integers  # the kernels that are not zero under the second graph
-    factors: Floats  # 1 / sqrt(S'_mm) of the active kernels
+    members: Integers  # (M,), the position in the pencil of each kernel, -1 for one that is zero under the second graph
+    factors: Floats  # (M,), 1 / sqrt(S'_mm), 0 for a kernel that is zero
 
     @property
     def zero(self) -> Integers:
         """The kernels that are zero under the second graph."""
-        return np.setdiff1d(np.arange(self.n_kernels), self.active, assume_unique=True)
+        return np.flatnonzero(self.members < 0)
 
     def weights(self, b: Floats) -> Floats:
-        """Return the weights of all kernels, sum 1; exactly 0 for the kernels that are zero."""
-        weights = np.zeros(self.n_kernels)
+        """Return the weights of all kernels, sum 1; equal kernels share theirs, those that are zero have exactly 0."""
+        counts = np.bincount(self.members[self.members >= 0])
         # Dividing in two steps avoids overflow when the kernels' scales differ much.
-        scaled = b * (self.factors / self.factors.max())
-        weights[self.active] = scaled / scaled.sum()
-        return weights
+        scaled = (b / counts)[self.members] * (self.factors / self.factors.max())
+        return np.asarray(scaled / scaled.sum())
 
 
-def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, WeightScaling, float]:
-    """Check a pair (S, S') and convert it to unit-diagonal coordinates, without the kernels that are zero.
+def prepare(S: ArrayLike, S_prime: ArrayLike, *, merge_equal: bool = True) -> tuple[Pencil, Reduction]:
+    """Check a pair (S, S') and build its pencil in unit-diagonal coordinates, without the kernels that are zero.
 
-    Returns S, S', the conversion of weights, and the magnitude below which a negative eigenvalue of S' is rounding.
-    Errors as in `kernel_weights`.
+    With ``merge_equal`` kernels that are equal up to scale count as one. Errors as in `kernel_weights`.
     """
-    given, given_prime = _symmetric(S, "S"), _symmetric(S_prime, "S_prime")
-    same_shape(given, given_prime)
+    full, full_prime = _symmetric(S, "S"), _symmetric(S_prime, "S_prime")
+    same_shape(full, full_prime)
     precision = min(np.asarray(S).dtype, np.asarray(S_prime).dtype, key=lambda d: d == np.float64)
     indefinite = _INDEFINITE.get(np.dtype(precision), 1e-8)
 
-    diagonal = np.diag(given_prime)
+    diagonal = np.diag(full_prime)
     largest = float(diagonal.max())
     if not largest > 0:
         raise SolverFailed(
             "No kernel has a positive S_prime_mm: every kernel is constant over the samples under the second graph."
         )
-    is_zero = (diagonal <= _ZERO_KERNEL * largest) | (np.abs(given_prime).max(axis=1) <= _ZERO_ROW * largest)
+    is_zero = (diagonal <= _ZERO_KERNEL * largest) | (np.abs(full_prime).max(axis=1) <= _ZERO_ROW * largest)
     active, zero = np.flatnonzero(~is_zero), np.flatnonzero(is_zero)
     if len(zero):
-        cross = np.abs(given_prime[zero]).max(initial=0.0)
+        cross = np.abs(full_prime[zero]).max(initial=0.0)
         if diagonal[zero].min() < -indefinite * largest or cross > np.sqrt(indefinite * 1e-4) * largest:
             raise SolverFailed(
                 f"S_prime is indefinite: kernel {int(zero[0])} has S_prime_mm = {diagonal[zero[0]]:.3g} but nonzero "
                 "S_prime_mn. Expected a positive semidefinite second graph."
             )
+    factors = np.zeros(len(diagonal))
+    factors[active] = 1.0 / np.sqrt(diagonal[active])
     block = np.ix_(active, active)
-    factors = 1.0 / np.sqrt(diagonal[active])
-    scale = np.outer(factors, factors)
-    scaled_prime = given_prime[block] * scale
+    scale = np.outer(factors[active], factors[active])
+    scaled, scaled_prime = full[block] * scale, full_prime[block] * scale
     np.fill_diagonal(scaled_prime, 1.0)
-    return given[block] * scale, scaled_prime, WeightScaling(len(diagonal), active, factors), indefinite
+    first = _first_equal(scaled, scaled_prime) if merge_equal else np.arange(len(active))
+    kept = np.unique(first)
+    members = np.full(len(diagonal), -1)
+    members[active] = np.searchsorted(kept, first)
+    block = np.ix_(kept, kept)
+    return make_pencil(scaled[block], scaled_prime[block], indefinite), Reduction(members, factors)
 
 
-def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:
-    """Return for each kernel the first one, usually itself, whose rows of S and S' equal its own to rounding."""
+def _first_equal(S: Floats, S_prime: Floats) -> Integers:
+    """Return for each kernel the first one, usually itself, whose rows of S and S' are equal to rounding."""
     m = len(S)
     size = np.abs(S).max()
     close = (S_prime >= 1.0 - _DUPLICATE) & (np.abs(S - np.diag(S)) <= _DUPLICATE * size)
@@ -205,14 +208,9 @@ def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:
 
 
 def _symmetric(matrix: ArrayLike, name: str) -> Floats:
-    array = as_square_matrix(matrix, name)
-    diagonal = np.sqrt(np.abs(np.diag(array)))
-    # The tolerance of an entry is relative to its own pair of kernels, unless these are zero.
-    allowed = 1e-5 * np.maximum(np.outer(diagonal, diagonal), np.abs(array)) + 1e-10 * np.abs(array).max()
-    if (np.abs(array - array.T) > allowed).any():
-        worst = float(np.abs(array - array.T).max())
-        raise DataError(f"{name} is not symmetric: it differs from its transpose by {worst:.3g}. Pass (A + A.T) / 2.")
-    return symmetrized(array)
+    array = as_square_matrix(matrix, name, dtype=None)
+    check_symmetric(array, name)
+    return symmetrized(array.astype(np.float64, copy=False))
 
 
 #: All supports are enumerated up to this number of kernels.
@@ -226,9 +224,8 @@ def enumerate_supports(pencil: Pencil) -> Floats:
 
     If several minimisers exist, one is returned; if all ratios are equal, the one with equal entries.
     """
-    b, value = first_guess(pencil)
-    m = pencil.m
-    slack = 8 * np.finfo(float).eps * pencil.size
+    m, slack = pencil.m, 8 * np.finfo(float).eps * pencil.size
+    b, value = best_start(pencil, default_starts(pencil))
     if one_signed(pencil.vector) or pencil.lowest >= value - slack:
         return b
     closed = np.zeros(2**m, dtype=bool)
@@ -264,8 +261,7 @@ def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
     """
     from scipy.optimize import nnls
 
-    ratios = [pencil.ratio(b) for b in starts]
-    b, value = starts[int(np.argmin(ratios))], min(ratios)
+    b, value = best_start(pencil, starts)
     if value - pencil.lowest <= 1e-14 * pencil.size:
         return b
     sigma = pencil.lowest - max(0.05 * (value - pencil.lowest), 1e-9 * pencil.size)
@@ -295,6 +291,13 @@ def default_starts(pencil: Pencil) -> Floats:
     return np.concatenate(rows)
 
 
+def best_start(pencil: Pencil, starts: Floats) -> tuple[Floats, float]:
+    """Return the start of smallest ratio, the first of those that are equal up to rounding, and its ratio."""
+    ratios = np.array([pencil.ratio(b) for b in starts])
+    best = int(np.argmax(ratios <= ratios.min() + 8 * np.finfo(float).eps * pencil.size))
+    return starts[best], float(ratios[best])
+
+
 def polish(pencil: Pencil, b: Floats) -> Floats:
     """Replace b by the smallest eigenvector of its support if that has one sign and no larger ratio."""
     support = np.flatnonzero(b > 1e-9 * b.max())
@@ -304,31 +307,6 @@ def polish(pencil: Pencil, b: Floats) -> Floats:
     trial = np.zeros(pencil.m)
     trial[support] = np.maximum(vectors[0], 0)
     return trial if pencil.ratio(trial) <= pencil.ratio(b) else b
-
-
-def first_guess(pencil: Pencil) -> tuple[Floats, float]:
-    """Find a feasible point cheaply: smallest eigenvectors, with entries of the wrong sign dropped in turn."""
-    slack = 8 * np.finfo(float).eps * pencil.size
-    b = np.ones(pencil.m)
-    value = pencil.ratio(b)
-    singles = np.diag(pencil.S)
-    if singles.min() < value - slack:
-        b = np.eye(pencil.m)[int(np.argmin(singles))]
-        value = float(singles.min())
-    support = np.arange(pencil.m)
-    vector = pencil.vector
-    while True:
-        trial = np.zeros(pencil.m)
-        trial[support] = np.maximum(vector, 0)
-        ratio = pencil.ratio(trial)
-        if ratio < value - slack:
-            b, value = trial, ratio
-        keep = vector > 1e-9 * np.abs(vector).max()
-        if keep.all() or keep.sum() < 2:
-            return b, value
-        support = support[keep]
-        _, vectors = _smallest_eigenpairs(pencil, support[None])
-        vector = vectors[0]
 
 
 def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,18 +33,17 @@ _TRANSLATED_ONCE = 20
 
 
 @dataclass(frozen=True)
-class Relaxation:
-    """Solution of a relaxation, in unit-diagonal coordinates."""
+class LiteralSolution:
+    """Solution of `literal_sdp`, in unit-diagonal coordinates."""
 
-    b: Floats  # (m,), beta of `literal_sdp`; B's leading eigenvector of `doubly_nonnegative`
-    bound: float  # a lower bound of the ratio
+    b: Floats  # (m,), beta
+    bound: float  # the value of the program
     solver: str
     accurate: bool  # whether the solver reached its tolerances
-    norm: float = np.nan  # of `literal_sdp`: sqrt(b'S'b), the length of b in units of the eigenvector u, u'S'u = 1
-    multipliers: Floats = field(default_factory=lambda: np.empty(0))  # (m, m), N >= 0 of B >= 0: `doubly_nonnegative`
+    norm: float  # sqrt(b'S'b), the length of b in units of the eigenvector u, u'S'u = 1
 
 
-def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
+def literal_sdp(pencil: Pencil, solver: str) -> LiteralSolution:
     """Solve the program of MKL-DR (Lin, Liu, Fuh 2008), equations (25)-(28), as printed.
 
     ``min tr(SB)  s.t.  tr(S'B) = 1,  beta >= 0,  [1 beta'; beta B] positive semidefinite.``
@@ -65,51 +64,49 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
     )
     root = np.asarray(program.variable.value)[1:, 0]
     norm = float(np.linalg.norm(shorten * root))
-    return Relaxation(W @ root, value * unit, used, accurate, norm)
+    return LiteralSolution(W @ root, value * unit, used, accurate, norm)
 
 
-def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
-    """Solve the doubly nonnegative relaxation.
+def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Floats, Floats, str]:
+    """Solve the doubly nonnegative relaxation; return B's leading eigenvector, multipliers N and the solver.
 
     ``min tr(SB)  s.t.  tr(S'B) = 1,  B positive semidefinite,  B >= 0 entry by entry.``
 
-    It is exact for up to four kernels, where every such B is a sum of bb' with b >= 0. The bound does not depend on the
-    solver's accuracy: for every N >= 0 (entry by entry) ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for all
-    b >= 0, and the multipliers of B >= 0 are the N for which it is tight. ``upper``, the ratio of a known b >= 0, sets
-    the unit of the objective.
+    It is exact for up to four kernels, where every such B is a sum of bb' with b >= 0. N >= 0, (m, m), are the
+    multipliers of B >= 0. ``upper``, the ratio of a known b >= 0, sets the unit of the objective.
     """
     m = pencil.m
     unit = max(upper - pencil.lowest, 1e-4 * pencil.size)
     objective = (pencil.R - pencil.lowest * pencil.R_prime) / unit
     program = _doubly_nonnegative_program(m, threading.get_ident())
-    _, used, accurate = program.solve(solver, objective=objective, scale=pencil.R_prime)
+    _, used, _ = program.solve(solver, objective=objective, scale=pencil.R_prime)
     N = np.zeros((m, m))
     rows, columns = np.triu_indices(m, 1)
     N[rows, columns] = np.maximum(np.ravel(program.problem.constraints[1].dual_value), 0) * unit / 2
     N += N.T
     # The leading eigenvector of a nonnegative matrix is nonnegative, by the Perron-Frobenius theorem.
     leading = np.abs(np.linalg.eigh(np.maximum(symmetrized(np.asarray(program.variable.value)), 0))[1][:, -1])
-    bound = max(_copositive_bound(pencil, N), pencil.lowest)
-    return Relaxation(leading, bound, used, accurate, multipliers=N)
+    return leading, N, used
 
 
-def sharpened_bound(pencil: Pencil, relaxation: Relaxation, b: Floats) -> float:
-    """Compute the bound of `doubly_nonnegative` again from multipliers corrected for the solver's rounding.
+def certified_bound(pencil: Pencil, multipliers: Floats, b: Floats) -> float:
+    """Compute a lower bound of the ratio from multipliers N, whatever the solver's accuracy.
 
-    For an optimal b (of support J) and a tight relaxation ``(S - value S' - N) b = 0``, so N_JJ = 0 and
-    ``N_iJ b_J = ((S - value S') b)_i >= 0`` for i outside J. The rows of N are rescaled to satisfy this. The bound is
-    valid for every N >= 0; the better of the two is returned.
+    For every N >= 0 (entry by entry) ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for all b >= 0; it is tight for
+    the multipliers of `doubly_nonnegative`. The best of three bounds is returned: for N, for N = 0, and for N corrected
+    for the solver's rounding. For an optimal b (of support J) and a tight relaxation ``(S - value S' - N) b = 0``, so
+    N_JJ = 0 and ``N_iJ b_J = ((S - value S') b)_i >= 0`` for i outside J: the rows of N are rescaled to satisfy this.
     """
     support = b > 0
     slack = np.maximum((pencil.R - pencil.ratio(b) * pencil.R_prime) @ b, 0)
-    N = relaxation.multipliers.copy()
+    N = multipliers.copy()
     N[np.ix_(support, support)] = 0
     reached = N[:, support] @ b[support]
     rescale = np.where(reached > 0, slack / np.where(reached > 0, reached, 1), 1)
     for i in np.flatnonzero(~support):
         N[i, support] *= rescale[i]
         N[support, i] = N[i, support]
-    return max(relaxation.bound, _copositive_bound(pencil, N))
+    return max(pencil.lowest, _copositive_bound(pencil, multipliers), _copositive_bound(pencil, N))
 
 
 def _copositive_bound(pencil: Pencil, N: Floats) -> float:

@@ -113,7 +113,7 @@ class Requests:
         if row is None or not row.convex_solver or parameters.get("solver", "auto") not in ("auto", "MOSEK"):
             return 0
         step = parameters.get("beta_step", "exact")
-        return int(step in ("sdp", "dnn") or (step == "exact" and len(spec.kernels) > ENUMERATED_KERNELS))
+        return int(step == "sdp" or (step == "exact" and len(spec.kernels) > ENUMERATED_KERNELS))
 
     @property
     def _final(self) -> PlannedFinal:

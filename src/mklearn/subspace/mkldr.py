@@ -32,12 +32,10 @@ from mklearn.optimize.graph_embedding import (
     Scaling,
     diagonalised,
 )
-from mklearn.optimize.kernel_weights import KernelWeights
+from mklearn.optimize.kernel_weights import KernelWeights, Method
 from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
-from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
-BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
 Init = Literal["uniform", "orthonormal"]
 
@@ -98,7 +96,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     k, k_prime : int
         Number of neighbours of the same class, and of other classes ("lde") or of pairs at the margin of a class
         ("mfa"); "lpp" and "sda" use ``k``. Neighbours are those by the distances K_ii + K_jj - 2 K_ij of a kernel.
-    beta_step : {"exact", "dnn", "sdp", "central_path"}
+    beta_step : {"exact", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
         The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never
@@ -117,7 +115,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         Final scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on
         it. It does not affect the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
     solver : str
-        For "sdp" and "dnn": "auto" is MOSEK with a valid licence, else CLARABEL.
+        For "sdp", and "exact" above 14 kernels: "auto" is MOSEK with a valid licence, else CLARABEL.
     kernel_weights : {"learned", "uniform"}
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
@@ -137,8 +135,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     history_ : list of dict
         One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
         eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
-        fields of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower
-        bound of f(A, .) over weights of any sign.
+        fields of `mklearn.optimize.KernelWeights`.
     certificate_ : dict
         The fields of a beta-step for the returned A, with "value" f(A, weights) and "gap", the relative distance from
         "value" to "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the
@@ -199,7 +196,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
         "k": [at_least(1)],
         "k_prime": [at_least(1)],
-        "beta_step": [one_of(BetaStep)],
+        "beta_step": [one_of(Method)],
         "a_step": [one_of(AStep)],
         "init": [one_of(Init)],
         "max_iter": [at_least(0)],
@@ -216,7 +213,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         kernels: Any = "precomputed",
         k: int = 5,
         k_prime: int = 20,
-        beta_step: BetaStep = "exact",
+        beta_step: Method = "exact",
         a_step: AStep = "ratio_trace",
         init: Init = "uniform",
         ridge: float = 1e-3,
@@ -280,7 +277,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         if self.kernel_weights == "learned":
             solution = best.beta_solution or self._solve_beta(best.S, best.S_prime)
             gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
-            self.certificate_ |= _beta_record(solution, best.S, best.S_prime)
+            self.certificate_ |= _beta_record(solution)
             self.certificate_["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
         self.objective_ = best.objective
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
@@ -310,7 +307,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             S, S_prime = problem.initial_weight_matrices(self.ridge)
             first = self._solve_beta(S, S_prime)
             beta = first.weights
-            self._record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
+            self._record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first))
 
         iterates: list[_Iterate] = []
         for iteration in range(max_iter + 1):
@@ -336,8 +333,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             rho = problem.ridge_amount(beta, self.ridge)
             ratio_trace = _mean_ratio(*problem.projected_scatters(beta, A, rho))
             objective = _ratio(beta, S, S_prime)
-            about = _beta_record(solution, S, S_prime)
-            self._record(iteration + 1, "beta", beta, objective, ratio_trace=ratio_trace, **about)
+            self._record(iteration + 1, "beta", beta, objective, ratio_trace=ratio_trace, **_beta_record(solution))
             if fixed_point:
                 self.status_ = "converged"
                 break
@@ -404,17 +400,5 @@ def _mean_ratio(above: Array, below: Array) -> float:
     return float(np.trace(np.linalg.lstsq(below, above, rcond=None)[0])) / len(above)
 
 
-def _beta_record(solution: KernelWeights, S: Array, S_prime: Array) -> dict[str, Any]:
-    """Return the fields of a beta-step's solution, and the smallest generalised eigenvalue: the bound without signs."""
-    scaled, scaled_prime, _, indefinite = prepare(S, S_prime)
-    return {
-        "bound": solution.bound,
-        "lambda_min": min(make_pencil(scaled, scaled_prime, indefinite).lowest, solution.value),
-        "gap": solution.gap,
-        "status": solution.status,
-        "mixed_sign": solution.mixed_sign,
-        "norm": solution.norm,
-        "solver": solution.solver,
-        "seconds": solution.seconds,
-        "message": solution.message,
-    }
+def _beta_record(solution: KernelWeights) -> dict[str, Any]:
+    return {name: value for name, value in vars(solution).items() if name not in ("weights", "value")}
