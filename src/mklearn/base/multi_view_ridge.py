@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
@@ -62,7 +62,7 @@ class RepeatedSamplesWarning(UserWarning):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiViewParameters:
-    """Parameters that the multi-view classifier and regressor share."""
+    """Parameters that the multi-view classifier and regressor share; other estimators fix some of them."""
 
     kernels: Any = "dictionary"
     learned: Any = "auto"
@@ -78,7 +78,7 @@ class MultiViewParameters:
     landmarks: int | None = None
 
 
-class MultiViewRidge(KernelsMixin, BaseEstimator):
+class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     """Base of estimators whose outputs are a mean of two ridge regressions, of equal and of learned kernel weights.
 
     A subclass implements `_fit`: it begins with `_checked_samples`, checks the targets, and calls `_fit_problem` with
@@ -100,17 +100,6 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         "landmarks": [None, at_least(2)],
     }
 
-    learned: Any
-    shrinkage: float
-    least_agreement: float
-    alphas: Any
-    weight_samples: int
-    missing_views: MissingViews
-    impute: Impute
-    n_kernels: int | None
-    memory: float
-    random_state: int
-    landmarks: int | None
     coefficients_: Array
     intercept_: Array
     view_shares_: dict[str, Any]
@@ -249,12 +238,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         shares = self._shares(mixer, sets)
         halves = [half for half, only in enumerate((1.0, 0.0)) if self.learned != only]
         fits = RidgeFits(problem, mixer, distinct_mixtures(shares, sets, halves, mixer.base_shares))
-        designs: Iterable[tuple[Mixture, Array, Array | None]] = (
-            ((mixture, K, None) for mixture, K in mixer.mix(fits.mixtures))
-            if chosen is None
-            else self._landmark_features(samples, fits)
-        )
-        for mixture, values, W in designs:
+        dense = ((mixture, K, None) for mixture, K in mixer.mix(fits.mixtures))
+        for mixture, values, W in dense if chosen is None else self._landmark_features(samples, fits):
             fits.fit(mixture, values, W, self.alphas, self._ridge_of_each_target)
         self._set_fits(fits, shares, sets)
         return fits
@@ -399,10 +384,9 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         """
         counts: dict[str, tuple[int, int]] = {}
         for block in self._blocks(X):
-            for view, (clipped, values) in self._source.transform.n_clipped(block).items():
-                name = "X" if view is None else view
-                before = counts.get(name, (0, 0))
-                counts[name] = before[0] + clipped, before[1] + values
+            for view, more in self._source.transform.n_clipped(block).items():
+                clipped, values = map(sum, zip(more, counts.get(view or "X", (0, 0)), strict=True))
+                counts[view or "X"] = clipped, values
         return counts
 
     def contributions(self, X: Any) -> dict[str, Array]:

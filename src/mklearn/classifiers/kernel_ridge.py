@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments
+from mklearn.base.landmark_input import LandmarkMoments, LandmarkRidge
 from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
@@ -20,7 +20,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
-class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier):
+class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
@@ -73,7 +73,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE],
         "class_weight": CLASS_WEIGHT,
-        **LandmarkInput._parameter_constraints,
+        **LandmarkRidge._parameter_constraints,
     }
 
     def __init__(
@@ -110,9 +110,6 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
             raise ConfigError("class weights are not among the moments of landmark features: set class_weight=None")
         super()._learn(data)
 
-    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return super()._shifted(products).astype(np.float64) + self.intercept_
-
     def _fit_weighted(
         self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
     ) -> None:
@@ -143,16 +140,13 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
         self.kernel_weights_ = weights
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        weights = fixed_weights(self.kernel_weights, data.n_kernels)
-        problem, counts = data.problem(), data.moments.class_counts_
-        amount = self.alpha * float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
-        problem.ridge_amount(weights, 0.0)  # refuses constant kernels
+        problem, weights, variance = self._ridge_problem(data, supervised=True)
+        counts = data.moments.class_counts_
         assert problem.between is not None
         cross = problem.between * np.sqrt(counts)  # the class sums of the centred features
-        self._set_coefficients(data, landmark_ridge(problem, cross, weights, amount))
-        self.intercept_ = counts / problem.n - data.moments.mean @ self.coefficients_ + self.offset_
-        self.ridge_amount_ = amount
-        self.kernel_weights_ = weights
+        self.ridge_amount_ = self.alpha * variance
+        coefficients = landmark_ridge(problem, cross, weights, self.ridge_amount_)
+        self._set_regression(data, coefficients, weights, counts / problem.n)
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.kernel_source import n_samples
-from mklearn.base.multi_view_ridge import MultiViewParameters, MultiViewRidge
+from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import CLASS_WEIGHT, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_labels, checked_sample_weight
@@ -28,7 +28,7 @@ LARGEST_PART = 0.75
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MultiViewClassifier(MultiViewParameters, ClassScores, MultiViewRidge):
+class MultiViewClassifier(ClassScores, MultiViewRidge):
     """Kernel ridge classification on a dictionary of kernels of each view, part of it with learned weights.
 
     Nothing has to be chosen, and nothing is chosen by cross-validation:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernel_mixtures import KernelMixer
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments, fitted_features
+from mklearn.base.landmark_input import LandmarkMoments, LandmarkRidge, fitted_features
 from mklearn.base.parameters import POSITIVE, Interval, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_numbers
@@ -23,7 +23,7 @@ from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSha
 Array = NDArray[np.floating[Any]]
 
 
-class KernelRidge(LandmarkInput, RidgeRegressor):
+class KernelRidge(LandmarkRidge, RidgeRegressor):
     """Kernel ridge regression of one or several targets on a combination of kernels with given or learned weights.
 
     The outputs are those of `mklearn.classifiers.KernelRidgeClassifier`, with numbers in place of class indicators.
@@ -78,12 +78,11 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         "alpha": [POSITIVE, "array-like"],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "weights": [one_of(WeightSharing)],
-        **LandmarkInput._parameter_constraints,
+        **LandmarkRidge._parameter_constraints,
     }
     _needs_labels = False
     # The combination is one of learned or given weights alone, of all kernels.
-    learned, least_agreement, weight_samples, memory, random_state = 1.0, 0.0, 500, 1.0, 0
-    missing_views, impute, n_kernels = "error", "none", None
+    learned, least_agreement, missing_views = 1.0, 0.0, "error"
 
     def __init__(
         self,
@@ -104,7 +103,7 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
 
     @property
     def alphas(self) -> Any:
-        """The candidates."""
+        """The candidate ridges."""
         return np.atleast_1d(self.alpha)
 
     @property
@@ -148,24 +147,16 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         if self._is_learned:
             raise ConfigError("kernel_weights='learned' needs kernels among all samples: set landmarks=None")
         self._one_target = data.moments.n_targets_ == 1
-        weights = fixed_weights(self.kernel_weights, data.n_kernels)
-        problem, moments = data.problem(supervised=False), data.moments
-        variance = float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
-        problem.ridge_amount(weights, 0.0)  # refuses constant kernels
-        cross, squares = data.scale[:, None] * moments.cross, np.diagonal(moments.target_scatter)
+        problem, weights, variance = self._ridge_problem(data, supervised=False)
+        cross, squares = data.scale[:, None] * data.moments.cross, np.diagonal(data.moments.target_scatter)
         tried = np.sort(np.asarray(self.alphas, dtype=np.float64)) * variance
-        errors = generalised_errors(problem, cross, squares, weights, tried)
-        best = best_ridges(errors)
+        best = best_ridges(generalised_errors(problem, cross, squares, weights, tried))
         coefficients = np.empty_like(cross)
         for number in np.unique(best):
             own = best == number
             coefficients[:, own] = landmark_ridge(problem, cross[:, own], weights, tried[number])
-        self._set_coefficients(data, coefficients)
-        self.intercept_ = moments.target_mean - moments.mean @ self.coefficients_ + self.offset_
-        self.alpha_, self.kernel_weights_ = tried[best] / variance, weights
-
-    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return super()._shifted(products).astype(np.float64) + self.intercept_
+        self._set_regression(data, coefficients, weights, data.moments.target_mean)
+        self.alpha_ = tried[best] / variance
 
     def predict(self, X: Any) -> Array:
         """Predict the targets, shape (m,) or (m, n_targets), in their units."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mklearn.base.multi_view_ridge import MultiViewParameters
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MultiViewRegressor(MultiViewParameters, RidgeRegressor):
+class MultiViewRegressor(RidgeRegressor):
     """Kernel ridge regression on a dictionary of kernels of each view, half of it with learned weights.
 
     It predicts numbers as `mklearn.classifiers.MultiViewClassifier` predicts class indicators, by the same steps: the
