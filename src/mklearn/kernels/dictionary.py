@@ -23,48 +23,6 @@ KINDS = {"gaussian": GaussianKernel, "linear": LinearKernel}
 _EQUAL_SUMS = 1e-6
 
 
-def feature_kernels(
-    name: str,
-    view: str | None = None,
-    *,
-    histogram: bool = False,
-    heavy_tailed: bool = False,
-    sparse: bool = False,
-    **others: Any,
-) -> list[Spec]:
-    """Return the specs of a view of features: scalings, each with a Gaussian and a linear kernel.
-
-    Features have four scalings, heavy-tailed ones logarithms as well. The bins of a histogram have one unit, and
-    dividing them by their standard deviations raises those that are seldom filled: histograms are not standardised,
-    and have the chi-squared distance as well. Ranks would fill a sparse view. Scaled features of new samples are
-    clipped. `view` is None for samples that are one table; `others` are the same in all specs.
-    """
-    source = others if view is None else {"view": view, **others}
-    left_out = {"standard": histogram, "rank": sparse, "log": not heavy_tailed}
-    specs = [
-        {"id": f"{name}-{kind}-{scaling}", "kind": kind, "feature_scaling": scaling, "clip": True, **source}
-        for scaling in SCALINGS
-        if not left_out.get(scaling)
-        for kind in KINDS
-    ]
-    chi2 = {"id": f"{name}-gaussian-chi2", "kind": "gaussian", "measure": "chi2", "clip": True, **source}
-    return [*specs, chi2] if histogram else specs
-
-
-def pairwise_kernels(name: str, view: str, values: str, **others: Any) -> list[Spec]:
-    """Return the specs of a view of pairwise values, "kernel" or "distance".
-
-    Kernel values are taken as they are. Of distances d there are ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether
-    or not they are squares.
-    """
-    if values == "kernel":
-        return [{"id": name, "kind": "precomputed", "view": view, **others}]
-    return [
-        {"id": f"{name}-{suffix}", "kind": "gaussian", "measure": measure, "view": view, **others}
-        for suffix, measure in (("distance", "squared_euclidean"), ("squared", "distance"))
-    ]
-
-
 def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: Impute = "none") -> list[Spec]:
     """Return the specs of a dictionary of kernels on every view.
 
@@ -93,9 +51,9 @@ def _of_view(name: str, views: Views, missing_views: MissingViews, filling: Spec
     table = views[name]
     others: Spec = {} if isinstance(table, LearnedView) else {"missing_views": missing_views}
     if isinstance(table, Pairwise):
-        return pairwise_kernels(name, name, _meaning(table), **others)
+        return _pairwise_kernels(name, table, others)
     if isinstance(table, SampleView):
-        return feature_kernels(name, name, **others)
+        return _feature_kernels(name, name, others)
     return _of_table(name, name, table, {**others, **filling})
 
 
@@ -107,19 +65,48 @@ def _of_table(name: str, view: str | None, table: Any, others: Spec) -> list[Spe
                 f"view {view or name!r} has NaN: `impute` does not take sparse features; pass a dense table"
             )
         others = {key: value for key, value in others.items() if key != "impute"}
-        return feature_kernels(name, view, heavy_tailed=is_heavy_tailed(present), sparse=True, **others)
+        return _feature_kernels(name, view, others, heavy_tailed=is_heavy_tailed(present), sparse=True)
     values = _numbers(table)
     shape = {} if values is None else {"histogram": _are_histograms(values), "heavy_tailed": is_heavy_tailed(values)}
-    return feature_kernels(name, view, **shape, **others)
+    return _feature_kernels(name, view, others, **shape)
 
 
-def _meaning(values: Pairwise) -> str:
-    """Return whether pairwise values are distances or kernel values."""
+def _feature_kernels(
+    name: str, view: str | None, others: Spec, *, histogram: bool = False, heavy_tailed: bool = False,
+    sparse: bool = False,
+) -> list[Spec]:  # fmt: skip
+    """Return the specs of a view of features: scalings, each with a Gaussian and a linear kernel.
+
+    Features have four scalings, heavy-tailed ones logarithms as well. The bins of a histogram have one unit, and
+    dividing them by their standard deviations raises those that are rarely filled: histograms are not standardised, and
+    have the chi-squared distance as well. Ranks would fill a sparse view. Scaled features of new samples are clipped.
+    `view` is None for samples that are one table; `others` are the same in all specs.
+    """
+    source = others if view is None else {"view": view, **others}
+    left_out = {"standard": histogram, "rank": sparse, "log": not heavy_tailed}
+    specs = [
+        {"id": f"{name}-{kind}-{scaling}", "kind": kind, "feature_scaling": scaling, "clip": True, **source}
+        for scaling in SCALINGS
+        if not left_out.get(scaling)
+        for kind in KINDS
+    ]
+    chi2 = {"id": f"{name}-gaussian-chi2", "kind": "gaussian", "measure": "chi2", "clip": True, **source}
+    return [*specs, chi2] if histogram else specs
+
+
+def _pairwise_kernels(view: str, values: Pairwise, others: Spec) -> list[Spec]:
+    """Return the specs of a view of pairwise values: kernel values as they are, or two kernels of distances.
+
+    Of distances d there are ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether or not they are squares.
+    """
     present = _present(values)
-    if present.shape[0] == 0:
-        return "kernel"
-    among = present.among()
-    return "distance" if not np.diagonal(among).any() and (among >= 0).all() else "kernel"
+    among = present.among() if present.shape[0] else np.ones((1, 1))
+    if np.diagonal(among).any() or not (among >= 0).all():
+        return [{"id": view, "kind": "precomputed", "view": view, **others}]
+    return [
+        {"id": f"{view}-{suffix}", "kind": "gaussian", "measure": measure, "view": view, **others}
+        for suffix, measure in (("distance", "squared_euclidean"), ("squared", "distance"))
+    ]
 
 
 def _present(table: Any) -> Any:
@@ -128,8 +115,7 @@ def _present(table: Any) -> Any:
 
 def _numbers(table: Any) -> Any:
     """Return a dense table of the samples that have it, None where it holds what is no number."""
-    shape = getattr(table, "shape", ())
-    if len(shape) != 2 or 0 in shape:
+    if len(shape := getattr(table, "shape", ())) != 2 or 0 in shape:
         return None
     try:
         values = np.asarray(_present(table), dtype=np.float64)

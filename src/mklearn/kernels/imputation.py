@@ -66,7 +66,7 @@ def _floats(X: Any) -> NDArray[Any]:
             raise DataError("`impute` fills in numbers, and these features hold text or times")
         return values if values.dtype.kind == "f" else values.astype(np.float64)
     frame = X.to_frame() if X.ndim == 1 else X
-    wrong = [str(name) for place, name in enumerate(frame.columns) if not _holds_numbers(frame.iloc[:, place])]
+    wrong = [str(name) for name, column in frame.items() if not _holds_numbers(column)]
     if wrong:
         raise DataError(f"`impute` fills in numbers, and these columns hold text or times: {', '.join(wrong)}")
     return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
