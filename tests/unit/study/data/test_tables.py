@@ -494,6 +494,8 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     single = kernel + np.triu(kernel * 1e-7, 1)  # differences of rounding are averaged
     write_npz(tmp_path / "k.npz", K=single)
     np.testing.assert_allclose(read_one(tmp_path / "k.npz", labels).matrices["k"], (single + single.T) / 2)
+    with pytest.raises(DataError, match=r"labels\.csv: no column 'who'"):
+        precomputed({"k": tmp_path / "k.npz", "L": labels}, labels="L", group_column="who")
     nan, negative, diagonal, skew = distance.copy(), distance.copy(), distance.copy(), distance.copy()
     skew[1, 4] += 0.1
     nan[2, 3] = np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +19,8 @@ from mklearn.study.data.readers.tables import (
     Table,
     numeric_values,
     read_table,
-    sample_positions,
 )
 from mklearn.study.data.samples import SampleSet, check_numbers, read_each, some
-from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
@@ -59,43 +57,21 @@ def feature_tables(
         return read_table(path, held, array)
 
     tables = read_each(opened, sorted(paths, key=lambda name: name != labels))
-    _check_columns(list(tables.values()), held, has_holder=labels is not None)
+    sources = list(tables.values())
+    _check_columns(sources, held, has_holder=labels is not None)
     holder = tables.pop(labels) if labels else None
-    numbered = [table for table in tables.values() if not table.has_ids]
-    if numbered and holder is None and len({(table.path, len(table.ids)) for table in tables.values()}) > 1:
-        raise DataError(
-            f"{numbered[0].path}: no array {held.id_column!r} of ids; samples of several files, or of arrays with "
-            "different numbers of rows, need ids, or a labels file in their order (labels: ...)"
-        )
-    if holder is not None:
-        tables = {name: _in_order_of(holder, table, held.id_column) for name, table in tables.items()}
+    tables = _with_ids(tables, holder, held.id_column)
     names = {name: table.names for name, table in tables.items() if table.names is not None}
-    source = ", ".join(str(table.path) for table in tables.values())
-    sources = [*([] if holder is None else [holder]), *tables.values()]
     views = read_each(lambda name: _numbers(tables[name], impute), list(tables))
     absent = _absent(views, tables, holder, missing_views)
     kept = absent.index[~absent.any(axis=1) if missing_views == "drop" else ~absent.all(axis=1)].to_numpy(dtype=str)
-    label_text = agreed(sources, kept, "labels")
-    labelled, note = _labelled(label_text, sources[0].path, held)
-    ids = kept[labelled]
-    values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables}
-    gaps = {name: np.isnan(table) for name, table in values.items()}
-    single = {name: int(gap[~gap.all(axis=1)].sum()) for name, gap in gaps.items()}
-    notes = [*_missing_notes(absent, missing_views), *note]
-    if counted := ", ".join(f"{name} {n}" for name, n in single.items() if n):
-        notes.append(
-            f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {counted}"
-        )
-    notes += [
-        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, and kernels and "
-        "other methods do so with `feature_scaling: log`"
-        for name, table in values.items()
-        if is_heavy_tailed(table)
-    ]
-    groups = agreed(sources, ids, "groups") if held.group_column else None
-    return _sample_set(
-        ids, label_text[labelled], held.task, source, tables=values, notes=tuple(notes), groups=groups, columns=names
-    )
+
+    def content(ids: np.ndarray) -> dict[str, Any]:
+        values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables}
+        return {"tables": values, "columns": names, "notes": _notes_on_values(values, impute)}
+
+    return _labelled_samples([*([holder] if holder else []), *tables.values()], kept, held, content,
+                             _missing_notes(absent, missing_views))  # fmt: skip
 
 
 def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kernel", **columns: Any) -> SampleSet:
@@ -112,40 +88,45 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
     """
     held = Columns(**columns)
     holder = read_table(Path(paths[labels]), held)
-    path, text = holder.path, holder.labels
-    if text is None:
-        raise DataError(f"{path}: no column {held.label_column!r}; it has {some(holder.columns)}")
-    labelled, note = _labelled(text, path, held)
+    _check_columns([holder], held, has_holder=True)
 
-    def matrix(name: str) -> np.ndarray:
-        return _matrix(Path(paths[name]), held.id_column, holder, measure)[np.ix_(labelled, labelled)]
+    def content(ids: np.ndarray) -> dict[str, Any]:
+        def matrix(name: str) -> np.ndarray:
+            return _matrix(Path(paths[name]), held.id_column, holder, measure).loc[ids, ids].to_numpy()
 
-    matrices = read_each(matrix, [name for name in paths if name != labels])
-    return _sample_set(
-        holder.ids[labelled], text[labelled], held.task, str(path), matrices=matrices, notes=note,
-        measures=dict.fromkeys(matrices, measure), groups=None if holder.groups is None else holder.groups[labelled],
-    )  # fmt: skip
+        matrices = read_each(matrix, [name for name in paths if name != labels])
+        return {"matrices": matrices, "measures": dict.fromkeys(matrices, measure)}
+
+    return _labelled_samples([holder], holder.ids, held, content)
 
 
-def _labelled(text: np.ndarray, path: Path, columns: Columns) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return the positions of samples with a label or number, and a note on the others; DataError if none has one."""
+def _labelled_samples(
+    sources: Sequence[Table], ids: np.ndarray, columns: Columns, content: Callable[[np.ndarray], dict[str, Any]],
+    notes: Sequence[str] = (),
+) -> SampleSet:  # fmt: skip
+    """Return the samples of `ids` that have a label or number, with their content; DataError if none has one."""
     what, predicts = ("label", "labels") if columns.task == "classes" else ("number", "predicts")
-    labelled = np.flatnonzero(text != "")
-    n = len(text) - len(labelled)
-    if not len(labelled):
+    paths = ", ".join(str(source.path) for source in sources)
+    labels = agreed(sources, ids, "labels")
+    labelled = labels != ""
+    if not labelled.any():
         raise DataError(
-            f"{path}: no sample has a {what} (column {columns.label_column!r}); NA means none (missing_labels)"
+            f"{paths}: no sample has a {what} (column {columns.label_column!r}); NA means none (missing_labels)"
         )
-    subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
-    note = f"{subject} left out (missing_labels); a final model {predicts} them: mklearn predict"
-    return labelled, (note,) if n else ()
-
-
-def _sample_set(ids: np.ndarray, labels: np.ndarray, task: TargetKind, source: str, **content: Any) -> SampleSet:
+    if n := int((~labelled).sum()):
+        subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
+        final = f"a final model {predicts} them: mklearn predict"
+        notes = [*notes, f"{subject} left out (missing_labels); {final}"]
+    ids, labels = ids[labelled], labels[labelled]
+    groups = agreed(sources, ids, "groups") if columns.group_column else None
+    held = content(ids)
+    notes = (*notes, *held.pop("notes", ()))
     try:
-        return SampleSet(ids, labels if task == "classes" else labels.astype(np.float64), **content)
+        return SampleSet(
+            ids, labels if columns.task == "classes" else labels.astype(np.float64), groups=groups, notes=notes, **held
+        )
     except DataError as error:
-        raise DataError(f"{source}: {error}") from error
+        raise DataError(f"{paths}: {error}") from error
 
 
 def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:
@@ -183,16 +164,26 @@ def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: boo
         raise DataError(f"{paths}: no column {some(unknown)}{hint}.{nearest(unknown, every)}")
 
 
-def _in_order_of(holder: Table, table: Table, id_column: str) -> Table:
-    """Return a table that has no ids with those of the labels file."""
-    if table.has_ids:
-        return table
-    if len(table.ids) != len(holder.ids):
+def _with_ids(tables: dict[str, Table], holder: Table | None, id_column: str) -> dict[str, Table]:
+    """Return the tables, of which those without ids have the ids of the labels file, in its order."""
+    without = [table for table in tables.values() if not table.has_ids]
+    if without and holder is None and len({(table.path, len(table.ids)) for table in tables.values()}) > 1:
         raise DataError(
-            f"{table.path}: no array {id_column!r} of ids, and {len(table.ids)} rows where {holder.path} has "
-            f"{len(holder.ids)} samples"
+            f"{without[0].path}: no array {id_column!r} of ids; samples of several files, or of arrays with "
+            "different numbers of rows, need ids, or a labels file in their order (labels: ...)"
         )
-    return replace(table, features=table.features.set_axis(holder.ids))
+    if holder is None:
+        return tables
+    for table in without:
+        if len(table.ids) != len(holder.ids):
+            raise DataError(
+                f"{table.path}: no array {id_column!r} of ids, and {len(table.ids)} rows where {holder.path} has "
+                f"{len(holder.ids)} samples"
+            )
+    return {
+        name: table if table.has_ids else replace(table, features=table.features.set_axis(holder.ids))
+        for name, table in tables.items()
+    }
 
 
 def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
@@ -256,7 +247,7 @@ def _check_prefixes(tables: Sequence[Table]) -> None:
             )
 
 
-def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> tuple[str, ...]:
+def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequence[str]:
     """Count the samples that lack a table, and say what is done with them."""
     n, n_nowhere = int(absent.any(axis=1).sum()), int(absent.all(axis=1).sum())
     if not n:
@@ -267,11 +258,25 @@ def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> tuple[s
     return (f"{n} of {len(absent)} samples lack a table and {done} (missing_views: {missing_views}){none}. {each}",)
 
 
+def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[str]:
+    """Count the single missing values, and name the tables that logarithms suit."""
+    gaps = {name: np.isnan(table) for name, table in tables.items()}
+    single = {name: int(gap[~gap.all(axis=1)].sum()) for name, gap in gaps.items()}
+    counted = ", ".join(f"{name} {n}" for name, n in single.items() if n)
+    filled = f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {counted}"
+    return [filled] * bool(counted) + [
+        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, and kernels and "
+        "other methods do so with `feature_scaling: log`"
+        for name, table in tables.items()
+        if is_heavy_tailed(table)
+    ]
+
+
 # --- matrices
 
 
-def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> np.ndarray:
-    """Read a matrix in the order of the labels file, exactly symmetric."""
+def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataFrame:
+    """Read a matrix among the samples of the labels file, in its order, exactly symmetric."""
     table = read_table(path, Columns(id_column))
     rows, columns = table.features.shape
     if rows != columns:
@@ -281,23 +286,18 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> np.ndarr
             f"{path}: {rows} rows and no ids, but {holder.path} has {len(holder.ids)} samples; add the ids (column or "
             f"array {id_column!r}) or the missing rows"
         )
-    matrix = numeric_values(table.features, path, table.ids)
-    if table.has_ids:
-        order = _row_order(table.ids, path, holder)
-        named = order if table.names is None else _row_order(np.char.strip(table.names), path, holder)
-        matrix = matrix[np.ix_(order, named)]  # columns may be in another order than rows
-    return _symmetric(matrix, path, holder.ids, measure)
-
-
-def _row_order(names: np.ndarray, path: Path, holder: Table) -> np.ndarray:
-    """Return the positions of the samples of the labels file in `names`, which must be the same set."""
-    lacking, extra = np.setdiff1d(holder.ids, names), np.setdiff1d(names, holder.ids)
-    if len(lacking) or len(extra):
-        raise DataError(
-            f"{path}: its ids are not those of {holder.path}: it lacks {some(lacking) or 'none'} and has "
-            f"{some(extra) or 'none'} that {holder.path} lacks"
-        )
-    return sample_positions(holder.ids, names, path)
+    values = numeric_values(table.features, path, table.ids)
+    ids = table.ids if table.has_ids else holder.ids
+    names = np.char.strip(table.names) if table.has_ids and table.names is not None else ids
+    for side in (ids, names):  # columns may be in another order than rows
+        lacking, extra = np.setdiff1d(holder.ids, side), np.setdiff1d(side, holder.ids)
+        if len(lacking) or len(extra):
+            raise DataError(
+                f"{path}: its ids are not those of {holder.path}: it lacks {some(lacking) or 'none'} and has "
+                f"{some(extra) or 'none'} that {holder.path} lacks"
+            )
+    matrix = pd.DataFrame(values, ids, names).loc[holder.ids, holder.ids]
+    return pd.DataFrame(_symmetric(matrix.to_numpy(), path, holder.ids, measure), holder.ids, holder.ids)
 
 
 def _symmetric(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:
