@@ -1,4 +1,4 @@
-"""Names in a study file that refer to nothing, and what of a data set the registry knows to be impossible.
+"""Names in a study file that refer to nothing, and choices that its data sets, kernels and methods do not have.
 
 They are looked up in the part of the study that is valid, so that they are reported together with all other mistakes.
 """
@@ -23,7 +23,7 @@ from mklearn.study.study import Study
 
 
 class StudyPart(Study):
-    """What of a study is valid; entries of its lists are by number."""
+    """The valid part of a study; entries of its lists are by number."""
 
     study: Slug = "study"
     datasets: dict[Slug, DatasetConfig] = {}
@@ -42,7 +42,7 @@ def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
-    """Return what of a study is valid, and the places of everything else."""
+    """Return the valid part of a study, and the places of everything else."""
     given = normalised(raw)
     for section in ("published", "remarks", "comparisons"):
         if isinstance(raw.get(section), list):
@@ -67,17 +67,17 @@ def table_names(study: Study) -> dict[str, str]:
 def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
     """Return a mistake for each name that refers to nothing; of a part of a study, see `study_part`."""
     names = _Names(study, list(left_out))
-    found = (_in_entries, _in_datasets, _in_kernels, _in_methods, _in_tables)
-    return [mistake for look_up in found for mistake in look_up(study, names)]
+    broken = [mistake for reference in _references(study) for mistake in names.missing(*reference)]
+    return broken + list(_impossible(study, names.valid.get("Gaussian kernel") == set()))
 
 
 def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
-    found = kernels_of(config, study.kernels or None, sources_of(config, study.descriptors))
-    return {one.name: kernel for _, kernel, one in found}
+    planned = kernels_of(config, study.kernels or None, sources_of(config, study.descriptors))
+    return {one.name: kernel for _, kernel, one in planned}
 
 
 class _Names:
-    """What the names in a study, or the valid part of one, can refer to, in all data sets.
+    """Names that a study, or the valid part of one, can refer to, in all data sets.
 
     Names that may belong to what is left out are no mistakes.
     """
@@ -112,18 +112,13 @@ class _Names:
 
     def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
         """Yield a mistake for each name that refers to nothing; ``more`` are valid too."""
-        known = self.valid.get(what)
+        if (named := self.valid.get(what)) is None:
+            return
         for name in as_list(names):
-            if (
-                name is None
-                or known is None
-                or name in known
-                or name in more
-                or ("*" in name and matching(name, known))
-            ):
+            if name is None or name in named or name in more or ("*" in name and matching(name, named)):
                 continue
             if not any(f"-{key}-" in f"-{name}-" or "*" in name for key in self._doubtful):
-                valid = [*known, *more]
+                valid = [*named, *more]
                 yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
 
 
@@ -137,66 +132,67 @@ _DEFINED_IN = {
 }
 
 
-def _in_entries(study: Study, names: _Names) -> Iterator[Mistake]:
-    for section in ("descriptors", "kernels", "methods", "protocols"):
-        for key, entry in (getattr(study, section) or {}).items():
-            for name, text in entry.option_mistakes():
-                yield Mistake(f"{section}.{key}.{name}", text)
+SECTIONS = ("descriptors", "kernels", "methods", "protocols")
+REFERRING = {"dataset": "data set", "protocol": "protocol", "protocols": "protocol", "method": "method"}
+"""Fields of published values, remarks and comparisons that name something."""
 
 
-def _in_datasets(study: Study, names: _Names) -> Iterator[Mistake]:
+def _references(study: Study) -> Iterator[tuple[Any, ...]]:
+    """Yield path, names and kind of all that a study refers to, and names that are valid beside those of the kind."""
     for key, config in study.datasets.items():
         path = f"datasets.{key}"
         if isinstance(config, RegisteredDataset):
-            yield from names.missing(path if config.name == key else f"{path}.name", config.name, "registered data set")
-            if config.entry is not None:
-                for field, text in selection_mistakes(config.entry, config.model_dump()):
-                    yield Mistake(f"{path}.{field}", text)
-        yield from names.missing(f"{path}.splits_of", config.splits_of, "data set")
-        source = study.datasets.get(config.splits_of or key, config).splits_of
-        if config.splits_of != key and source not in (None, config.splits_of):
-            text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
-            yield Mistake(f"{path}.splits_of", text)
+            yield path if config.name == key else f"{path}.name", config.name, "registered data set"
+        yield f"{path}.splits_of", config.splits_of, "data set"
+    for path, entry in _entries(study):
+        yield f"{path}.datasets", entry.datasets, "data set"
     for key, descriptor in (study.descriptors or {}).items():
         if descriptor.kind == TABLE:
-            yield from names.missing(f"descriptors.{key}.table", descriptor.table, "table in any data set")
-
-
-def _in_kernels(study: Study, names: _Names) -> Iterator[Mistake]:
+            yield f"descriptors.{key}.table", descriptor.table, "table in any data set"
     for key, kernel in (study.kernels or {}).items():
-        if not kernel.is_product and kernel.descriptor != "each":
-            yield from names.missing(f"kernels.{key}.descriptor", kernel.descriptor, "descriptor")
-        if kernel.of == "all" and names.valid.get("Gaussian kernel") == set():
-            yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
-        elif kernel.is_product and kernel.of != "all":
-            yield from names.missing(f"kernels.{key}.of", kernel.of, "Gaussian kernel")
-
-
-def _in_methods(study: Study, names: _Names) -> Iterator[Mistake]:
+        if kernel.is_product and kernel.of != "all":
+            yield f"kernels.{key}.of", kernel.of, "Gaussian kernel"
+        elif not kernel.is_product and kernel.descriptor != "each":
+            yield f"kernels.{key}.descriptor", kernel.descriptor, "descriptor"
     for key, method in study.methods.items():
         for field in ("kernels", "kernel_weights"):
-            chosen = getattr(method, field)
-            if isinstance(chosen, list | dict):
-                yield from names.missing(f"methods.{key}.{field}", list(chosen), "kernel")
-        yield from names.missing(f"methods.{key}.protocols", method.protocols, "protocol")
-
-
-def _in_tables(study: Study, names: _Names) -> Iterator[Mistake]:
-    for section in ("descriptors", "kernels", "methods", "protocols"):
-        for key, entry in (getattr(study, section) or {}).items():
-            yield from names.missing(f"{section}.{key}.datasets", entry.datasets, "data set")
-    yield from names.missing("evaluation.reference", study.evaluation.reference, "method")
+            if isinstance(chosen := getattr(method, field), list | dict):
+                yield f"methods.{key}.{field}", list(chosen), "kernel"
+        yield f"methods.{key}.protocols", method.protocols, "protocol"
+    yield "evaluation.reference", study.evaluation.reference, "method"
     if study.calibration is not None:
-        yield from names.missing("calibration.method", study.calibration.method, "method")
+        yield "calibration.method", study.calibration.method, "method"
     if study.final is not None:
-        yield from names.missing("final.method", study.final.method, "method", BEST)
-        yield from names.missing("final.dataset", study.final.dataset, "data set")
-        yield from names.missing("final.protocol", study.final.protocol, "protocol")
-    referring = {"dataset": "data set", "protocol": "protocol", "protocols": "protocol", "method": "method"}
+        yield "final.method", study.final.method, "method", BEST
+        yield "final.dataset", study.final.dataset, "data set"
+        yield "final.protocol", study.final.protocol, "protocol"
     for section in ("published", "remarks", "comparisons"):
         entries = getattr(study, section)
         for number, entry in entries.items() if isinstance(entries, dict) else enumerate(entries):
-            for field, what in referring.items():
-                yield from names.missing(f"{section}[{number}].{field}", getattr(entry, field, None), what)
+            for field, what in REFERRING.items():
+                yield f"{section}[{number}].{field}", getattr(entry, field, None), what
             compared = [method for pair in getattr(entry, "pairs", ()) for method in pair]
-            yield from names.missing(f"{section}[{number}].pairs", compared, "method")
+            yield f"{section}[{number}].pairs", compared, "method"
+
+
+def _entries(study: Study) -> Iterator[tuple[str, Any]]:
+    for section in SECTIONS:
+        for key, entry in (getattr(study, section) or {}).items():
+            yield f"{section}.{key}", entry
+
+
+def _impossible(study: Study, no_gaussian: bool) -> Iterator[Mistake]:
+    """Yield options that do not go together, and selections that a data set does not have."""
+    for path, entry in _entries(study):
+        yield from (Mistake(f"{path}.{name}", text) for name, text in entry.option_mistakes())
+    for key, config in study.datasets.items():
+        if isinstance(config, RegisteredDataset) and config.entry is not None:
+            mistakes = selection_mistakes(config.entry, config.model_dump())
+            yield from (Mistake(f"datasets.{key}.{field}", text) for field, text in mistakes)
+        source = study.datasets.get(config.splits_of or key, config).splits_of
+        if config.splits_of != key and source not in (None, config.splits_of):
+            text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
+            yield Mistake(f"datasets.{key}.splits_of", text)
+    for key, kernel in (study.kernels or {}).items():
+        if kernel.of == "all" and no_gaussian:
+            yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
