@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from tests import entries
 from tests.scores import rows_of, samples_of
-from tests.unit.study.evaluation.test_candidates import GatedMeans
+from tests.unit.study.evaluation.test_split import GatedMeans
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.errors import DataError, SolverFailed

@@ -17,7 +17,6 @@ from tests.scores import chosen_score, component
 import mklearn.study.evaluation.fitted as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
-from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
@@ -90,19 +89,6 @@ def run(
 
 
 # --- labels
-
-
-def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
-    X, y = digits.features, digits.y
-    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], embeds=False)
-    expected = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
-    assert 0.3 < np.mean(expected == y[digits.test]) < 1
-    assert outcome.components == []
-    assert not outcome.embeddings
-    found = outcome.predictions("", y[digits.test], -1)
-    np.testing.assert_array_equal(found.labels, [expected])
-    assert (found.position, set(found.nearest)) == (0, {-1})
-    np.testing.assert_array_equal(found.scores(ACCURACY), [np.mean(expected == y[digits.test])])
 
 
 def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: Any) -> Any:
@@ -238,17 +224,3 @@ def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
     outcome = run(Slow(), X, X_test, y, embeds, RefitSpec(sizes=sizes) if sizes else None)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
     assert [model[-1].n_components for model in outcome.estimators] == (sizes or [1])
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("refit", [None, RefitSpec(sizes=[1, 2, 3])])
-def test_the_nearest_samples_are_those_that_decide(refit: RefitSpec | None, rule: str) -> None:
-    rng = np.random.default_rng(0)
-    y, y_test = np.arange(30) % 3, np.arange(21) % 3
-    X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
-    outcome = run(PCA(n_components=4), X, X_test, y, refit=refit)
-    for position in range(len(outcome.components)):
-        found = outcome.predictions(rule, y_test, position)
-        np.testing.assert_array_equal(y[found.nearest], found.labels[position])
-        assert (found.distances >= 0).all()
-        assert found.scores(ACCURACY)[position] == np.mean(found.labels[position] == y_test)

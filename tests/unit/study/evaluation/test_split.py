@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC
+from tests import entries
 from tests.scores import chosen_score, component, scores
 from tests.split_stacks import split_stacks
 
@@ -15,10 +19,15 @@ import mklearn.study.evaluation.candidates as candidates_module
 import mklearn.study.evaluation.split as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.scaling_choice import choose_scaling
-from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.classifiers import MultiViewClassifier
+from mklearn.errors import ConstantKernel, DataError, NotApplicable, SolverFailed
 from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels import source as source_module
 from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
+from mklearn.study.evaluation.fit_files import model_arrays
+from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
@@ -29,6 +38,24 @@ KERNELS: list[dict[str, Any]] = [
     {"id": "noise", "view": "noise", "kind": "gaussian", "normalise": "centred_trace"},
     {"id": "linear", "view": "p", "kind": "linear", "measure": "inner_product", "centre": True},
 ]
+ON_KERNELS: dict[str, Any] = {"kernels": {"kind": "kernels"}}
+GATED = ON_KERNELS | {"gating": {"kind": "features", "descriptors": ["pixels-0a"]}}
+
+
+def few_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Thirty digits of each of three classes."""
+    X, y = load_digits(n_class=3, return_X_y=True)
+    chosen = np.concatenate([np.flatnonzero(y == code)[:30] for code in range(3)])
+    return X[chosen], y[chosen].astype(np.int64)
+
+
+X, Y = few_digits()
+TEST = np.flatnonzero(np.arange(90) % 3 == 0)
+TRAIN = np.setdiff1d(np.arange(90), TEST)
+PAIRWISE = {
+    "d": MEASURES["squared_euclidean"](X), "p": MEASURES["inner_product"](X),
+    "noise": MEASURES["squared_euclidean"](np.random.default_rng(0).normal(size=(90, 5))),
+}  # fmt: skip
 
 
 class Recorder:
@@ -59,59 +86,82 @@ class Recorder:
         return K.mean(axis=0) @ rng.normal(size=(K.shape[2], 2))
 
 
+class GatedMeans:
+    """Nearest class mean in the kernels, with decision values."""
+
+    def __init__(self, strength: float = 1.0, kernels: Any = "linear", gating: str = "") -> None:
+        self.strength, self.kernels, self.gating = strength, kernels, gating
+
+    def fit(self, X: Views, y: NDArray[Any]) -> GatedMeans:
+        self.transform_ = StackTransform(self.kernels)
+        stack, gating = self.transform_.fit_transform(X), X[self.gating]
+        assert len(X) == len(gating) == len(y)
+        self.classes_ = np.unique(y)
+        self.mean_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
+        self.kernel_weights_ = np.full(len(stack), 1 / len(stack))
+        return self
+
+    def decision_function(self, X: Views) -> NDArray[np.float64]:
+        stack, gating = self.transform_.transform(X), X[self.gating]
+        scores: NDArray[np.float64] = self.strength * stack.matrices.mean(axis=0) @ self.mean_ + 1e-9 * gating.mean()
+        return scores
+
+    def predict(self, X: Views) -> NDArray[Any]:
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+
+class GatedEmbedding(GatedMeans):
+    """The decision values as an embedding."""
+
+    def transform(self, X: Views) -> NDArray[np.float64]:
+        return self.decision_function(X)
+
+
 @pytest.fixture(autouse=True)
 def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recorder, "seen", [])
     monkeypatch.setattr(Recorder, "fails_at", set())
     monkeypatch.setattr(Recorder, "fails_below", 0)
-    load = module.load
+    monkeypatch.setattr(Recorder, "failure", SolverFailed)
+    load, own = module.load, {each.__name__: each for each in (Recorder, GatedMeans, GatedEmbedding)}
     for loading in (module, candidates_module):
-        monkeypatch.setattr(loading, "load", lambda name: Recorder if name == "recorder" else load(name))
+        monkeypatch.setattr(loading, "load", lambda name: own[name] if name in own else load(name))
 
 
-@pytest.fixture(scope="module")
-def digits() -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64], NDArray[np.intp], NDArray[np.intp]]:
-    """Pairwise matrices of 90 digits of three classes, labels, 60 training and 30 test samples."""
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(n_class=3, return_X_y=True)
-    chosen = np.concatenate([np.flatnonzero(y == code)[:30] for code in range(3)])
-    X, y = X[chosen], y[chosen]
-    noise = np.random.default_rng(0).normal(size=(90, 5))
-    pairwise = {"d": MEASURES["squared_euclidean"](X), "p": MEASURES["inner_product"](X),
-                "noise": MEASURES["squared_euclidean"](noise)}  # fmt: skip
-    test = np.flatnonzero(np.arange(90) % 3 == 0)
-    return pairwise, y.astype(np.int64), np.setdiff1d(np.arange(90), test), test
+def method_of(implementation: str = KFD, inputs: Any = ON_KERNELS, embeds: bool = True, **fields: Any) -> MethodSpec:
+    """A method whose parameters are the fields that a specification has not; a list is a grid."""
+    named = {name: fields.pop(name) for name in ("kernel_choice",) if name in fields}
+    grid = {name: value for name, value in fields.items() if isinstance(value, list)}
+    parameters = {name: value for name, value in fields.items() if name not in grid}
+    spec = {"id": "m", "implementation": implementation, "inputs": inputs, "embeds": embeds, **named}
+    return MethodSpec.model_validate(spec | {"grid": grid, "parameters": parameters})
 
 
-def run(
-    digits: Any, implementation: str = KFD, kernels: Any = KERNELS, neighbours: Any = ("euclidean",), inner: Any = 3,
-    components: Any = "best", **parameters: Any,
-) -> SplitResult:  # fmt: skip
-    pairwise, y, train, test = digits
-    problem = on_matrices(pairwise, y, kernels, method_of(implementation, **parameters))
-    evaluation = EvaluationSpec(
-        neighbours=list(neighbours), inner_folds=3 if inner is None else inner, components=components
-    )
-    first = None
-    if inner is None:
-        first = Choice(candidates(problem.method, len(kernels)), dict.fromkeys(neighbours, (0, None)))
-    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, choice=first)
+def on_views(method: MethodSpec, kernels: Any = KERNELS, y: Any = Y, **views: Any) -> MethodOnViews:
+    named = {name: Pairwise(matrix) for name, matrix in PAIRWISE.items()} | {"pixels-0a": X[:, :2]}
+    return MethodOnViews(Views(views or named), y, method, kernels)
 
 
-def on_matrices(pairwise: Any, y: NDArray[np.int64], kernels: Any, method: MethodSpec) -> MethodOnViews:
-    return MethodOnViews(Views({name: Pairwise(matrix) for name, matrix in pairwise.items()}), y, method, kernels)
+def evaluated(
+    problem: MethodOnViews, train: Any = TRAIN, test: Any = TEST, first: Choice | None = None, **evaluation: Any
+) -> SplitResult:
+    spec = EvaluationSpec(**{"neighbours": ["euclidean"], "inner_folds": 3} | evaluation)
+    return evaluate_split(problem, train, test, evaluation=spec, seed=0, choice=first)
 
 
-def method_of(implementation: str = KFD, kernel_choice: Any = None, **parameters: Any) -> MethodSpec:
-    """A method on kernels; a list is a grid."""
-    grid = {name: value for name, value in parameters.items() if isinstance(value, list)}
-    return MethodSpec(
-        id="m", implementation=implementation, grid=grid, kernel_choice=kernel_choice,
-        parameters={name: value for name, value in parameters.items() if name not in grid},
-        inputs={"kernels": {"kind": "kernels"}},
-        embeds=True,
-    )  # fmt: skip
+EVALUATION = ("neighbours", "inner_folds", "components", "choice", "choose_by", "train", "test", "first")
+
+
+def run(implementation: str = KFD, kernels: Any = KERNELS, y: Any = Y, pairwise: Any = PAIRWISE, **more: Any) -> Any:
+    """Evaluate a method on the digits, of which some samples are trained on and tested."""
+    evaluation = {name: more.pop(name) for name in EVALUATION if name in more}
+    views = {name: Pairwise(matrix) for name, matrix in pairwise.items()} | {"pixels-0a": X[:, :2]}
+    return evaluated(on_views(method_of(implementation, **more), kernels, y, **views), **evaluation)
+
+
+def run_gated(estimator: str = "GatedMeans", embeds: bool = False, **more: Any) -> SplitResult:
+    result: SplitResult = run(estimator, KERNELS[:2], inputs=GATED, embeds=embeds, inner_folds=2, **more)
+    return result
 
 
 # --- the grid
@@ -127,29 +177,36 @@ def test_the_grid_is_the_product_of_the_lists() -> None:
     assert [(c.kernel, c.parameters["ridge"]) for c in each] == [(k, r) for k in range(3) for r in (1, 2)]
 
 
+@pytest.mark.parametrize("impute", ["none", "median"])
+def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
+    inputs = ON_KERNELS | {"gating": GATED["gating"] | {"impute": impute}}
+    made = on_views(method_of("mklearn.classifiers.lmkl_svc:LMKLSVC", inputs, False))
+    estimator = made.unfitted(candidates(made.method, 1)[0])
+    assert estimator.gating == ("pixels-0a" if impute == "none" else {"view": "pixels-0a", "impute": "median"})
+
+
 # --- what is fitted on what
 
 
-def fitted_on(digits: Any, fitted: Recorder) -> int:
+def fitted_on(fitted: Recorder) -> int:
     """Which inner fold an estimator was fitted without, or -1 for all training samples; the kernels are those there."""
-    pairwise, y, train, test = digits
-    parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
+    parts = [(TRAIN[inside], TRAIN[outside]) for inside, outside in inner_folds(Y[TRAIN], 3, 0)] + [(TRAIN, TEST)]
     for number, (inside, outside) in enumerate(parts):
-        K, K_new, _ = split_stacks(pairwise, KERNELS, inside, outside)
+        K, K_new, _ = split_stacks(PAIRWISE, KERNELS, inside, outside)
         if fitted.K.shape == K.matrices.shape and np.array_equal(fitted.K, K.matrices):
-            np.testing.assert_array_equal(fitted.y, y[inside])
+            np.testing.assert_array_equal(fitted.y, Y[inside])
             own, new = fitted.applied
-            np.testing.assert_array_equal(own, split_stacks(pairwise, KERNELS, inside, inside)[1].matrices)
+            np.testing.assert_array_equal(own, split_stacks(PAIRWISE, KERNELS, inside, inside)[1].matrices)
             np.testing.assert_array_equal(new, K_new.matrices)
             return number if number < 3 else -1
     raise AssertionError("fitted on other samples than those of a fold, or of the split")
 
 
-@pytest.mark.parametrize("rules", [("euclidean",), ("euclidean", "cosine")])
-def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(digits: Any, rules: Any) -> None:
+@pytest.mark.parametrize("rules", [["euclidean"], ["euclidean", "cosine"]])
+def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(rules: list[str]) -> None:
     """Each candidate at most once on each fold, whatever the rules; the chosen one on all of them, and then at last."""
-    result = run(digits, "recorder", neighbours=rules, strength=[1.0, 2.0])
-    done = [(fitted.strength, fitted_on(digits, fitted)) for fitted in Recorder.seen]
+    result = run("Recorder", neighbours=rules, strength=[1.0, 2.0])
+    done = [(fitted.strength, fitted_on(fitted)) for fitted in Recorder.seen]
     assert len(set(done)) == len(done)
     chosen = {rule.candidate.parameters["strength"] for rule in result.rules.values()}
     assert {(strength, fold) for strength in chosen for fold in (-1, 0, 1, 2)} <= set(done)
@@ -157,23 +214,34 @@ def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(d
     assert all(fold == -1 for _, fold in done[-len(chosen) :])
 
 
+@pytest.mark.parametrize("choice", [None, "best_single"])
+def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each measure is computed once for each inner fold, whatever the candidates and kernels."""
+    sizes: list[tuple[int, ...]] = []
+
+    def noting(compute: Any) -> Any:
+        return lambda *tables: sizes.append(tuple(len(table) for table in tables)) or compute(*tables)
+
+    monkeypatch.setattr(source_module, "MEASURES", {name: noting(compute) for name, compute in MEASURES.items()})
+    specs = [{"id": f"k{width}", "view": "t", "bandwidth": width, "feature_scaling": "standard"} for width in (0.5, 2)]
+    made = on_views(method_of(kernel_choice=choice, ridge=[1e-3, 1e-1]), specs, t=X)
+    evaluated(made, neighbours=["euclidean", "cosine"], inner_folds=4)
+    on_folds = [each for each in sizes if each[-1] < len(TRAIN)]
+    assert len(on_folds) == 4 * 2  # folds, and among training samples or of those held out
+    assert sorted(set(sizes) - set(on_folds)) == [(30, 60), (60,)]
+    assert len(sizes) - len(on_folds) == 2
+
+
 # --- nothing of the test samples
 
 
-def embeddings(found: RuleResult) -> Any:
+def embeddings(result: RuleResult) -> Any:
     """Training and test samples, embedded."""
-    return found.fitted.embeddings[0]
+    return result.fitted.embeddings[0]
 
 
 def chosen(result: SplitResult) -> list[Any]:
     return [(rule, found.candidate, component(found)) for rule, found in result.rules.items()]
-
-
-def assert_same_training(one: SplitResult, other: SplitResult) -> None:
-    assert chosen(one) == chosen(other)
-    for rule, found in one.rules.items():
-        np.testing.assert_array_equal(embeddings(found)[0], embeddings(other.rules[rule])[0])
-        np.testing.assert_array_equal(found.fitted.weights, other.rules[rule].fitted.weights)
 
 
 WAYS: list[dict[str, Any]] = [
@@ -183,6 +251,53 @@ WAYS: list[dict[str, Any]] = [
     {"implementation": "mklearn.subspace.mkldr:MKLDR", "graph": "lde", "max_iter": 1},
     {"implementation": "mklearn.subspace.kernel_lde:KernelLDE"},
 ]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_labels_and_distances_of_test_samples_change_neither_choice_nor_embedding(way: Any) -> None:
+    labels, rng, rules = Y.copy(), np.random.default_rng(2), ["euclidean", "cosine"]
+    labels[TEST] = np.random.default_rng(1).permutation(Y[TEST])
+    noise = {}
+    for name, matrix in PAIRWISE.items():
+        drawn = rng.uniform(0.1, 1.0, size=matrix.shape) * matrix.max()
+        noise[name] = drawn + drawn.T
+        np.fill_diagonal(noise[name], np.diagonal(matrix))
+        noise[name][np.ix_(TRAIN, TRAIN)] = matrix[np.ix_(TRAIN, TRAIN)]
+    one, relabelled, moved = (
+        run(pairwise=matrices, y=codes, neighbours=rules, **way)
+        for matrices, codes in ((PAIRWISE, Y), (PAIRWISE, labels), (noise, Y))
+    )
+    assert chosen(one) == chosen(relabelled) == chosen(moved)
+    for rule, found in one.rules.items():
+        for other in (relabelled.rules[rule], moved.rules[rule]):
+            np.testing.assert_array_equal(embeddings(found)[0], embeddings(other)[0])
+            np.testing.assert_array_equal(found.fitted.weights, other.fitted.weights)
+        np.testing.assert_array_equal(embeddings(found)[1], embeddings(relabelled.rules[rule])[1])
+        assert not np.array_equal(embeddings(found)[1], embeddings(moved.rules[rule])[1])
+    assert any((scores(one.rules[rule]) != scores(relabelled.rules[rule])).any() for rule in rules)
+
+
+def test_choice_on_the_test_samples_is_never_worse_there() -> None:
+    """It takes the candidate with the best test accuracy, of several the first; nothing is held out of training."""
+    ridges = [1e2, 1e-1, 1e-3]
+    for kernel_choice in (None, "best_single"):
+        grid = candidates(method_of(kernel_choice=kernel_choice, ridge=ridges), len(KERNELS))
+        alone = []
+        for candidate in grid:
+            own = KERNELS if candidate.kernel is None else [KERNELS[candidate.kernel]]
+            alone.append(scores(run(kernels=own, choice="test_set", **candidate.parameters).rules["euclidean"]).max())
+        best = run(kernel_choice=kernel_choice, ridge=ridges, choice="test_set").rules["euclidean"]
+        assert scores(best).max() == max(alone)
+        assert chosen_score(best) is None, "there is no value without the test samples"
+        assert best.candidate == grid[int(np.argmax(alone))]
+        honest = chosen_score(run(kernel_choice=kernel_choice, ridge=ridges).rules["euclidean"])
+        assert honest is not None
+        assert honest <= max(alone)
+    weighted = run(kernel_choice="cv_accuracy", components="all", choice="test_set")
+    assert (chosen_score(weighted.rules["euclidean"]), bool(weighted.selection_message)) == (None, True)
+
+
+# --- automatic scalings of features
 
 
 def scaled_table(informative: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -198,32 +313,29 @@ def scaled_table(informative: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def test_training_samples_choose_the_automatic_scaling_of_each_view(choice: Any) -> None:
     """The fit is the one with the scalings named; each view has its own, whatever the method and its kernels."""
     (wide, y), (turned, _) = scaled_table("standard"), scaled_table("unit")
-    views = Views({"wide": wide, "turned": turned})
-    train, test = np.flatnonzero(np.arange(80) % 2 == 0), np.flatnonzero(np.arange(80) % 2)
     sources = {"w1": ("wide", 1.0), "w2": ("wide", 2.0), "t": ("turned", 1.0)}
     specs = [
         {"id": name, "view": view, "feature_scaling": "auto", "bandwidth": width}
         for name, (view, width) in sources.items()
     ]
     product = {"id": "p", "kind": "product", "factors": [{"view": "turned", "feature_scaling": "auto"}, specs[0]]}
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all")
     method = method_of(kernel_choice=choice, ridge=[1e-3, 1e-1])
 
-    def evaluated(kernels: Any) -> SplitResult:
-        problem = MethodOnViews(views, y, method, kernels)
-        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
+    def with_kernels(kernels: Any) -> SplitResult:
+        made = on_views(method, kernels, y, wide=wide, turned=turned)
+        return evaluated(made, np.arange(0, 80, 2), np.arange(1, 80, 2), components="all")
 
-    result = evaluated([*specs, product])
+    result = with_kernels([*specs, product])
     found = result.rules["euclidean"]
     assert result.scalings == {"w1": "standard", "w2": "standard", "t": "unit"}
     assert [info["feature_scaling"] for info in found.fitted.kernel_info[:3]] == ["standard", "standard", "unit"]
     fixed = [spec | {"feature_scaling": result.scalings[spec["id"]]} for spec in specs]
     fixed.append(product | {"factors": [{"view": "turned", "feature_scaling": "unit"}, fixed[0]]})
-    expected = evaluated(fixed).rules["euclidean"]
+    expected = with_kernels(fixed).rules["euclidean"]
     assert found.candidate == expected.candidate
     np.testing.assert_array_equal(embeddings(found)[1], embeddings(expected)[1])
     assert scores(found)[-1] > 0.8
-    assert evaluated(specs[1:2]).scalings == {"w2": "standard"}
+    assert with_kernels(specs[1:2]).scalings == {"w2": "standard"}
     assert specs[0]["feature_scaling"] == "auto", "the study's own spec is not changed"
 
 
@@ -234,209 +346,177 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
     y = np.repeat(np.arange(10) % 2, 8)
     angle = 0.5 * rng.normal(size=80) + 0.8 * y
     lengths = np.repeat([1.0, 4, 2, 5, 3, 6, 7, 8, 9, 10], 8)
-    X = lengths[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    problem = MethodOnViews(Views({"t": X}), y, method_of(), [{"id": "k", "view": "t", "feature_scaling": "auto"}])
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, components="all")
+    table = lengths[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    problem = on_views(method_of(), [{"id": "k", "view": "t", "feature_scaling": "auto"}], y, t=table)
 
-    def chosen(train: NDArray[np.intp], groups: Any) -> dict[str, str]:
+    def scalings(train: NDArray[np.intp], groups: Any) -> dict[str, str]:
         test = np.setdiff1d(np.arange(80), train)
-        grouped = replace(problem, groups=groups)
-        return dict(evaluate_split(grouped, train, test, evaluation=evaluation, seed=0).scalings)
+        result = evaluated(replace(problem, groups=groups), train, test, inner_folds=2, components="all")
+        return dict(result.scalings)
 
     whole, mixed = np.arange(64), np.flatnonzero(np.arange(80) % 5)
-    assert chosen(whole, names) == {"k": "unit"}
-    assert chosen(whole, None) == {"k": choose_scaling(X[whole], y[whole])} != {"k": "unit"}
-    assert chosen(mixed, names) == {"k": choose_scaling(X[mixed], y[mixed])} != {"k": "unit"}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_labels_and_distances_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: Any) -> None:
-    pairwise, y, train, test = digits
-    labels = y.copy()
-    labels[test] = np.random.default_rng(1).permutation(y[test])
-    rng, rules = np.random.default_rng(2), ("euclidean", "cosine")
-    noise = {}
-    for name, matrix in pairwise.items():
-        drawn = rng.uniform(0.1, 1.0, size=matrix.shape) * matrix.max()
-        noise[name] = drawn + drawn.T
-        np.fill_diagonal(noise[name], np.diagonal(matrix))
-        noise[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
-    one, relabelled, moved = (
-        run((matrices, codes, train, test), neighbours=rules, **way)
-        for matrices, codes in ((pairwise, y), (pairwise, labels), (noise, y))
-    )
-    for other in (relabelled, moved):
-        assert_same_training(one, other)
-    for rule in rules:
-        np.testing.assert_array_equal(embeddings(one.rules[rule])[1], embeddings(relabelled.rules[rule])[1])
-        assert not np.array_equal(embeddings(one.rules[rule])[1], embeddings(moved.rules[rule])[1])
-    assert any((scores(one.rules[rule]) != scores(relabelled.rules[rule])).any() for rule in rules)
-
-
-@pytest.mark.parametrize("kernel_choice", [None, "best_single"])
-def test_choice_on_the_test_samples_is_never_worse_there(digits: Any, kernel_choice: Any) -> None:
-    """It takes the candidate with the best test accuracy, of several the first; nothing is held out of training."""
-    pairwise, y, train, test = digits
-    method = method_of(kernel_choice=kernel_choice, ridge=[1e2, 1e-1, 1e-3])
-
-    def result(choice: Any, method: MethodSpec, kernels: Any = KERNELS) -> RuleResult:
-        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best", choice=choice)
-        problem = on_matrices(pairwise, y, kernels, method)
-        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
-
-    best = result("test_set", method)
-    alone = []
-    for candidate in candidates(method, len(KERNELS)):
-        own = KERNELS if candidate.kernel is None else [KERNELS[candidate.kernel]]
-        single = method_of(**candidate.parameters)
-        alone.append(scores(result("test_set", single, own)).max())
-    assert scores(best).max() == max(alone)
-    assert chosen_score(best) is None, "there is no value without the test samples"
-    assert best.candidate == candidates(method, len(KERNELS))[int(np.argmax(alone))]
-    honest = chosen_score(result("inner_cv", method))
-    assert honest is not None
-    assert honest <= max(alone)
-
-
-def test_weights_by_accuracies_on_the_test_samples_have_no_value_without_them(digits: Any) -> None:
-    pairwise, y, train, test = digits
-    problem = on_matrices(pairwise, y, KERNELS, method_of(kernel_choice="cv_accuracy"))
-    for choice, known in (("inner_cv", True), ("test_set", False)):
-        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all", choice=choice)
-        result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
-        assert (chosen_score(result.rules["euclidean"]) is not None) is known
-        assert bool(result.selection_message) is not known
+    assert scalings(whole, names) == {"k": "unit"}
+    assert scalings(whole, None) == {"k": choose_scaling(table[whole], y[whole])} != {"k": "unit"}
+    assert scalings(mixed, names) == {"k": choose_scaling(table[mixed], y[mixed])} != {"k": "unit"}
 
 
 # --- choices
 
 
-def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> None:
-    """Computed anew, kernel by kernel."""
-    _, y, train, _ = digits
-    means = []
+@pytest.mark.parametrize("kernel_choice", ["best_single", "cv_accuracy"])
+@pytest.mark.parametrize("neighbours", [["euclidean"], ["cosine", "euclidean"]])
+def test_kernels_are_chosen_and_weighted_by_their_inner_accuracies(kernel_choice: str, neighbours: list[str]) -> None:
+    """Compute them anew, kernel by kernel, by the rule of the headline; the noise among the kernels is the worst."""
+    best = []
     for kernel in KERNELS:
         curves = []
-        for inside, outside in inner_folds(y[train], 3, 0):
-            one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel])
+        for inside, outside in inner_folds(Y[TRAIN], 3, 0):
+            one = run(kernels=[kernel], train=TRAIN[inside], test=TRAIN[outside], components="all")
             curves.append(scores(one.rules["euclidean"]))
-        means.append(np.mean(curves, axis=0).max())
-    found = run(digits, kernel_choice="best_single").rules["euclidean"]
-    assert found.candidate.kernel is not None
-    assert means[found.candidate.kernel] == max(means)
-    assert found.candidate.kernel != 2  # the noise
+        best.append(np.mean(curves, axis=0).max())
+    assert np.argmin(best) == 2
+    found = run(neighbours=neighbours, kernel_choice=kernel_choice).rules["euclidean"]
+    if kernel_choice == "cv_accuracy":
+        np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
+    else:
+        assert best[found.candidate.kernel] == max(best)
 
 
-def test_rules_choose_for_themselves(digits: Any) -> None:
-    both = run(digits, neighbours=("cosine", "euclidean"), ridge=[1e-4, 1.0])
+def test_rules_choose_for_themselves() -> None:
+    both = run(neighbours=["cosine", "euclidean"], ridge=[1e-4, 1.0])
     assert list(both.rules) == ["cosine", "euclidean"]
     for rule in both.rules:
-        alone = run(digits, neighbours=(rule,), ridge=[1e-4, 1.0])
+        alone = run(neighbours=[rule], ridge=[1e-4, 1.0])
         assert chosen(alone) == [entry for entry in chosen(both) if entry[0] == rule]
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "auc"])
+def test_another_metric_chooses(metric: str) -> None:
+    """Negative strength turns the order of the decision values round, and every metric notices."""
+    (found,) = run_gated(strength=[-1.0, 1.0], choose_by=metric).rules.values()
+    assert found.candidate.parameters == {"strength": 1.0}
+
+
+def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
+    result = run_gated("GatedEmbedding", True, choose_by="auc")
+    (found,) = result.rules.values()
+    assert (found.predictions.components, found.predictions.position) == ([1, 2, 3], None)
+    assert "no decision_function" in result.selection_message
+    with pytest.raises(SolverFailed, match="no decision_function"):  # a grid has to be chosen from
+        run_gated("GatedEmbedding", True, strength=[1.0, 2.0], choose_by="auc")
+
+
+def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a bandwidth that is given, nothing of the kernels is fitted, and the refits have the same kernels."""
+    few = np.concatenate([TRAIN[Y[TRAIN] == code][:6] for code in range(3)])
+    kernels = [
+        KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
+        for k in range(4)
+    ]
+
+    def chosen_by_refits(shared: bool) -> Any:
+        with monkeypatch.context() as patch:
+            if not shared:
+                patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
+            return chosen(
+                run("mklearn.subspace.kernel_mmc:KernelMMC", kernels, kernel_choice="best_single", train=few,
+                    neighbours=["euclidean", "cosine"], inner_folds="leave_one_out")
+            )  # fmt: skip
+
+    assert chosen_by_refits(shared=True) == chosen_by_refits(shared=False)
 
 
 # --- failures
 
 
 @pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
-def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    good = run(digits, "recorder", strength=[2.0]).rules["euclidean"]
+def test_a_candidate_that_fails_is_not_chosen(failure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that fails on every inner fold, which is smaller, leaves the number of components open."""
+    good = run("Recorder", strength=[2.0]).rules["euclidean"]
+    assert component(good) is not None
     monkeypatch.setattr(Recorder, "failure", failure)
     monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
-    found = run(digits, "recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
+    found = run("Recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
     assert found.candidate.parameters == {"strength": 2.0}
     np.testing.assert_array_equal(scores(found), scores(good))
+    monkeypatch.setattr(Recorder, "fails_below", len(TRAIN))
+    for inner in (3, "leave_one_out"):
+        result = run("Recorder", neighbours=["euclidean", "cosine"], inner_folds=inner, strength=[2.0])
+        assert list(result.rules) == ["euclidean", "cosine"]
+        for found in result.rules.values():
+            assert (found.predictions.components, found.predictions.position) == ([1, 2], None)
+        np.testing.assert_array_equal(scores(result.rules["euclidean"]), scores(good))
+        assert "every candidate failed" in result.selection_message
+        assert "no solution at 2.0" in result.selection_message
+    with pytest.raises(SolverFailed):  # a grid would have to be chosen from
+        run("Recorder", strength=[2.0, 4.0])
 
 
 @pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
-def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any) -> None:
+def test_without_inner_folds_nothing_but_the_dimension_is_left_open() -> None:
     """All components need none; a grid is compared at all of them, and the classes - 1 are taken."""
-    pairwise, y, train, test = digits
-    few = np.array([train[y[train] == code][0] for code in range(3)])  # one sample of each class
-    result = run((pairwise, y, few, test))
+    few = np.array([TRAIN[Y[TRAIN] == code][0] for code in range(3)])  # one sample of each class
+    result = run(train=few)
     found = result.rules["euclidean"]
     assert (component(found), chosen_score(found), len(scores(found))) == (None, None, 2)
     assert "class 0 has one" in result.selection_message
     with pytest.raises(NotApplicable):
-        run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
-    found = run((pairwise, y, few, test), components="all").rules["euclidean"]
+        run(train=few, ridge=[1e-3, 1e-1])
+    found = run(train=few, components="all").rules["euclidean"]
     assert (component(found), chosen_score(found)) == (2, scores(found)[-1])
-    assert component(run(digits, components="all", ridge=[1e-3, 1e-1]).rules["euclidean"]) == 2
+    assert component(run(components="all", ridge=[1e-3, 1e-1]).rules["euclidean"]) == 2
 
 
-@pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
-def test_without_a_solution_in_the_inner_folds_all_dimensions_are_reported(
-    digits: Any, failure: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One candidate that fails on every inner fold, which is smaller, and not on all training samples."""
-    good = run(digits, "recorder").rules["euclidean"]
-    assert component(good) is not None
-    monkeypatch.setattr(Recorder, "failure", failure)
-    monkeypatch.setattr(Recorder, "fails_below", len(digits[2]))
-    for inner in (3, "leave_one_out"):
-        result = run(digits, "recorder", neighbours=("euclidean", "cosine"), inner=inner)  # type: ignore[arg-type]
-        assert list(result.rules) == ["euclidean", "cosine"]
-        for found in result.rules.values():
-            assert (found.predictions.components, found.predictions.position) == ([1, 2], None)
-            assert scores(found).shape == (2,)
-        np.testing.assert_array_equal(scores(result.rules["euclidean"]), scores(good))
-        assert "every candidate failed" in result.selection_message
-        assert "no solution at 1.0" in result.selection_message
-    with pytest.raises(SolverFailed):  # a grid would have to be chosen from
-        run(digits, "recorder", strength=[1.0, 2.0])
+@pytest.mark.parametrize("implementation", [KFD, "mklearn.subspace.kernel_pca:KernelPCA", "Recorder"])
+def test_one_class_only_is_not_applicable(implementation: str) -> None:
+    with pytest.raises(NotApplicable, match="one class"):
+        run(implementation, y=np.zeros_like(Y))
 
 
-def test_one_class_only_is_not_applicable(digits: Any) -> None:
-    pairwise, y, train, test = digits
-    for implementation in (KFD, "mklearn.subspace.kernel_pca:KernelPCA", "recorder"):
-        with pytest.raises(NotApplicable, match="one class"):
-            run((pairwise, np.zeros_like(y), train, test), implementation)
-
-
-def test_a_mistake_in_the_data_is_no_result(digits: Any) -> None:
-    pairwise, y, train, test = digits
-    broken = pairwise["d"].copy()
-    broken[train[0], train[1]] = np.nan
+def test_a_mistake_in_the_data_is_no_result() -> None:
+    broken = PAIRWISE["d"].copy()
+    broken[TRAIN[0], TRAIN[1]] = np.nan
     with pytest.raises(DataError, match="narrow"):
-        run((pairwise | {"d": broken}, y, train, test))
+        run(pairwise=PAIRWISE | {"d": broken})
     assert not issubclass(DataError, module.EXPECTED)
 
 
-@pytest.mark.parametrize("neighbours", [["euclidean"], ["cosine", "euclidean"]])
-def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any, neighbours: list[str]) -> None:
-    """Compute them anew, kernel by kernel, by the rule of the headline; the noise among the kernels gets the least."""
-    _, y, train, _ = digits
-    best = []
-    for kernel in KERNELS:
-        curves = []
-        for inside, outside in inner_folds(y[train], 3, 0):
-            one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel], inner=None)
-            curves.append(scores(one.rules["euclidean"]))
-        best.append(np.mean(curves, axis=0).max())
-    found = run(digits, neighbours=neighbours, kernel_choice="cv_accuracy").rules["euclidean"]
-    np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
-    assert np.argmin(found.fitted.weights) == 2
+def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_elsewhere() -> None:
+    specs = [{"id": name, "view": name, "kind": "linear"} for name in ("a", "b", "border")]
+    views = {"a": X, "b": X[:, :4], "border": np.zeros((len(X), 2))}
+    selects = method_of("mklearn.classifiers:MultiViewClassifier", embeds=False, n_kernels=2)
+    (found,) = evaluated(on_views(selects, specs, **views), inner_folds=2).rules.values()
+    assert found.fitted.weights[2] == 0
+    assert found.fitted.kernel_info[2] == {"id": "border", "constant": True}
+    named = {spec["id"]: {"view": spec["view"], "kind": "linear"} for spec in specs}
+    library = MultiViewClassifier(kernels=named, n_kernels=2).fit(Views(views)[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(found.fitted.weights, library.kernel_weights_)
+    with pytest.raises(ConstantKernel, match="'border'"):
+        evaluated(on_views(method_of(), specs, **views))
 
 
-def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
-    digits: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With a bandwidth that is given, nothing of the kernels is fitted, and the refits have the same kernels."""
-    pairwise, y, train, test = digits
-    few = np.concatenate([train[y[train] == code][:6] for code in range(3)])
-    kernels = [
-        KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
-        for k in range(4)
-    ]
-    method = method_of("mklearn.subspace.kernel_mmc:KernelMMC", kernel_choice="best_single")
-    evaluation = EvaluationSpec(neighbours=["euclidean", "cosine"], inner_folds="leave_one_out")
+# --- estimators of the library
 
-    def chosen_by(shared: bool) -> Any:
-        with monkeypatch.context() as patch:
-            if not shared:
-                patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
-            problem = on_matrices(pairwise, y, kernels, method)
-            result = evaluate_split(problem, few, test, evaluation=evaluation, seed=0)
-        return {rule: (found.candidate.kernel, component(found)) for rule, found in result.rules.items()}
 
-    assert chosen_by(shared=True) == chosen_by(shared=False)
+def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
+    """Not of the pipeline that puts its features side by side."""
+    inputs = {"X": {"kind": "features", "descriptors": ["t"], "feature_scaling": "standard"}}
+    (found,) = evaluated(on_views(method_of("sklearn.svm:SVC", inputs, False), (), t=X)).rules.values()
+    expected = SVC().fit(FeatureScaler("standard").fit(X[TRAIN]).transform(X[TRAIN]), Y[TRAIN])
+    assert chosen_score(found, "support_vector_share") == len(expected.support_) / len(TRAIN)
+    assert chosen_score(found, "auc") > 0.9
+
+
+def test_weights_of_a_dictionary_of_kernels_are_those_of_its_views() -> None:
+    rng, model = np.random.default_rng(0), entries.method("multi_view")
+    views = {"noise-0a": rng.normal(size=(90, 5)), "upper-0b": X[:, :32], "lower-0c": X[:, 32:]}
+    inputs = {"kernels": {"kind": "kernels", "descriptors": list(views)}}
+    method = method_of(model.implementation, inputs, False, **model.parameters())
+    fitted = evaluated(on_views(method, (), **views)).rules[""].fitted
+    shares = MultiViewClassifier().fit(Views(views)[TRAIN], Y[TRAIN]).view_shares_
+    np.testing.assert_array_equal(fitted.weights, [shares[name] for name in views])
+    shown: dict[str, Any] = {"weights": fitted.weights, "repeat": 0, "embedding": {}, "kernel_info": []}
+    record = SplitRecord({}, shown=shown | {"history": [], "diagnostics": []})
+    arrays = model_arrays([record], SimpleNamespace(kernels=[], method=method))  # type: ignore[arg-type]
+    assert arrays["kernel_ids"].tolist() == ["noise", "upper", "lower"]
+    np.testing.assert_array_equal(arrays["weights"], [fitted.weights])
