@@ -43,16 +43,6 @@ def stacks(table: Any, spec: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return fitted.stack_train_.matrices[0], fitted.transform(table[N:]).matrices[0]
 
 
-def test_a_linear_kernel_is_that_of_features_with_the_mean_filled_in() -> None:
-    train, rows = stacks(HOLED, LINEAR | PLAIN)
-    np.testing.assert_allclose(train, FILLED[:N] @ FILLED[:N].T, atol=1e-12)
-    np.testing.assert_allclose(rows, FILLED[N:] @ FILLED[:N].T, atol=1e-12)
-    centred = FILLED - FILLED[:N].mean(axis=0)
-    train, rows = stacks(HOLED, LINEAR | {"normalise": "none"})
-    np.testing.assert_allclose(train, centred[:N] @ centred[:N].T, atol=1e-12)
-    np.testing.assert_allclose(rows, centred[N:] @ centred[:N].T, atol=1e-12)
-
-
 @pytest.mark.parametrize("name", SPECS)
 def test_missing_samples_lie_at_the_mean_in_feature_space(name: str) -> None:
     train, rows = stacks(HOLED, SPECS[name])

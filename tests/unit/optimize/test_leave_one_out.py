@@ -79,37 +79,30 @@ def test_a_kernel_of_low_rank() -> None:
         assert cdist(left_out, others) == pytest.approx(cdist(refit.transform(K[i : i + 1, rest]), refit.embedding_))
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e3, 2e4])
-def test_components_of_a_kernel_with_a_large_constant_part(offset: float) -> None:
-    """Their lengths are those of the centred features, and without each sample those of a refit."""
-    features = np.random.default_rng(1).normal(size=(14, 3)) * 0.05 + offset
-    kernel = features @ features.T
-    fitted = KernelPCA().fit(kernel)
-    lengths = np.linalg.svd(features - features.mean(axis=0), compute_uv=False) / np.sqrt(14)
-    shown = len(fitted.eigenvalues_)
-    np.testing.assert_allclose(fitted.embedding_.std(axis=0), lengths[:shown], rtol=1e-2)
-    assert shown == 3
-    rest = np.arange(14) != 3
-    _, embedded, _ = next(KernelPCA().leave_one_out(kernel, order=[3]))
-    refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
-    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-2)
+POINTS = np.random.default_rng(1).normal(size=(14, 3))
+OUTLIER = np.where(np.arange(14)[:, None] == 3, 3000 * POINTS, POINTS)
 
 
-def test_a_wide_kernel_of_single_precision_keeps_the_components_of_a_refit() -> None:
-    points = np.random.default_rng(1).normal(size=(14, 3))
-    kernel = np.exp(-1e-6 * cdist(points, points, "sqeuclidean")).astype(np.float32)
+@pytest.mark.parametrize(
+    ("kernel", "rtol"),
+    [
+        *(((0.05 * POINTS + offset) @ (0.05 * POINTS + offset).T, 1e-2) for offset in (0.0, 1e3, 2e4)),
+        (np.exp(-1e-6 * cdist(POINTS, POINTS, "sqeuclidean")).astype(np.float32), 1e-2),
+        ((OUTLIER @ OUTLIER.T).astype(np.float32), 1e-5),
+    ],
+    ids=["centred", "large constant part", "larger constant part", "wide in single precision", "outlier"],
+)
+def test_components_are_those_of_a_refit(kernel: np.ndarray, rtol: float) -> None:
+    """Rounding errors are no components, and the length of an outlier says nothing of which of the others are."""
     rest = np.arange(14) != 3
     _, embedded, _ = next(KernelPCA().leave_one_out(kernel, order=[3]))
     refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
     assert embedded.shape == refit.shape
-    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-2)
+    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=rtol)
 
 
-def test_components_without_an_outlier_are_those_of_a_refit() -> None:
-    """Its length says nothing of which components of the other samples are rounding errors."""
-    X = np.random.default_rng(0).normal(size=(14, 3))
-    X[3] *= 3000
-    kernel, rest = (X @ X.T).astype(np.float32), np.arange(14) != 3
-    _, embedded, _ = next(KernelPCA().leave_one_out(kernel, order=[3]))
-    refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
-    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-5)
+@pytest.mark.parametrize("offset", [0.0, 1e3, 2e4])
+def test_lengths_of_components_of_a_kernel_with_a_large_constant_part(offset: float) -> None:
+    features = 0.05 * POINTS + offset
+    lengths = np.linalg.svd(features - features.mean(axis=0), compute_uv=False) / np.sqrt(14)
+    np.testing.assert_allclose(KernelPCA().fit(features @ features.T).embedding_.std(axis=0), lengths, rtol=1e-2)

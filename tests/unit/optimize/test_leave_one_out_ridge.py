@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.ridge_refits import left_out_outputs
 
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -44,20 +45,6 @@ GROUPS = np.arange(N) // 3 % 7
 WEIGHTS = np.random.default_rng(5).integers(1, 4, size=N).astype(float)
 
 
-def refit_without(K: np.ndarray, Y: np.ndarray, ridge: float, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Predict each group by weighted ridge regression with an unpenalised intercept on the others, one refit each."""
-    found = np.empty_like(Y)
-    for group in np.unique(groups):
-        rest, out = groups != group, groups == group
-        n = int(rest.sum())
-        # (K + lambda W^-1) A + 1 b' = Y, 1'A = 0
-        inside = K[np.ix_(rest, rest)] + ridge * np.diag(1 / weights[rest])
-        system = np.block([[inside, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        solution = np.linalg.solve(system, np.vstack([Y[rest], np.zeros((1, Y.shape[1]))]))
-        found[out] = K[np.ix_(out, rest)] @ solution[:-1] + solution[-1]
-    return found
-
-
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
 @pytest.mark.parametrize("ridge", [1e-3, 0.3, 20.0])
@@ -70,7 +57,7 @@ def test_errors_are_those_of_refits(ridge: float, weights: np.ndarray | None, gr
     np.testing.assert_allclose(objective.traces, traces)
     K = sum(share / t * kernel for share, t, kernel in zip(q, traces, stack, strict=True))
     at = objective.evaluate(q)
-    outputs = refit_without(K, Y, ridge, weights, groups)
+    outputs = left_out_outputs(K, Y, ridge, weights, groups)
     np.testing.assert_allclose(Y - at.errors / root, outputs, rtol=1e-8, atol=1e-9)
     # beyond the mean of the others, up to the best positive multiple
     others = np.array([np.average(Y[groups != each], axis=0, weights=weights[groups != each]) for each in groups])

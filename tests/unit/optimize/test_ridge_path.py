@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, kernels, refit_without, targets
+from tests.ridge_refits import left_out_outputs
+from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, kernels, targets
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.optimize.left_out import LeftOut
@@ -22,7 +23,7 @@ def test_left_out_outputs_are_those_of_refits(
 ) -> None:
     K, Y = kernels(0)[2], targets()
     given = np.ones(N) if weights is None else weights
-    expected = refit_without(K, Y, ridge, given, np.arange(N) if groups is None else groups)
+    expected = left_out_outputs(K, Y, ridge, weights, groups)
     found = ridge_path(K, Y, [ridge], sample_weight=weights, groups=groups)
     np.testing.assert_allclose(found.left_out, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     error = given @ (Y - expected) ** 2 / given.sum()

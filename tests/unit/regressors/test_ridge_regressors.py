@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
+from tests.ridge_refits import left_out_outputs, ridge_outputs
 
 from mklearn import KernelRidge, MultiViewRegressor, Views
 from mklearn.base.landmark_features import LandmarkFeatures
@@ -42,16 +43,6 @@ def gram_stack(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 STACK, NEW_STACK = gram_stack(X, X), gram_stack(NEW, X)
 
 
-def refit(K: np.ndarray, rows: np.ndarray, y: np.ndarray, ridge: float, weights: np.ndarray) -> np.ndarray:
-    """Weighted ridge regression with a free intercept, by its stationarity conditions."""
-    n = len(K)
-    system = np.block(
-        [[weights[:, None] * K + ridge * np.eye(n), weights[:, None]], [np.ones((1, n)), np.zeros((1, 1))]]
-    )
-    solution = np.linalg.solve(system, np.append(weights * y, 0.0))
-    return rows @ solution[:-1] + solution[-1]
-
-
 @pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
 def test_left_out_predictions_and_ridges_are_those_of_refits(weighted: bool, groups: np.ndarray | None) -> None:
@@ -62,20 +53,13 @@ def test_left_out_predictions_and_ridges_are_those_of_refits(weighted: bool, gro
     K, rows = STACK @ [0.25, 0.75], NEW_STACK @ [0.25, 0.75]
     shares = weights / weights.sum()
     variance = shares @ np.diagonal(K) - shares @ K @ shares
-    names = np.arange(N) if groups is None else groups
     for column, y in enumerate(Y.T):
-        left, errors = {}, {}
-        for alpha in alphas:
-            left[alpha] = np.empty(N)
-            for name in np.unique(names):
-                own, rest = np.flatnonzero(names == name), np.flatnonzero(names != name)
-                known = np.ix_(rest, rest)
-                left[alpha][own] = refit(K[known], K[np.ix_(own, rest)], y[rest], alpha * variance, weights[rest])
-            errors[alpha] = weights @ (y - left[alpha]) ** 2
+        left = {alpha: left_out_outputs(K, y, alpha * variance, weights, groups) for alpha in alphas}
+        errors = {alpha: weights @ (y - left[alpha]) ** 2 for alpha in alphas}
         best = min(alphas, key=lambda alpha: errors[alpha])
         assert model.alpha_[column] == pytest.approx(best)
         np.testing.assert_allclose(model.left_out_predictions_[:, column], left[best], atol=1e-9)
-        expected = refit(K, rows, y, best * variance, weights)
+        expected = ridge_outputs(K, rows, y, best * variance, weights)
         np.testing.assert_allclose(model.predict(NEW_STACK)[:, column], expected, atol=1e-9)
         assert model.left_out_r2_[column] == pytest.approx(r2_score(y, left[best], sample_weight=weights))
 
@@ -157,7 +141,7 @@ def test_missing_values_are_samples_that_are_not_there() -> None:
     three = KernelRidge(alpha=0.1).fit(STACK, np.column_stack([y, Y[:, 1]]))
     K, rows = STACK.mean(axis=-1), NEW_STACK.mean(axis=-1)
     variance = np.trace(K) / N - K.mean()
-    expected = refit(K[np.ix_(known, known)], rows[:, known], y[known], 0.1 * variance, np.ones(known.sum()))
+    expected = ridge_outputs(K[np.ix_(known, known)], rows[:, known], y[known], 0.1 * variance)
     np.testing.assert_allclose(three.predict(NEW_STACK)[:, 0], expected, atol=1e-9)
     other = KernelRidge(alpha=0.1).fit(STACK, Y[:, 1])  # what the other target lacks is no loss to this one
     np.testing.assert_allclose(three.predict(NEW_STACK)[:, 1], other.predict(NEW_STACK), atol=1e-9)
