@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.unit.classifiers.test_few_kernels import planted
 
 from mklearn import MultiViewRegressor
 from mklearn.classifiers import MKLSVC, KernelSVC
@@ -23,7 +24,7 @@ from mklearn.inspection import (
     view_contributions,
     weight_stability,
 )
-from mklearn.kernels import Views, group_kernels
+from mklearn.kernels import Views
 from mklearn.subspace import LeaveOneOutMKL
 
 
@@ -149,15 +150,6 @@ def test_wrong_weights_are_refused(weights: Any, names: Any, message: str) -> No
 
 
 # --- stability selection
-
-
-def planted(n: int, n_groups: int = 60) -> tuple[np.ndarray, np.ndarray, list]:
-    """Return samples, classes that the first three groups of columns make, and a kernel of each group."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, 5 * n_groups))
-    score = X[:, :15] @ rng.choice([-1.0, 1.0], 15) + rng.standard_normal(n)
-    groups = {f"g{number}": list(range(5 * number, 5 * number + 5)) for number in range(n_groups)}
-    return X, np.where(score > np.median(score), "high", "low"), group_kernels(groups, X)
 
 
 def test_planted_groups_are_stable_and_others_are_not() -> None:

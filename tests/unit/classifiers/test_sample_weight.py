@@ -82,7 +82,12 @@ def test_integer_weights_are_repeated_samples(digits, estimator, tolerance):
 
 @pytest.mark.parametrize(
     "estimator",
-    [KernelSVC(kernels=KERNELS, C=0.3), KernelRidgeClassifier(kernels=KERNELS, alpha=1), logistic_regression()],
+    [
+        KernelSVC(kernels=KERNELS, C=0.3),
+        KernelRidgeClassifier(kernels=KERNELS, alpha=1),
+        MultiViewClassifier(kernels=KERNELS),
+        logistic_regression(),
+    ],
     ids=repr,
 )
 def test_balanced_classes_have_equal_sums_of_weights(digits, estimator):
