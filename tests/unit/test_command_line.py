@@ -146,12 +146,10 @@ def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pyt
         (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
         (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
         (["run", "smoke", "--dry-run", "--verbose", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
-        (
-            ["run", "smoke", "--dry-run", "--", "fits"],
-            ["--logger", "mklearn-plan", "--cores", "1", "--dry-run", "fits"],
-        ),
+        (["run", "smoke", "--dry-run", "--", "fits"],
+         ["--logger", "mklearn-plan", "--cores", "1", "--dry-run", "fits"]),
     ],
-)
+)  # fmt: skip
 def test_what_snakemake_is_called_with(
     arguments: list[str], passed: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,9 +161,8 @@ def test_what_snakemake_is_called_with(
     own = ["--workflow-profile", str(repository / "profiles" / "default")] * ("--workflow-profile" not in passed)
     study = repository / "workflow" / "studies" / "smoke.yaml"
     logger, passed = (passed[:2], passed[2:]) if passed[0] == "--logger" else ([], passed)
-    assert called == [
-        [*logger, "--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]
-    ]
+    words = [*logger, "--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]
+    assert called == [words]
 
 
 @pytest.mark.full

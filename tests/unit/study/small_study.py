@@ -16,6 +16,7 @@ from tests.unit.planned_jobs import PlannedJob, planned_jobs
 from mklearn.descriptors.table import DESCRIPTORS
 
 SINGLE = ["folds", "random"]
+ON_DIGITS: dict[str, Any] = {"datasets": ["digits"], "protocols": SINGLE}
 STUDY: dict[str, Any] = {
     "study": "small",
     "blocks": 2,
@@ -29,23 +30,11 @@ STUDY: dict[str, Any] = {
         "words": {"kind": "dense_sift", "n_words": 6, "datasets": ["digits"]},
     },
     "methods": {
-        "average": {"kind": "kernel_fda", "datasets": ["digits"], "protocols": SINGLE},
-        "single": {"kind": "kernel_fda", "kernels": ["gaussian-pixels"], "datasets": ["digits"], "protocols": SINGLE},
-        "many": {
-            "kind": "kernel_fda",
-            "kernels": ["gaussian-pixels"],
-            "landmarks": 12,
-            "datasets": ["digits"],
-            "protocols": SINGLE,
-        },
+        "average": {"kind": "kernel_fda", **ON_DIGITS},
+        "single": {"kind": "kernel_fda", "kernels": ["gaussian-pixels"], **ON_DIGITS},
+        "many": {"kind": "kernel_fda", "kernels": ["gaussian-pixels"], "landmarks": 12, **ON_DIGITS},
         "pca": {"kind": "pca", "descriptor": "pixels", "protocols": SINGLE},
-        "svm": {
-            "kind": "fsvc",
-            "power": 0,
-            "descriptor": ["pixels", "words"],
-            "datasets": ["digits"],
-            "protocols": ["pairs"],
-        },
+        "svm": {"kind": "fsvc", "power": 0, "descriptor": ["pixels", "words"], **ON_DIGITS, "protocols": ["pairs"]},
     },
     "kernels": {"gaussian": {"kind": "gaussian"}},
     "protocols": {

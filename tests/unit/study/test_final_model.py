@@ -35,6 +35,7 @@ from mklearn.study.specs.fit_spec import IMAGES
 
 pytestmark = pytest.mark.full
 
+BOTH = ["gauss-*", "square"]
 STUDY: dict[str, Any] = {
     "study": "final",
     "datasets": {"digits": {"per_class": 8, "classes": ["0", "1", "8"]}},
@@ -59,29 +60,17 @@ STUDY: dict[str, Any] = {
         "svc": {"kind": "linear_svc", "descriptor": ["blocks", "pixels"], "feature_scaling": "auto", "C": [0.1, 1]},
         "fsvc": {"kind": "fsvc", "descriptor": "blocks", "feature_scaling": "standard"},
         "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
-        "kfd-landmarks": {
-            "kind": "kernel_fda",
-            "kernels": ["gauss-*", "square"],
-            "ridge": [1e-4, 1.0],
-            "landmarks": {"n": [3, 12]},
-        },
-        "ridge-landmarks": {
-            "kind": "kernel_ridge",
-            "kernels": ["gauss-*"],
-            "alpha": [1e-3, 10.0],
-            "landmarks": {"n": [4, 12]},
-        },
+        "kfd-landmarks": {"kind": "kernel_fda", "kernels": BOTH, "ridge": [1e-4, 1.0], "landmarks": {"n": [3, 12]}},
+        "ridge-landmarks": {"kind": "kernel_ridge", "kernels": BOTH, "alpha": [1e-3, 10], "landmarks": {"n": [4, 12]}},
         "single-landmarks": {
-            "kind": "kernel_fda",
-            "kernel_weights": "best_single",
-            "kernels": ["gauss-*", "square"],
+            "kind": "kernel_fda", "kernel_weights": "best_single", "kernels": BOTH,
             "landmarks": {"n": 5, "how": "kmeans", "rank_tolerance": 0.01},
         },
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
     "evaluation": {"inner_folds": 2},
     "final": {},
-}
+}  # fmt: skip
 METHODS = [name for name in STUDY["methods"] if name != "each"] + ["each-square"]
 
 

@@ -100,11 +100,8 @@ def test_targets_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         ({"evaluation": {"metrics": ["r2", "accuracy"]}}, {}, "metric 'accuracy' takes classes, and the target is num"),
         ({"evaluation": {"metrics": ["rmse"], "choose_by": "rmse"}}, {}, "'rmse' can't choose parameters"),
         ({}, {"label_column": "class"}, "target stands in place of label_column"),
-        (
-            {"methods": {"m": {"kind": "kernel_ridge_regressor", "kernel_weights": "cv_accuracy"}}},
-            {},
-            "cv_accuracy weights by accuracy",
-        ),
+        ({"methods": {"m": {"kind": "kernel_ridge_regressor", "kernel_weights": "cv_accuracy"}}}, {},
+         "cv_accuracy weights by accuracy"),
     ],
 )  # fmt: skip
 def test_what_is_for_the_other_kind_is_refused(
@@ -126,6 +123,18 @@ def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
         inner_folds(y, 3, 0, np.repeat("g", 12), "numbers")
 
 
+def evaluated(kind: str, X: Any, y: Any, n_train: int, groups: Any = None) -> Any:
+    """Return the result of a baseline that learns from the first samples."""
+    method = MethodSpec(
+        id="m", implementation=f"mklearn.regressors.baselines:{kind}",
+        inputs={"features": InputSpec(kind="features", descriptors=["one"])},
+        grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
+    )  # fmt: skip
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
+    problem, rows = MethodOnViews(Views({"one": X}), y, method, groups=groups), np.arange(len(y))
+    return evaluate_split(problem, rows[:n_train], rows[n_train:], evaluation=evaluation, seed=0).rules[""]
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-12])
 @pytest.mark.parametrize(
     "kind", ["ridge", "elastic_net", "mean_regressor", "random_forest_regressor", "gradient_boosting_regressor"]
@@ -135,32 +144,15 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     y = scale * (X @ [1.0, 2.0, 0.0, 0.0] + 0.1 * rng.normal(size=60) + 5.0)
-    method = MethodSpec(
-        id="m", implementation=f"mklearn.regressors.baselines:{kind}",
-        inputs={"features": InputSpec(kind="features", descriptors=["one"])},
-        grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
-    )  # fmt: skip
-    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
-    problem = MethodOnViews(Views({"one": X}), y, method, groups=np.array([f"g{row}" for row in range(60)]))
-    train, test = np.arange(45), np.arange(45, 60)
-    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules[""]
+    result = evaluated(kind, X, y, 45, np.array([f"g{row}" for row in range(60)]))
     r2, rmse = (chosen_score(result, name) for name in ("r2", "rmse"))
     assert r2 is not None
     assert rmse is not None
-    if kind == "mean_regressor":
-        assert r2 < 0
-    else:
-        assert r2 > 0.3
+    assert r2 < 0 if kind == "mean_regressor" else r2 > 0.3
+    train = np.arange(45)
     assert rmse / scale == pytest.approx(np.sqrt((1 - r2) * np.var(y[train])) / scale, rel=1e-9)
 
 
 def test_a_constant_target_in_training_is_a_sentence() -> None:
-    method = MethodSpec(
-        id="m", implementation="mklearn.regressors.baselines:mean_regressor",
-        inputs={"features": InputSpec(kind="features", descriptors=["one"])},
-    )  # fmt: skip
-    y = np.r_[np.full(8, 3.0), 4.0, 5.0]
-    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
-    problem = MethodOnViews(Views({"one": np.arange(20.0).reshape(10, 2)}), y, method)
     with pytest.raises(NotApplicable, match="the target is 3 for all training samples"):
-        evaluate_split(problem, np.arange(8), np.arange(8, 10), evaluation=evaluation, seed=0)
+        evaluated("mean_regressor", np.arange(20.0).reshape(10, 2), np.r_[np.full(8, 3.0), 4.0, 5.0], 8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 import shutil
 from pathlib import Path
@@ -18,16 +17,12 @@ from tests import entries
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.naming import kernel_names
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.plan.tables import report_spec, tables_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.reading import check_study
-from mklearn.study.specs.data_specs import SplitSpec
-from mklearn.study.specs.final_spec import FinalSpec
-from mklearn.study.specs.fit_spec import FitSpec
-from mklearn.study.specs.table_specs import ReportSpec
 from mklearn.study.study import DEFAULT_METHODS
 
 
@@ -77,6 +72,9 @@ def test_defaults_are_filled_in() -> None:
     assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
     assert {fit.protocol_id for fit in plan.fits.values()} == {"5-fold"}
     assert plan.reference == "average"
+    equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}  # a learner is not the reference
+    assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
+    assert planned(SMOKE | {"methods": {"equal": equal}}).reference == ""
 
 
 def test_default_methods_are_those_that_the_data_have_features_for() -> None:
@@ -127,10 +125,9 @@ def test_default_descriptors_follow_the_size_of_the_images() -> None:
 def test_components_are_as_the_method_says_then_the_study_then_its_kind(
     method: dict[str, Any], study: str | None, expected: str
 ) -> None:
-    content = changed(("methods",), {"m": method})
-    content["evaluation"] = {**content.get("evaluation", {}), **({"components": study} if study else {})}
-    (fit,) = {fit.spec.evaluation.components for fit in planned(content).fits.values()}
-    assert fit == expected
+    evaluation = {"components": study} if study else {}
+    plan = planned(SMOKE | {"methods": {"m": method}, "evaluation": evaluation})
+    assert {fit.spec.evaluation.components for fit in plan.fits.values()} == {expected}
 
 
 # --- names
@@ -276,12 +273,6 @@ def test_inputs_and_weights_of_a_method() -> None:
     some = methods | {"weighted": methods["weighted"] | {"protocols": ["folds"]}}
     (here,) = (key for *_, key in planned(SMOKE | {"methods": some, "protocols": protocols}).fits if "weighted" in key)
     assert here in {key for *_, key in plan.fits}
-
-
-def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
-    equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}
-    assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
-    assert planned(SMOKE | {"methods": {"equal": equal}}).reference == ""
 
 
 # --- methods on features and on images
@@ -493,19 +484,3 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
     one = planned(SMOKE)
     assert len(two.datasets) == 2
     assert all(keys(one)[what] <= keys(two)[what] for what in keys(one))
-
-
-def test_steps_read_the_planned_specifications_unchanged() -> None:
-    """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
-    jobs = Jobs(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
-    models = {"split": SplitSpec, "fit": FitSpec, "model": FinalSpec, "page": ReportSpec}  # fmt: skip
-    every: list[tuple[Any, Any]] = [
-        (model, jobs.specification(rule, wildcards_of(key)))
-        for rule, model in models.items()
-        for key in jobs.keys(rule)
-    ]
-    for model, spec in every:
-        text = canonical(spec)
-        assert json.loads(text) == spec
-        assert canonical(model.model_validate(json.loads(text)).as_dict()) == text
-    assert jobs.specification("tables")["calibration"]["tolerance"] == 3

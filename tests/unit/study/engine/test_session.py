@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.workflow.conftest import SMOKE
@@ -84,10 +85,7 @@ def test_a_second_run_ends_with_a_sentence_until_the_first_is_killed(
 def test_a_file_system_without_locks_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def no_lock(*_: Any) -> None:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr(session.fcntl, "flock", no_lock)
+    monkeypatch.setattr(session.fcntl, "flock", Mock(side_effect=OSError(38, "Function not implemented")))
     lock(tmp_path)
     assert "Function not implemented" in capsys.readouterr().err
 

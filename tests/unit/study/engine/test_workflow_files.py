@@ -13,12 +13,6 @@ from mklearn.study.engine.workflow_files import study_file, workflow_file
 from mklearn.study.provenance import PACKAGE
 
 
-def checkout(folder: Path) -> Path:
-    (folder / "src" / "mklearn").mkdir(parents=True)
-    (folder / "Snakefile").touch()
-    return folder
-
-
 def test_the_present_checkout_comes_before_the_one_of_the_code(
     tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -26,8 +20,7 @@ def test_the_present_checkout_comes_before_the_one_of_the_code(
     assert workflow_file("Snakefile") == repository / "Snakefile"
     (tmp_path / "Snakefile").touch()  # of another workflow
     assert workflow_file("Snakefile") == repository / "Snakefile"
-    (tmp_path / "Snakefile").unlink()
-    checkout(tmp_path)
+    (tmp_path / "src" / "mklearn").mkdir(parents=True)
     assert workflow_file("Snakefile") == Path("Snakefile")
 
 
@@ -65,10 +58,7 @@ def test_a_study_is_a_file_or_one_of_mklearn(tmp_path: Path, repository: Path, m
     assert [str(study_file(name)) for name in (None, "fsvm", "photos.yaml")] == ["config.yaml", "fsvm", "photos.yaml"]
     (tmp_path / "folder").mkdir()
     for name, sentence in (
-        (
-            "photo.yaml",
-            r"photo\.yaml: there is no such file\. Did you mean 'photos\.yaml'\? Studies of mklearn: 2d",
-        ),
+        ("photo.yaml", r"photo\.yaml: there is no such file\. Did you mean 'photos\.yaml'\? Studies of mklearn: 2d"),
         ("nowhere/photos.yaml", r"nowhere/photos\.yaml: there is no such file\. Studies of"),
         ("mkldr_small", "Did you mean 'mkldr-small'"),
         ("folder", "folder: is a folder, not a file"),
