@@ -68,10 +68,10 @@ def study_files() -> dict[str, Path]:
     studies: dict[str, Path] = {}
     for point in entry_points()["studies"]:
         try:
-            files = {path.stem: path for path in sorted(file_of(point).glob("*.yaml"))}
+            files = sorted(file_of(point).glob("*.yaml"))
         except Exception as error:  # whatever importing the package raises
             raise ConfigError(f"package {package_of(point)}: studies of {point.value}: {error}") from error
         if not files:
             raise ConfigError(f"package {package_of(point)}: there is no study file (*.yaml) in {point.value}.")
-        studies |= files
+        studies |= {path.stem: path for path in files}
     return studies

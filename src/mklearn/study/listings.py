@@ -61,19 +61,15 @@ def list_methods(columns: int) -> str:
     for title, kinds in grouped_methods().items():
         rows = {kind: Method.row_of(kind) for kind in kinds}
         lines = [f"  {kind:{width}}  {row.title}{'. ' if row.advice else ''}{row.advice}" for kind, row in rows.items()]
-        parts.append("\n".join(_cut(line, columns) for line in [title, *lines]))
+        cut = [line if len(line) <= columns else f"{line[: max(columns, 40) - 3].rstrip()}..." for line in lines]
+        parts.append("\n".join([title[:columns], *cut]))
     return "\n\n".join([*parts, "mklearn list methods NAME: use, paper and parameters"])
-
-
-def _cut(line: str, columns: int) -> str:
-    return line if len(line) <= columns else f"{line[: max(columns, 40) - 3].rstrip()}..."
 
 
 def describe_all(what: str) -> str:
     """Return a listing for people of all descriptors, kernels, protocols or data sets."""
-    if what == "datasets":
-        return "\n\n".join(map(_dataset, registry().values()))
-    return "\n\n".join(describe_one(what, kind) for kind in ENTRIES[what].rows)
+    names = registry() if what == "datasets" else ENTRIES[what].rows
+    return "\n\n".join(describe_one(what, name) for name in names)
 
 
 def describe_one(what: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Logs of steps: one line per event, with the time since the start; progress of long loops."""
+"""Logs of jobs: one line per event, with the time since the start; progress of long loops."""
 
 from __future__ import annotations
 

@@ -27,10 +27,6 @@ from mklearn.study.specs.model import Count, NonNegative, Positive, Slug
 Sizes = Annotated[list[Count], Field(min_length=1)]
 
 
-def _ascending(values: Sequence[Any]) -> list[Any]:
-    return sorted(values) if all(isinstance(value, (int, float)) for value in values) else list(values)
-
-
 class Method(Entry):
     """A method. A list in place of a parameter that can be tuned is a grid that inner cross-validation chooses from."""
 
@@ -197,15 +193,13 @@ class Method(Entry):
         """Return each parameter that is an estimator as mappings, for each combination of its tuned parameters."""
         candidates = {}
         for name in self.row.parts:
-            if not isinstance(self.given.get(name), Mapping):
-                continue
-            given = {key: value for key, value in self.given[name].items() if key != "kind"}
-            row = self.row_of(self.given[name]["kind"])
-            lists = _lists(given, row.tuned)
-            fixed = {"implementation": row.implementation} | {k: v for k, v in given.items() if k not in lists}
-            candidates[name] = [
-                fixed | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())
-            ]
+            if isinstance(part := self.given.get(name), Mapping):
+                row = self.row_of(part["kind"])
+                lists = _lists(part, row.tuned)
+                fixed = {key: value for key, value in part.items() if key != "kind" and key not in lists}
+                fixed = {"implementation": row.implementation} | fixed
+                values = itertools.product(*lists.values())
+                candidates[name] = [fixed | dict(zip(lists, each, strict=True)) for each in values]
         return candidates
 
     # --- components
@@ -246,4 +240,7 @@ class Method(Entry):
 
 
 def _lists(given: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, list[Any]]:
-    return {name: _ascending(given[name]) for name in tuned if isinstance(given.get(name), list)}
+    """Return the candidates of each parameter that is tuned; numbers ascending."""
+    lists = {name: given[name] for name in tuned if isinstance(given.get(name), list)}
+    numbers = {name for name, values in lists.items() if all(isinstance(value, (int, float)) for value in values)}
+    return {name: sorted(values) if name in numbers else values for name, values in lists.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -114,9 +115,8 @@ def kernel_names(kernel_id: str, kernel: Kernel, sources: list[str]) -> Iterator
     scalings, multiples = as_list(kernel.feature_scaling), kernel.bandwidths()
     for name, scaling, multiple in itertools.product(names, scalings, multiples):
         words = [kernel_id, *([name] if several else []), *([scaling] if len(scalings) > 1 else [])]
-        words += (
-            [f"{multiple:g}" if isinstance(multiple, (int, float)) else str(multiple)] if len(multiples) > 1 else []
-        )
+        if len(multiples) > 1:
+            words.append(f"{multiple:g}" if isinstance(multiple, (int, float)) else str(multiple))
         yield NamedKernel("-".join(words), name, multiple, scaling)
 
 
@@ -143,16 +143,12 @@ def expanded_descriptors(descriptors: Any) -> Any:
     """Replace ``patch: each`` of a study's descriptors by an entry for each patch of the grid, ``NAME-ROW-COLUMN``."""
     if not isinstance(descriptors, Mapping):
         return descriptors
-    found = {}
+    entries: dict[Any, Any] = {}
     for name, spec in descriptors.items():
-        if not isinstance(spec, Mapping) or spec.get("kind") != "patches" or spec.get("patch") != "each":
-            found[name] = spec
-            continue
-        try:
-            rows, columns = map(range, spec.get("grid"))  # type: ignore[arg-type]
-        except (TypeError, ValueError):  # the model says what is valid
-            found[name] = spec
-            continue
-        places = list(itertools.product(rows, columns))
-        found |= {f"{name}-{row}-{column}": {**spec, "patch": [row, column]} for row, column in places}
-    return found
+        places: list[Any] = []
+        if isinstance(spec, Mapping) and spec.get("kind") == "patches" and spec.get("patch") == "each":
+            with suppress(TypeError, ValueError):  # the model says what is valid
+                places = [(row, column) for row, column in itertools.product(*map(range, spec.get("grid", ())))]
+        patches = {f"{name}-{row}-{column}": {**spec, "patch": [row, column]} for row, column in places}
+        entries |= patches or {name: spec}
+    return entries

@@ -58,15 +58,15 @@ def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str
 
     Several files of one input are named by the part of their paths below their common folder.
     """
-    found: dict[str, Any] = {}
-    for name, given in files.items():
-        if isinstance(given, str | Path):
-            found[name] = file_digest(given)
-        elif given:
-            folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in given])
-            below = [Path(path).absolute().relative_to(folder).as_posix() for path in given]
-            found[name] = dict(zip(below, map(file_digest, given), strict=True))
-    return found
+    digests: dict[str, Any] = {}
+    for name, paths in files.items():
+        if isinstance(paths, str | Path):
+            digests[name] = file_digest(paths)
+        elif paths:
+            folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
+            below = [Path(path).absolute().relative_to(folder).as_posix() for path in paths]
+            digests[name] = dict(zip(below, map(file_digest, paths), strict=True))
+    return digests
 
 
 def array_digest(array: Any) -> str:
@@ -189,28 +189,22 @@ def machine() -> dict[str, Any]:
     """Return the processor, cores, memory and system, on which run times depend."""
     import psutil
 
-    model = platform.processor()
-    try:
+    model = None
+    with contextlib.suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-        model = next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
+        model = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
     memory = round(psutil.virtual_memory().total / 2**20)
-    return {"system": platform.platform(), "processor": model, "cores": os.cpu_count(), "memory_mb": memory}
+    processor = model[1].strip() if model else platform.processor()
+    return {"system": platform.platform(), "processor": processor, "cores": os.cpu_count(), "memory_mb": memory}
 
 
 def commit(checkout: Path = PACKAGE.parents[1]) -> str:
     """Return the commit of a checkout, by default of mklearn, with ``+`` if files differ from it; empty of others."""
-    if not (checkout / ".git").exists():  # git would answer for a repository around an installed package
-        return ""
-    try:
-        head = subprocess.run(
-            ["git", "-C", str(checkout), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"],
-            capture_output=True, text=True, timeout=20, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return head.stdout.strip()
+    describe = ["git", "-C", str(checkout), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"]
+    if (checkout / ".git").exists():  # git would answer for a repository around an installed package
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            return subprocess.run(describe, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    return ""
 
 
 def stamp(rule: str, spec: Mapping[str, Any], inputs: Mapping[str, Any], code: str | None = None) -> dict[str, Any]:

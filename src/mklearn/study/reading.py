@@ -37,12 +37,8 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
         study = Study.model_validate(raw)
     except ValidationError as error:
         part, left_out = study_part(raw)
-        mistakes = [
-            *mistakes_of(error, Study, normalised(raw)),
-            *broken_references(part, left_out),
-            *parameter_mistakes(part),
-        ]
-        raise ConfigError(listed(f"{source} has", sorted(set(mistakes)))) from None
+        found = [*mistakes_of(error, Study, normalised(raw)), *broken_references(part, left_out)]
+        raise ConfigError(listed(f"{source} has", sorted({*found, *parameter_mistakes(part)}))) from None
     mistakes = [
         *broken_references(study),
         *_published_mistakes(study),
@@ -77,26 +73,19 @@ def _misread_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]
         yield Mistake(path, f"invalid value {show(given)}: expected an integer of 64 bits.")
 
 
-def _published_mistakes(study: Study) -> list[Mistake]:
-    reported = study.evaluation.metrics
-    mistakes = [
-        Mistake(
-            f"published[{number}].metric", f"{entry.metric!r} is not among evaluation.metrics: {', '.join(reported)}."
-        )
-        for number, entry in enumerate(study.published)
-        if entry.metric not in reported
-    ]
-    first: dict[tuple[Any, ...], int] = {}
+def _published_mistakes(study: Study) -> Iterator[Mistake]:
+    reported, first = study.evaluation.metrics, dict[tuple[Any, ...], int]()
     for number, entry in enumerate(study.published):
+        if entry.metric not in reported:
+            text = f"{entry.metric!r} is not among evaluation.metrics: {', '.join(reported)}."
+            yield Mistake(f"published[{number}].metric", text)
         for cell in entry.cells():
             key = (cell.dataset, cell.train_size, cell.method, cell.protocol, cell.neighbour, cell.metric)
             if key in first:
                 size = "" if cell.train_size is None else f", training size {cell.train_size}"
-                where = f"{cell.dataset}{size}, {cell.method}"
-                text = f"{where} has a value already, in published[{first[key]}]."
-                mistakes.append(Mistake(f"published[{number}]", text))
+                text = f"{cell.dataset}{size}, {cell.method} has a value already, in published[{first[key]}]."
+                yield Mistake(f"published[{number}]", text)
             first.setdefault(key, number)
-    return mistakes
 
 
 def target_mistakes(study: Study) -> Iterator[Mistake]:
@@ -114,9 +103,8 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
             text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
             yield Mistake(f"methods.{key}", text)
         elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
-            yield Mistake(
-                f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of."
-            )
+            text = "cv_accuracy weights by accuracy, which numbers have none of."
+            yield Mistake(f"methods.{key}.kernel_weights", text)
     for key, protocol in study.protocols.items():
         if kind not in protocol.row.targets:
             text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."

@@ -110,12 +110,9 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
 
 
 def planned_final(
-    study: Study,
-    dataset: PlannedDataset,
-    descriptors: Mapping[str, PlannedDescriptor],
-    fits: Sequence[PlannedFit],
+    study: Study, dataset: PlannedDataset, descriptors: Mapping[str, PlannedDescriptor], fits: Sequence[PlannedFit],
     protocols: Sequence[PlannedProtocol],
-) -> PlannedFinal:
+) -> PlannedFinal:  # fmt: skip
     """Plan the model of a study with the section ``final``, on its data set; descriptors are by key.
 
     Raise ConfigError for kernels that can't be computed from the features of a new sample, or no method to choose.
@@ -150,24 +147,16 @@ def planned_final(
     used = {name for candidate in candidates for name in candidate.fit.descriptors}
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
     tables = config.tables if isinstance(config, FeatureTables) else {}
+    inputs = ModelInputs(
+        family=dataset.family, options=dataset.read["options"], resize=dataset.resize,
+        views=[_view(planned, tables) for planned in views],
+    )  # fmt: skip
     spec = FinalSpec(
-        study=study.study,
-        dataset=dataset.id,
-        title=dataset.title,
-        method=final.method,
-        metric=final.metric,
-        candidates=candidates,
-        inputs=ModelInputs(
-            family=dataset.family,
-            options=dataset.read["options"],
-            resize=dataset.resize,
-            views=[_view(planned, tables) for planned in views],
-        ),
+        study=study.study, dataset=dataset.id, title=dataset.title, method=final.method, metric=final.metric,
+        candidates=candidates, inputs=inputs, given_splits=protocol.spec.kind in GIVEN,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
-        given_splits=protocol.spec.kind in GIVEN,
-        include_test=final.include_test,
-        permutations=final.importances or 0,
-    )
+        include_test=final.include_test, permutations=final.importances or 0,
+    )  # fmt: skip
     return PlannedFinal(dataset, protocol.key, [planned.key for planned in views], spec)
 
 

@@ -76,11 +76,9 @@ def _planned_descriptor(dataset: PlannedDataset, name: str, config: Descriptor, 
 
 
 def planned_kernels(
-    dataset: PlannedDataset,
-    config: DatasetConfig,
-    named: Mapping[str, Kernel] | None,
+    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Kernel] | None,
     descriptors: Mapping[str, PlannedDescriptor],
-) -> list[Spec]:
+) -> list[Spec]:  # fmt: skip
     """Return the kernels that apply to a data set: those that the study names, else the default ones.
 
     A view is the features of a descriptor by its key, which the fit scales or completes, or a matrix among all samples,
@@ -93,8 +91,11 @@ def planned_kernels(
         if one.descriptor not in sources:
             continue
         if isinstance(config, Precomputed):
+            if one.feature_scaling != "none":
+                reason = f"{one.descriptor!r} is a matrix and has no features to scale; omit it."
+                raise ConfigError(f"kernels.{kernel_id}.feature_scaling: {reason}")
             measure: str = config.measure
-            source: Spec = {"view": f"{_matrix(kernel_id, one)}/{measure}"}
+            source: Spec = {"view": f"{_matrix_key(one.descriptor)}/{measure}"}
         elif one.feature_scaling != "none" or dataset.is_incomplete:
             source, measure = _features(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
         else:
@@ -129,15 +130,6 @@ def by_name(kernels: Sequence[Spec]) -> list[Spec]:
 def pairwise_of(kernel: Spec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
     return [part["view"] for part in kernel_parts([kernel]) if is_pairwise(part["view"])]
-
-
-def _matrix(kernel_id: str, named: NamedKernel) -> str:
-    if named.feature_scaling != "none":
-        raise ConfigError(
-            f"kernels.{kernel_id}.feature_scaling: {named.descriptor!r} is a matrix and has no features to scale; omit "
-            "it."
-        )
-    return _matrix_key(named.descriptor)
 
 
 def _features(
