@@ -21,7 +21,7 @@ class Refit:
     path: str | None = None
     """``module:function`` that fits all of them and does their common work once; None: they are fitted one by one."""
     at_most: str = ""
-    """What limits the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
+    """The limit of the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Part:
 
 @dataclass(frozen=True)
 class MethodRow(Row):
-    """What a study needs to know of a method."""
+    """Description of a method for studies."""
 
     takes: Literal["kernels", "dictionary", "descriptor", "descriptors", "images"] = "kernels"
-    """What it learns from: kernels of the study; unless a study names kernels for it, a dictionary of kernels of every
+    """Its input: kernels of the study; unless a study names kernels for it, a dictionary of kernels of every
     descriptor (`mklearn.kernels.dictionary`); features of one descriptor, or of several side by side; or images."""
     views: Mapping[str, str] = field(default_factory=dict)
     """Parameters that name a descriptor which it takes beside that, with the default; "" if a study has to name one."""
@@ -54,7 +54,7 @@ class MethodRow(Row):
     order of the first parameter's values, then of the next one's; of equally good ones the first is chosen."""
     parts: Mapping[str, Part] = field(default_factory=dict)
     fixed: Sequence[str] = ()
-    """Parameters that a study can't set, beside those of every method."""
+    """Parameters that a study can't set, beside the ones reserved in every method."""
     targets: Sequence[str] = ("classes",)
     """The kinds of target that it predicts: "classes", "numbers"."""
     learns_weights: bool = False

@@ -238,7 +238,7 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         self.status_ = "inaccurate" if unshrunk else "ok"
         self.message_ = UNSHRUNK if unshrunk else ""
         if table.ndim == 2 and table.size and table.dtype.kind == "f" and np.isfinite(table).all():
-            # it divides by deviations within classes, those of rounding errors too
+            # it divides by deviations within classes, also where they are rounding errors
             X = np.where(constant_features(table), table[0], table)
         return super().fit(X, y)
 

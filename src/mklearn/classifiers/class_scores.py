@@ -29,7 +29,7 @@ class DecisionLabels(ClassifierMixin):
         Raises
         ------
         DataError
-            Values are NaN: those of samples that lack every view.
+            Values are NaN, because samples lack every view.
         """
         unknown = np.flatnonzero(np.isnan(decision.reshape(len(decision), -1)).any(axis=1))
         if len(unknown):
@@ -54,7 +54,7 @@ class ClassScores(DecisionLabels):
         Returns
         -------
         array of shape (m, n_classes), or (m,) for two classes
-            `class_scores`; for two classes the score of the second less that of the first.
+            `class_scores`; for two classes the score of the second less the score of the first.
         """
         return self.decision_of(self.class_scores(X))
 

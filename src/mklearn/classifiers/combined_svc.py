@@ -55,23 +55,23 @@ class CombinedSVC(DecisionLabels, KernelClassifier):
         n_classes = len(self.classes_)
         self.pairs_ = class_pairs(n_classes) if self.decide == "one_vs_one" and n_classes > 2 else None
         if self.pairs_ is None:
-            found = [
+            solutions = [
                 solve_svm(kernel, signs, bound, sample_weight=sample_weight)
                 for signs in one_vs_rest_signs(codes, n_classes)
             ]
-            dual = np.array([each.dual for each in found])
+            dual = np.array([each.dual for each in solutions])
         else:
             dual = np.zeros((len(self.pairs_), len(codes)))
-            found = []
+            solutions = []
             for machine, (first, second) in zip(dual, self.pairs_, strict=True):
                 rows = np.flatnonzero((codes == first) | (codes == second))
-                own = None if sample_weight is None else sample_weight[rows]
+                weights = None if sample_weight is None else sample_weight[rows]
                 signs = np.where(codes[rows] == first, 1.0, -1.0)
-                found.append(solve_svm(kernel[np.ix_(rows, rows)], signs, bound, sample_weight=own))
-                machine[rows] = found[-1].dual
+                solutions.append(solve_svm(kernel[np.ix_(rows, rows)], signs, bound, sample_weight=weights))
+                machine[rows] = solutions[-1].dual
         self.support_ = np.flatnonzero(dual.any(axis=0))
         self.dual_coef_ = dual[:, self.support_]
-        self.intercept_ = np.array([each.intercept for each in found])
+        self.intercept_ = np.array([each.intercept for each in solutions])
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.

@@ -23,8 +23,8 @@ class EasyMKL(CombinedSVC):
     kernels
         As for `KernelSVC`; positive semidefinite, and scaled alike, for instance to unit diagonal.
     trade_off : float
-        lambda, above 0 and at most 1: 1 weights by the distance of the class means, small values by that of the nearest
-        points of the classes' convex hulls.
+        lambda, above 0 and at most 1: 1 weights by the distance of the class means, small values by the distance of
+        the nearest points of the classes' convex hulls.
     C, C_scale, decide
         Penalty and its unit, and how more than two classes are discriminated: as for `KernelSVC`.
 
@@ -76,6 +76,6 @@ class EasyMKL(CombinedSVC):
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         signs = one_vs_rest_signs(codes, len(self.classes_))
-        found = [easy_mkl_weights(stack.matrices, each, trade_off=self.trade_off) for each in signs]
-        self.kernel_weights_by_class_ = np.array([each.weights for each in found])
+        results = [easy_mkl_weights(stack.matrices, each, trade_off=self.trade_off) for each in signs]
+        self.kernel_weights_by_class_ = np.array([each.weights for each in results])
         return np.asarray(self.kernel_weights_by_class_.mean(axis=0))

@@ -66,7 +66,7 @@ class FSVC(OneVsOneLinear):
     objective_history_ : list of arrays of shape (n_iter + 1,)
         F after each step of the alternation, the first with semi-whitened samples; empty for "exact".
     history_ : list of dict
-        Of the alternation, for each step: ``objective``, the sum of F over the pairs, and ``optimum``, that of F*.
+        Of the alternation, for each step: ``objective`` and ``optimum``, the sums of F and of F* over the pairs.
     C0_ : array of shape (n_pairs,)
         Largest C' for which w = 0 is optimal. Computed when it is first read.
     diagnostics_ : list of dict
@@ -135,8 +135,8 @@ class FSVC(OneVsOneLinear):
     def C0_(self) -> Floats:
         """Largest C' for which w = 0 is optimal, shape (n_pairs,)."""
         if not hasattr(self, "_thresholds"):
-            found = [zero_threshold(fit.Z, fit.y) for fit in self._joint_fits]
-            self._thresholds = np.array(found) if found else np.full(len(self.pairs_), np.nan)
+            thresholds = [zero_threshold(fit.Z, fit.y) for fit in self._joint_fits]
+            self._thresholds = np.array(thresholds) if thresholds else np.full(len(self.pairs_), np.nan)
         return self._thresholds
 
     def __getstate__(self) -> dict[str, Any]:
@@ -149,16 +149,16 @@ class FSVC(OneVsOneLinear):
 
     @property
     def diagnostics_(self) -> list[dict[str, Any]]:
-        """What a report says of the joint problem, for each pair of classes."""
-        found = []
+        """Diagnostics of the joint problem of each pair of classes."""
+        entries = []
         for fit, C0 in zip(self._joint_fits, self.C0_, strict=False):
             distance = fit.history / fit.optimum - 1 if len(fit.history) else np.full(1, np.nan)
             zero = np.isposinf(fit.optimum) or fit.C <= C0 * (1 + THRESHOLD_ACCURACY)
-            found.append({
+            entries.append({
                 "C": self.C, "equivalent_C": fit.C, "C0": float(C0), "zero": bool(zero), "simplex": fit.is_simplex,
                 "start": float(distance[0]), "end": float(distance[-1]), "rises": fit.rises,
             })  # fmt: skip
-        return found
+        return entries
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         whitening = power_whitening(X, 0.5 if self.solver == "alternating" else self.power)

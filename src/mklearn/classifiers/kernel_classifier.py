@@ -46,7 +46,7 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
         return classes.codes
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
-        """Fit to training kernels and labels, given as positions in ``classes_``."""
+        """Fit to training kernels and labels, as positions in ``classes_``."""
         raise NotImplementedError
 
 

@@ -47,7 +47,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     kernel_ids_ : tuple of str
     classes_ : array of shape (n_classes,)
     n_components_ : int
-        Components taken: as asked for, or the rank of the centred kernel, if less.
+        Components taken: ``n_components``, or the rank of the centred kernel, if less.
     kernel_pca_ : KernelPCA
         With these components only.
     machine_ : OneVsOneLinear

@@ -23,14 +23,14 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
         "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
         (n_samples, n_features) or several views; see `mklearn.kernels.transform.StackTransform`.
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
-        The average, one kernel by its position, or given weights (scaled to sum 1).
+        The average, one kernel by its position, or weights (scaled to sum 1).
     C : float
         Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` says.
     C_scale : {"variance", "none"}
         "variance": C is for a kernel whose centred trace tr(K)/n - 1'K1/n^2, the variance in feature space, is 1, so
         that decisions do not depend on the scale of K. "none": C bounds the dual variables for the kernel as it is.
     decide : {"one_vs_rest", "one_vs_one"}
-        How more than two classes are told apart: by a machine for each class against the rest, or by the votes of a
+        How more than two classes are discriminated: by a machine for each class against the rest, or by the votes of a
         machine for each pair of classes, as :class:`sklearn.svm.SVC` does.
     class_weight : None, "balanced" or dict
         Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.

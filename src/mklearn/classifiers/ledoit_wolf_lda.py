@@ -94,17 +94,17 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
 
     def _fit_features(self, features: Array, labels: NDArray[Any], sample_weight: ArrayLike | None = None) -> None:
         classes = class_structure(labels)
-        given = checked_sample_weight(sample_weight, classes.codes, classes.labels)
-        if given is not None and not given.all():
-            features, labels, given = features[given > 0], labels[given > 0], given[given > 0]
+        checked = checked_sample_weight(sample_weight, classes.codes, classes.labels)
+        if checked is not None and not checked.all():
+            features, labels, checked = features[checked > 0], labels[checked > 0], checked[checked > 0]
             classes = class_structure(labels)
-        weights = np.ones(len(features)) if given is None else given
+        weights = np.ones(len(features)) if checked is None else checked
         d, n = features.shape[1], float(weights.sum())
         counts = np.bincount(classes.codes, weights)
         averaging = classes.indicator().T * weights / counts[:, None]
         span = centred_span(features)
         coordinates = span.coordinates()
-        offset = np.zeros(span.rank) if given is None else np.average(coordinates, axis=0, weights=weights)
+        offset = np.zeros(span.rank) if checked is None else np.average(coordinates, axis=0, weights=weights)
         coordinates -= offset
         residuals = coordinates - (averaging @ coordinates)[classes.codes]
         roots = np.sqrt(weights)[:, None]

@@ -123,8 +123,8 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     Deviations from the authors' code: see `mklearn.optimize.localized_mkl`. Deviations from the paper: the gate scale
     "average", the ridge and L-BFGS are this library's own. Gating by the rows of a kernel is an option of the paper.
 
-    The objective has many minima. With softmax gates, maps of the gates differ between starts: do not read those of one
-    start.
+    The objective has many minima. With softmax gates, maps of the gates differ between starts: do not read the maps of
+    one start.
 
     Examples
     --------
@@ -216,11 +216,11 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     ) -> None:
         V, tol = np.zeros((len(stack), features.shape[1])), self.tol or _TOL["line_search"]
         scaled = self._uniform_scale(stack) * kernel
-        found = [solve_svm(scaled, each, self.C, tol, sample_weight=weights) for each in signs]
+        solutions = [solve_svm(scaled, each, self.C, tol, sample_weight=weights) for each in signs]
         eta = self._gates(features, V)
-        self.machines_ = _machines([GatedPoint(V, each.value, eta, each) for each in found])
-        self.objective_history_ = tuple(np.array([each.value]) for each in found)
-        self.n_svm_, self.n_iter_, self.status_ = len(found), 1, "uniform"
+        self.machines_ = _machines([GatedPoint(V, each.value, eta, each) for each in solutions])
+        self.objective_history_ = tuple(np.array([each.value]) for each in solutions)
+        self.n_svm_, self.n_iter_, self.status_ = len(solutions), 1, "uniform"
 
     def _fit_gates(self, stack: KernelStack, features: Array, signs: Array, weights: Array | None) -> None:
         V0 = _generator(self.random_state).uniform(-_START, _START, (len(stack), features.shape[1]))
@@ -232,12 +232,12 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
             )
             for each in signs
         ]  # fmt: skip
-        found = [localized_mkl(each, V0, solver=self.solver, tol=tol, max_iter=self.max_iter) for each in problems]
-        self.machines_ = _machines([each.point for each in found])
-        self.objective_history_ = tuple(each.history for each in found)
+        solutions = [localized_mkl(each, V0, solver=self.solver, tol=tol, max_iter=self.max_iter) for each in problems]
+        self.machines_ = _machines([each.point for each in solutions])
+        self.objective_history_ = tuple(each.history for each in solutions)
         self.n_svm_ = sum(each.n_svm for each in problems)
-        self.n_iter_ = max(len(each.history) for each in found)
-        self.status_ = next((each.status for each in found if each.status != "converged"), "converged")
+        self.n_iter_ = max(len(each.history) for each in solutions)
+        self.status_ = next((each.status for each in solutions if each.status != "converged"), "converged")
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
@@ -277,7 +277,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         return 1.0 / len(stack) if self.gate == "softmax" else len(stack) / 4.0
 
     def _raw_gating(self, X: Any, average: Array) -> Array:
-        """Return the gating features as given, shape (m, n_gating_features)."""
+        """Return the gating features before they are standardised, shape (m, n_gating_features)."""
         views = as_views(X)
         if self._gating_view is not None:
             values: Any = self._gating_view.transform(views)[0]

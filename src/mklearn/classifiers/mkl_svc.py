@@ -118,26 +118,26 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
     ) -> None:
         uniform = np.full(len(stack), 1.0 / len(stack))
         variance_of(np.asarray(stack.combine(uniform), dtype=np.float64), sample_weight)
-        found = [
+        results = [
             svm_weights(
                 stack.matrices, signs, self.C, p=self.p, tol=self.tol, max_iter=self.max_iter, svm_tol=self.svm_tol,
                 sample_weight=sample_weight,
             )
             for signs in one_vs_rest_signs(codes, len(self.classes_))
         ]  # fmt: skip
-        self.theta_ = np.array([each.theta for each in found])
-        self.kernel_weights_by_class_ = np.array([each.weights for each in found])
+        self.theta_ = np.array([each.theta for each in results])
+        self.kernel_weights_by_class_ = np.array([each.weights for each in results])
         self.kernel_weights_ = self.kernel_weights_by_class_.mean(axis=0)
-        self.gap_ = max(each.gap for each in found)
+        self.gap_ = max(each.gap for each in results)
         self.certificate_ = {"gap": self.gap_}
-        self.objective_ = sum(each.solution.value for each in found)
-        self.n_iter_ = max(len(each.history) for each in found)
-        self.n_svm_ = sum(each.n_svm for each in found)
-        self.status_ = next((each.status for each in found if each.status != "optimal"), "optimal")
-        dual = np.array([each.solution.dual for each in found])
+        self.objective_ = sum(each.solution.value for each in results)
+        self.n_iter_ = max(len(each.history) for each in results)
+        self.n_svm_ = sum(each.n_svm for each in results)
+        self.status_ = next((each.status for each in results if each.status != "optimal"), "optimal")
+        dual = np.array([each.solution.dual for each in results])
         self.support_ = np.flatnonzero(dual.any(axis=0))
         self.dual_coef_ = dual[:, self.support_]
-        self.intercept_ = np.array([each.solution.intercept for each in found])
+        self.intercept_ = np.array([each.solution.intercept for each in results])
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.

@@ -63,7 +63,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
     """Base of linear classifiers, one class against one.
 
     A subclass implements `_fit_pair`. Features are scaled as fitted on the training samples; the fitted coefficients
-    are those of the features as given.
+    apply to unscaled features.
 
     Attributes
     ----------

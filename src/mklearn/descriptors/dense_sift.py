@@ -61,7 +61,7 @@ def dense_sift(
     Notes
     -----
     Patches lie within the image and the grid is centred. There is no spatial pyramid and no soft assignment; all sizes
-    share the words. The descriptors are those of `mklearn.descriptors.sift.sift_at`, of unit length.
+    share the words. The descriptors are computed by `mklearn.descriptors.sift.sift_at`, with unit length.
     """
     words = learned_array(learned, "words", (n_words, LENGTH), "dense_sift", np.float32)
     return np.stack([_histogram(local, words) for local in _iterate_local(images, step, sizes)])
@@ -75,7 +75,7 @@ def learn_dense_sift(
 
     They are the centres of mini-batch k-means on about 100,000 local descriptors of the training images, or of all
     images of a data set as in MKL-DR: labels are not used. `random_state` is the seed of the sample, equally many from
-    each image, and of k-means. Other parameters and errors are those of `dense_sift`; raise `DataError` also for fewer
+    each image, and of k-means. Other parameters and errors are as for `dense_sift`; raise `DataError` also for fewer
     different descriptors than words.
     """
     sample = sample_local_descriptors(_iterate_local(images, step, sizes), len(images), _SAMPLE, random_state)

@@ -39,10 +39,10 @@ def edge_points(image: Grey, *, n_points: int = 160) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (k, 2)
-        Row and column of k <= n_points points in the order of selection: the first m points are those of
-        ``n_points=m``. k is 0 for an image without edges (flat, or less than 3 pixels high or wide), and the number of
-        edge pixels where these are fewer than `n_points`. Pixels on the border are never edges. Invariant to added
-        brightness and to contrast.
+        Row and column of k <= n_points points in the order of selection: the first m points equal the
+        result of ``n_points=m``. k is 0 for an image without edges (flat, or less than 3 pixels high or wide), and the
+        number of edge pixels where these are fewer than `n_points`. Pixels on the border are never edges. Invariant to
+        added brightness and to contrast.
 
     Notes
     -----

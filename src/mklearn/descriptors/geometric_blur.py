@@ -105,8 +105,8 @@ def learn_geometric_blur(
 ) -> dict[str, NDArray]:  # fmt: skip
     """Learn the principal axes of `geometric_blur`: "mean" (d,) and "components" (n_components, d), float32.
 
-    They are those of about 50,000 local descriptors of d = 4 * sum(samples) entries, see
-    `mklearn.descriptors.local_descriptors.learn_projection`. Other parameters and errors are those of `geometric_blur`.
+    They are learned from about 50,000 local descriptors of d = 4 * sum(samples) entries, see
+    `mklearn.descriptors.local_descriptors.learn_projection`. Other parameters and errors are as for `geometric_blur`.
     """
     extract = partial(local_descriptors, rings=_rings(radii, samples, n_components), n_points=n_points)
     return learn_projection(images, extract, n_components, random_state, "geometric_blur")

@@ -16,7 +16,7 @@ from mklearn.errors import DataError
 Grey = NDArray[np.float64]
 Images = NDArray | Sequence[ArrayLike]
 Learned = Mapping[str, NDArray]
-"""What the ``learn_*`` function of a descriptor returned: arrays by name."""
+"""Arrays by name, as returned by the ``learn_*`` function of a descriptor."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Luma of ITU-R BT.709 as rounded by scikit-image. The weights sum to one, so a grey colour image keeps its values.
@@ -52,9 +52,9 @@ def learned_array(
     learned: Learned, name: str, shape: tuple[int, ...], descriptor: str, dtype: type | None = None
 ) -> NDArray:
     """Return an array of ``learned``; raise `DataError` unless it has the shape that the parameters need."""
-    found = np.shape(learned[name]) if name in learned else None
-    if found != shape:
-        has = f"shape {found}" if found is not None else "no array"
+    actual = np.shape(learned[name]) if name in learned else None
+    if actual != shape:
+        has = f"shape {actual}" if actual is not None else "no array"
         raise DataError(
             f"`learned` has {has} for {name!r}, expected shape {shape}: pass what learn_{descriptor} returned for the "
             "same parameters."

@@ -39,7 +39,7 @@ def learn_projection(
 ) -> dict[str, NDArray]:
     """Learn the principal axes of about 50,000 local descriptors, drawn evenly from the images by a seed.
 
-    The images are those of the training samples, or all of a data set: labels are not used. Return "mean" (d,) and
+    The images are the training samples, or all of a data set: labels are not used. Return "mean" (d,) and
     "components" (n_components, d), float32, axes by descending variance. Raise `DataError` for fewer local descriptors
     than components.
     """

@@ -44,8 +44,8 @@ class PointSets:
         for name, (dtype, ndim) in _ARRAYS.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
-                found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-                raise DataError(f"Invalid {name} of point sets: expected {np.dtype(dtype)}, {ndim}-d, not {found}.")
+                actual = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+                raise DataError(f"Invalid {name} of point sets: expected {np.dtype(dtype)}, {ndim}-d, not {actual}.")
         n, p, _ = self.descriptors.shape
         if self.positions.shape != (n, p, 2) or self.counts.shape != (n,):
             raise DataError(
@@ -76,7 +76,7 @@ class PointSets:
 
     @classmethod
     def concatenate(cls, parts: Sequence[PointSets]) -> PointSets:
-        """Concatenate the images of one or more parts; those of smaller capacity are padded with zeros.
+        """Concatenate the images of one or more parts; parts of smaller capacity are padded with zeros.
 
         Raises
         ------

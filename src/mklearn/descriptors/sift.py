@@ -85,8 +85,8 @@ def learn_sift_points(
 ) -> dict[str, NDArray]:
     """Learn the principal axes of `sift_points`: "mean" (128,) and "components" (n_components, 128), float32.
 
-    They are those of about 50,000 local descriptors, see `mklearn.descriptors.local_descriptors.learn_projection`.
-    Other parameters and errors are those of `sift_points`.
+    They are learned from about 50,000 local descriptors, see `mklearn.descriptors.local_descriptors.learn_projection`.
+    Other parameters and errors are as for `sift_points`.
     """
     extract = partial(local_descriptors, size=size, n_points=n_points)
     return learn_projection(images, extract, n_components, random_state, "sift_points")
@@ -144,8 +144,8 @@ def local_descriptors(image: Grey, size: float, n_points: int) -> tuple[Float32,
     """Compute the unit descriptors (k, 128) before projection, and the positions (k, 2), of an image."""
     points = edge_points(image, n_points=n_points)
     descriptors = sift_at(image, points, [size] * len(points))
-    found = descriptors.any(axis=1)
-    return descriptors[found], points[found]
+    described = descriptors.any(axis=1)
+    return descriptors[described], points[described]
 
 
 def sift_at(image: Grey, points: NDArray, sizes: Sequence[float]) -> Float32:
@@ -188,7 +188,7 @@ def sift_at(image: Grey, points: NDArray, sizes: Sequence[float]) -> Float32:
 
 
 def _octave(size: float, halvings: int) -> int:
-    """Return OpenCV's packed octave and level whose blur is nearest to that of a patch.
+    """Return OpenCV's packed octave and level whose blur is nearest to the blur of a patch.
 
     The level is not below the first level of the image itself, for which OpenCV would enlarge the image fourfold, and
     not beyond the octaves of the image.

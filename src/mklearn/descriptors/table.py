@@ -13,7 +13,7 @@ TABLE = "table"
 
 @dataclass(frozen=True)
 class DescriptorRow(Row):
-    """What a study needs to know of a descriptor: a function of images, and of ``learned`` arrays if it learns."""
+    """Description of a descriptor for studies: a function of images, and of ``learned`` arrays if it learns."""
 
     measure: str = "squared_euclidean"
     """Distance of Gaussian kernels that name none; of sets of points "point_set"."""

@@ -21,7 +21,7 @@ def _symmetric(kernels: Kernels, gates: Floats, by_kernel: Floats, out: Floats) 
     """Compute ``sum_m gates[i, m] kernels[m, i, j] gates[j, m]`` of symmetric kernels for j <= i, and mirror it.
 
     ``by_kernel`` are the gates transposed, so that the inner loop reads everything in order. Four kernels are added in
-    one pass over a row, and the mirror is written in tiles: the time is then that of reading the kernels once.
+    one pass over a row, and the mirror is written in tiles: it then takes no longer than reading the kernels once.
     """
     n_kernels, n = kernels.shape[0], kernels.shape[1]
     in_fours = n_kernels - n_kernels % 4

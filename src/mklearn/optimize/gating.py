@@ -77,8 +77,8 @@ def gate_gradient(
     References
     ----------
     Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition", gradients of (3). In the printed
-    gradient of v_m the first bracket has delta_m^k; it is delta_m^h, as in that of v_m0: without it the gradient is
-    wrong by 70 % and more.
+    gradient of v_m the first bracket has delta_m^k; it is delta_m^h, as in the gradient of v_m0: without it the
+    gradient is wrong by 70 % and more.
     """
     from mklearn.optimize.gated_kernel_loops import products
 

@@ -119,10 +119,10 @@ def localized_mkl(
     outside = np.zeros_like(V0) if problem.ridge else V0 - (V0 @ Q) @ Q.T
     original, problem.features = problem.features, np.ascontiguousarray(R.T)
     try:
-        found = search(problem, problem.evaluate(V0 @ Q), tol, max_iter)
+        result = search(problem, problem.evaluate(V0 @ Q), tol, max_iter)
     finally:
         problem.features = original
-    return found._replace(point=found.point._replace(V=found.point.V @ Q.T + outside))
+    return result._replace(point=result.point._replace(V=result.point.V @ Q.T + outside))
 
 
 def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> LocalizedMKL:
@@ -173,6 +173,6 @@ def _lbfgs(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> Loca
         history.append(float(intermediate_result.fun) * scale)
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 0.0}
-    found = minimize(evaluate, at.V.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)
-    status: Status = "converged" if found.status == 0 else "max_iter" if found.status == 1 else "stalled"
+    result = minimize(evaluate, at.V.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)
+    status: Status = "converged" if result.status == 0 else "max_iter" if result.status == 1 else "stalled"
     return LocalizedMKL(best, np.array(history), status)

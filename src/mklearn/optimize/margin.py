@@ -89,9 +89,9 @@ def check_not_constant(kernel: Array) -> None:
 
 def check_columns(coefficients: Array, n_components: int | None) -> None:
     """Raise `NotApplicable` for fewer columns than ``n_components``; with None, one column is enough."""
-    found = coefficients.shape[1]
-    if found == 0 or (n_components is not None and found < n_components):
+    rank = coefficients.shape[1]
+    if rank == 0 or (n_components is not None and rank < n_components):
         raise NotApplicable(
-            f"The combined kernel has rank {found}, below n_components={n_components}: lower n_components, or use "
+            f"The combined kernel has rank {rank}, below n_components={n_components}: lower n_components, or use "
             "kernels of higher rank."
         )

@@ -138,7 +138,7 @@ class _Point:
 
 
 class _Problem:
-    """J for given kernels; counts the SVMs solved."""
+    """Evaluate J and its derivatives, and count the SVMs solved."""
 
     def __init__(
         self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, radius: float, p: float,
@@ -174,8 +174,8 @@ class _Problem:
         """Return a better point: on the line to the minimiser of the second-order model, or else of the tangent."""
         scale = at.gap * at.solution.value
         target = model_maximiser(at.theta, at.descent, -self._hessian(at), scale, self.radius, self.p)
-        found = self._line_search(at, target)
-        return found or self._line_search(at, tangent_maximiser(at.descent, self.radius, self.p))
+        fallback = tangent_maximiser(at.descent, self.radius, self.p)
+        return self._line_search(at, target) or self._line_search(at, fallback)
 
     def _hessian(self, at: _Point) -> Array:
         """Compute d2J/dtheta^2, (P, P), for the present set F of support vectors below the bound."""

@@ -52,10 +52,15 @@ def joint_problems(results: StudyResults) -> pd.DataFrame:
 def joint_problem_table(fits: pd.DataFrame) -> Table:
     """Tabulate by method how far its fits are from C0; ``fits`` is the result of :func:`joint_problems`."""
     rows = []
-    for label, own in fits.groupby("label", sort=False):
-        place = str(own["place"].iloc[int(own["ratio"].argmin())]) if own["ratio"].notna().any() else ""
-        cells = _median(own["ratio"]), _number(own["ratio"].min(), place), _share(own["zero"]), _share(own["simplex"])
-        rows.append((Cell(str(label)), *cells, number_cell(count(len(own)), len(own))))
+    for label, part in fits.groupby("label", sort=False):
+        place = str(part["place"].iloc[int(part["ratio"].argmin())]) if part["ratio"].notna().any() else ""
+        cells = (
+            _median(part["ratio"]),
+            _number(part["ratio"].min(), place),
+            _share(part["zero"]),
+            _share(part["simplex"]),
+        )
+        rows.append((Cell(str(label)), *cells, number_cell(count(len(part)), len(part))))
     zero, simplex = Column("w = 0, %", "fits for which w = 0 is optimal, too"), Column("Regular simplex, %")
     columns = (Column("Method", numeric=False), Column("C′/C0"), Column("Least C′/C0"), zero, simplex, FITS)
     return Table("F-SVM: the joint problem", columns, rows, note=JOINT_PROBLEM)
@@ -65,11 +70,11 @@ def alternation_table(fits: pd.DataFrame) -> Table:
     """Tabulate how near each alternation comes to the optimum."""
     fits = fits[fits["end"].notna()]
     rows = []
-    for label, own in fits.groupby("label", sort=False):
-        place, rises = str(own["place"].iloc[int(own["end"].argmax())]), own["rises"]
-        cells = _median(own["start"]), _median(own["end"]), _number(own["end"].max(), place)
+    for label, part in fits.groupby("label", sort=False):
+        place, rises = str(part["place"].iloc[int(part["end"].argmax())]), part["rises"]
+        cells = _median(part["start"]), _median(part["end"]), _number(part["end"].max(), place)
         up = number_cell(f"{rises.median():g} | {rises.max():g}", rises.median())
-        rows.append((Cell(str(label)), *cells, up, number_cell(count(len(own)), len(own))))
+        rows.append((Cell(str(label)), *cells, up, number_cell(count(len(part)), len(part))))
     columns = (
         Column("Method", numeric=False),
         Column("Distance before"),

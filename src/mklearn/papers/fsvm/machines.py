@@ -22,7 +22,7 @@ class RMMSVC(OneVsOneLinear):
     """Relative margin machine with a hard bound: a support vector machine whose training outputs are at most B in size.
 
     Minimise 1/2 ||w||^2 + C sum of the hinge loss, with ``|w'x_i + b| <= B`` for all training samples. Attributes and
-    errors are those of `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
+    errors are as for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class RSVMPlus(OneVsOneLinear):
     """R-SVM+, our reconstruction: a machine that also bounds the radius of the samples weighted by w.
 
     Minimise 1/2 ||w||^2 + lam r + C sum of the hinge loss, with sum_k w_k^2 (x_ik - x_jk)^2 <= r for all pairs of
-    samples. Attributes and errors are those of `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
+    samples. Attributes and errors are as for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class RSVMPlusMu(RSVMPlus):
     """R-SVM+_mu, our reconstruction: feature weights mu learned from margin and radius.
 
     Minimise 1/2 sum_k w_k^2 / mu_k + lam r + C sum of the hinge loss, with sum_k mu_k (x_ik - x_jk)^2 <= r for all
-    pairs of samples. Attributes, errors and other parameters are those of `RSVMPlus`. The solution is an l1-like one,
+    pairs of samples. Attributes, errors and other parameters are as for `RSVMPlus`. The solution is an l1-like one,
     with many coefficients at 0, and below a threshold of C all of them are.
 
     Parameters

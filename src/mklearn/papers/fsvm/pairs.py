@@ -1,8 +1,8 @@
 """Pairs of samples, as in Labelled Faces in the Wild: do both samples of a pair have the same class?
 
-A pair is a sample with two views of a descriptor: the features of its first sample, and those of its second. With
-LFW's official lists, parameters are chosen on View 1 (pairsDevTrain and pairsDevTest) and the result is that of the ten
-folds of View 2 (pairs.txt). Other lists have folds only.
+A pair is a sample with two views of a descriptor: the features of its first and of its second sample. With LFW's
+official lists, parameters are chosen on View 1 (pairsDevTrain and pairsDevTest), and the ten folds of View 2
+(pairs.txt) give the result. Other lists have folds only.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ Floats = NDArray[np.floating[Any]]
 PairTerm = Literal["absolute_difference", "product"]
 TERMS: tuple[PairTerm, ...] = ("absolute_difference", "product")
 _POWER_ITERATIONS = 2
-"""Of the randomised decomposition. More take longer than most methods, and components that differ more then change no
-accuracy."""
+"""Iterations of the randomised decomposition. More take longer than most methods and change no accuracy."""
 _KEPT = 8
-"""Projections of a descriptor that a fit keeps: all candidates of a grid need those of the same training pairs."""
+"""Projections of a descriptor that a fit keeps: all candidates of a grid need the same ones."""
 _SUFFIX = re.compile(r"(_\d+)\.[^/]*$")
 
 
@@ -43,7 +42,7 @@ class PairFeatures:
     """Features of pairs, by the principal components of the samples in the training pairs.
 
     With the components a and b of both samples, a pair has |a - b| and a b, component by component, or one of them:
-    exchanging the samples changes nothing. The components are those of a randomised singular value decomposition with a
+    exchanging the samples changes nothing. The components come from a randomised singular value decomposition with a
     fixed seed, in single precision, and each training sample counts once; fewer are taken if there are not so many.
 
     Parameters

@@ -77,7 +77,7 @@ def r_svm_plus(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
 def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
     """Fit R-SVM+_mu, our reconstruction, with CLARABEL.
 
-    Parameters and errors are those of `r_svm_plus`. ``feature_weights`` of the result are mu, scaled so that the
+    Parameters and errors are as for `r_svm_plus`. ``feature_weights`` of the result are mu, scaled so that the
     objective is smallest; where w = 0, which any scale down to 0 allows, the largest is 1.
 
     Notes
@@ -99,8 +99,8 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
             mu = mu * np.sqrt(norm / (2 * lam * radius))
         objective = np.sqrt(2 * lam * norm * radius) + C * hinge_loss(X, y, w, b)
         multipliers = _normalised(multipliers, lam)
-        found = machine(w, b, objective, _mu_bound(X, y, C, spreads, multipliers), n_iter, multipliers)
-        return replace(found, feature_weights=mu), mu
+        solution = machine(w, b, objective, _mu_bound(X, y, C, spreads, multipliers), n_iter, multipliers)
+        return replace(solution, feature_weights=mu), mu
 
     # The extremes too: a feature in which all pairs are equal would have no bound.
     extremes = np.sort(np.column_stack([X.argmin(axis=0), X.argmax(axis=0)]), axis=1)
@@ -110,12 +110,12 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
     rough, fine = _CONIC_TOLERANCES
     for tolerance, unit in ((rough, C), (fine, C), (fine, math.sqrt(lam))):
         try:
-            found, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
+            solution, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
         except SolverFailed as error:
             failures.append(error)
             continue
-        solutions.append(found)
-        if found.gap <= _SMALL_ENOUGH:
+        solutions.append(solution)
+        if solution.gap <= _SMALL_ENOUGH:
             break
     if not solutions:
         raise failures[-1]
@@ -154,10 +154,10 @@ def _generate(
     n_iter, best = 0, None
     for _ in range(_ROUNDS):
         spreads = np.array([(X[i] - X[j]) ** 2 for i, j in pairs])
-        found, weights = solve(spreads)
-        n_iter += found.n_iter
-        if best is None or found.gap < best.gap:
-            best = replace(found, n_pairs=len(pairs))
+        solution, weights = solve(spreads)
+        n_iter += solution.n_iter
+        if best is None or solution.gap < best.gap:
+            best = replace(solution, n_pairs=len(pairs))
         new = _new_pairs(X, weights, pairs, float((spreads @ weights).max()))
         if best.gap <= _TARGET or not new:
             break
@@ -171,11 +171,11 @@ def _new_pairs(X: Floats, weights: Floats, pairs: Pairs, radius: float) -> Pairs
     largest, partner = _farthest(X, weights)
     ordered = np.argsort(-largest, kind="stable")
     ordered = ordered[largest[ordered] > radius * (1 + _SAME)]
-    known, new = set(pairs), []
+    present, new = set(pairs), []
     for i in ordered:
         pair = (int(min(i, partner[i])), int(max(i, partner[i])))
-        if pair not in known:
-            known.add(pair)
+        if pair not in present:
+            present.add(pair)
             new.append(pair)
         if len(new) == _PER_ROUND:
             break

@@ -41,7 +41,7 @@ def mean_roc(predicted: pd.DataFrame | None) -> pd.DataFrame | None:
     Returns
     -------
     curve : DataFrame or None
-        ``accepted, mean``: share of pairs of different classes that are accepted, and of those of the same class. None
+        ``accepted, mean``: shares of accepted pairs of different classes and of the same class. None
         without decision values or with a class missing in a split.
     """
     from sklearn.metrics import roc_curve

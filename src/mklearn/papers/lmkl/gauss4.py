@@ -15,7 +15,7 @@ from mklearn.study.data.samples import SampleSet
 MEANS = np.array([[-3.0, 1.0], [1.0, 1.0], [-1.0, -2.2], [3.0, -2.2]])
 VARIANCES = np.array([[0.8, 2.0], [0.8, 2.0], [0.8, 4.0], [0.8, 4.0]])
 CLASSES = np.array(["positive", "positive", "negative", "negative"])
-"""Of each Gaussian: mean and variance of the two features, which are independent, and class."""
+"""Mean and variance of the two independent features, and class, of each Gaussian."""
 
 
 def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 1600) -> SampleSet:

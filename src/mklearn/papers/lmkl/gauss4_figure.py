@@ -67,8 +67,8 @@ def first_training_set(results: StudyResults, samples: SampleSet) -> NDArray[np.
 def means(scores: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Return the mean of each metric over the splits, %, by method and metric."""
     chosen = scores[scores["selection"].eq("inner_cv")]
-    found = 100 * chosen.groupby(["method", "metric"])["value"].mean()
-    return dict(zip(found.index, found.tolist(), strict=True))
+    percent = 100 * chosen.groupby(["method", "metric"])["value"].mean()
+    return dict(zip(percent.index, percent.tolist(), strict=True))
 
 
 def machine(method: str, X: Floats, y: NDArray[Any]) -> Any:
@@ -138,8 +138,8 @@ def boundaries(model: Any, method: str) -> Rows:
     spread = (MEANS[:, None] + np.sqrt(VARIANCES)[:, None] * circle).reshape(-1, 2)
     rows: Rows = [{"x": round(x, 3), "y": round(y, 3), "k": SPREAD} for x, y in spread.tolist()]
     for name, values in fields.items():
-        found = crossings(values.reshape(len(up), len(across)), across, up)
-        rows += [{"x": round(x, 3), "y": round(y, 3), "k": name} for x, y in found]
+        points_of_line = crossings(values.reshape(len(up), len(across)), across, up)
+        rows += [{"x": round(x, 3), "y": round(y, 3), "k": name} for x, y in points_of_line]
     return rows
 
 

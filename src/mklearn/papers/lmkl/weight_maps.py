@@ -1,6 +1,6 @@
 """Figures 3, 4 and 6 of the paper: MKL's weights, and the gates of several starts, over the patches of images.
 
-No image of a data set is drawn. Gates of softmax may differ between starts: never read those of a single one.
+No image of a data set is drawn. Gates of softmax may differ between starts: never read a single start.
 """
 
 from __future__ import annotations

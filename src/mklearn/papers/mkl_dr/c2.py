@@ -63,7 +63,7 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
     the draw of images and places. A patch from a flat part of an image is as likely as any other, and can be all zero.
 
     Return for each size s of 4, 8, 12, 16 the array ``patches_<s>``, shape (m_s, 4, s, s), float32, with
-    ``sum(m_s) = n_patches``; the m_s differ by one at most, smaller sizes have more. Errors are those of `c2_serre`.
+    ``sum(m_s) = n_patches``; the m_s differ by one at most, smaller sizes have more. Errors are as for `c2_serre`.
     """
     grey = prepare_images(images, "c2_serre")
     rng = np.random.default_rng(random_state)
@@ -88,8 +88,8 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
 def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 
-    S1 and C1 are those of `mklearn.papers.mkl_dr.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and all
-    4 orientations, with all windows X of C1 of its size in all bands. C2 is the maximum of S2 over windows and bands:
+    S1 and C1 are computed by `mklearn.papers.mkl_dr.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and
+    all 4 orientations, with all windows X of C1 of its size in all bands. C2 is the maximum over windows and bands:
     ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))``. Compare features by "squared_euclidean".
 
     Parameters
@@ -162,7 +162,7 @@ def learn_c2_mutch_lowe(
     At each place of a patch, only the orientation with the largest response is kept.
 
     `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
-    the draw of images, scales and places. The other parameters and errors are those of `c2_mutch_lowe`. A patch from a
+    the draw of images, scales and places. The other parameters and errors are as for `c2_mutch_lowe`. A patch from a
     flat part of an image is as likely as any other, and can be all zero.
 
     Returns
@@ -207,7 +207,7 @@ def learn_c2_mutch_lowe(
 def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
     """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
 
-    S1 and C1 are those of `mklearn.papers.mkl_dr.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its
+    S1 and C1 are computed by `mklearn.papers.mkl_dr.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its
     s x s places. S2 compares it with the responses X of these orientations in a window of C1. C2 is the maximum
     ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))`` [common] over windows near the patch's position: with centres within 5 %
     of the image's height and width, in its own scale and the adjacent ones. Compare features by "squared_euclidean".

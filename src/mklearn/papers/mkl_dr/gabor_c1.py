@@ -175,7 +175,7 @@ def pyramid_c1(image: Grey, inhibition: float) -> list[Maps]:
 
 
 def pyramid_sides(shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return height and width in pixels of the 10 scales: those of the image over powers of 2^(1/4), rounded."""
+    """Return height and width in pixels of the 10 scales: the image's over powers of 2^(1/4), rounded."""
     factors = [PYRAMID_STEP**scale for scale in range(PYRAMID_SCALES)]
     return [(round(shape[0] / factor), round(shape[1] / factor)) for factor in factors]
 
@@ -183,9 +183,9 @@ def pyramid_sides(shape: tuple[int, ...]) -> list[tuple[int, int]]:
 def window_norms(integrals: Sequence[NDArray], size: int) -> Maps:
     """Compute the denominators of S1 for windows of ``size x size`` pixels, shape (h - size + 1, w - size + 1).
 
-    The denominator is the contrast ``sqrt(sum_i (x_i - mean)^2)`` of a window's pixels x, or that of a window with the
-    standard deviation of the whole image (1), whichever is greater. `integrals` are the integral images of the pixels
-    and of their squares.
+    The denominator is the contrast ``sqrt(sum_i (x_i - mean)^2)`` of a window's pixels x, or the contrast of a window
+    with the standard deviation of the whole image (1), whichever is greater. `integrals` are the integral images of the
+    pixels and of their squares.
 
     Deviation: the papers divide by ``sqrt(sum_i x_i^2)`` [common], which weights edges in bright parts less than in
     dark ones and makes features depend on brightness. Without the floor, noise in flat parts would count as much as

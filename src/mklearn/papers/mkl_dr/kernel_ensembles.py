@@ -125,13 +125,14 @@ class KernelVoting(KernelEnsemble):
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
-        found = [self._nearest(model, self._codes, rows) for model, rows in zip(self.estimators_, stack, strict=True)]
-        nearest = np.stack([indices for _, indices in found], axis=1)
+        models = zip(self.estimators_, stack, strict=True)
+        neighbours = [self._nearest(model, self._codes, rows) for model, rows in models]
+        nearest = np.stack([indices for _, indices in neighbours], axis=1)
         winners, depth = resolve_votes(self._codes[nearest][:, None, :], len(self.classes_))
         if (tied := np.flatnonzero(depth == 0)).size:  # only these need more than the nearest neighbour
             orders = [
                 neighbour_order(model.embedding_, Z[tied], self.neighbour, indices[tied])
-                for model, (Z, indices) in zip(self.estimators_, found, strict=True)
+                for model, (Z, indices) in zip(self.estimators_, neighbours, strict=True)
             ]
             winners[tied], _ = resolve_votes(self._codes[np.stack(orders, axis=-1)], len(self.classes_))
         return self.classes_[winners]
@@ -192,7 +193,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     A first-nearest-neighbour classifier makes no error on its own training samples, so boosting on training errors is
     undefined; the papers do not state their solution. Here the errors come from cross-validation and stay fixed:
     sample weights change which kernel is picked and the weight of its vote, not the embeddings. A kernel whose
-    accuracy, averaged over classes and folds, is at most that of chance, 1 / (classes of two samples or more), is
+    accuracy, averaged over classes and folds, is at most chance, 1 / (classes of two samples or more), is
     never picked: a kernel close to the identity predicts one class for all samples of a fold. A kernel without errors
     gets a finite weight (see `samme`).
     """
@@ -216,19 +217,19 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     def _fit_kernels(self, stack: KernelStack, codes: Codes) -> None:
         self._codes = codes
         misses, eligible = self._cross_validate(stack, codes)
-        found = samme(misses, len(self.classes_), eligible=eligible, max_iter=self.max_iter)
-        if found.status == "fallback":
+        boosting = samme(misses, len(self.classes_), eligible=eligible, max_iter=self.max_iter)
+        if boosting.status == "fallback":
             warnings.warn(
                 f"no kernel is better than chance in {self.n_splits_}-fold cross-validation; only kernel "
-                f"{stack.ids[found.picks[0]]!r}, of smallest error, is used",
+                f"{stack.ids[boosting.picks[0]]!r}, of smallest error, is used",
                 UserWarning,
                 stacklevel=6,  # the caller of fit, outside the wrappers of fit
             )
-        self.picks_, self.alphas_, self.errors_, self.status_ = found
-        self.n_iter_ = len(found.picks)
+        self.picks_, self.alphas_, self.errors_, self.status_ = boosting
+        self.n_iter_ = len(boosting.picks)
         self.cv_errors_ = misses.mean(axis=1)
-        self.estimators_ = [self._embedder(stack.ids[m], stack[int(m)], codes) for m in found.picks]
-        totals = np.bincount(found.picks, weights=found.alphas, minlength=len(stack))
+        self.estimators_ = [self._embedder(stack.ids[m], stack[int(m)], codes) for m in boosting.picks]
+        totals = np.bincount(boosting.picks, weights=boosting.alphas, minlength=len(stack))
         self.kernel_weights_ = totals / totals.sum()
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:
@@ -241,7 +242,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         return scores
 
     def _cross_validate(self, stack: KernelStack, codes: Codes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return each kernel's misses on the held-out samples, and which kernels are better than chance."""
+        """Return each kernel's misses on the left-out samples, and which kernels are better than chance."""
         counts = np.bincount(codes)
         repeated = np.flatnonzero(counts[codes] > 1)
         if not len(repeated):
@@ -267,7 +268,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
 def neighbour_order(Z_train: Array, Z_test: Array, rule: Rule, nearest: Codes) -> Codes:
     """Rank the training samples from the nearest to the farthest of each test sample, (m, n); ties by position.
 
-    The rule is that of `mklearn.nearest_neighbour`, and ``nearest``, (m,), are the first by it.
+    For ``rule`` see `mklearn.nearest_neighbour`; ``nearest``, (m,), are the first by it.
     """
     train, test = np.asarray(Z_train, dtype=np.float64), np.asarray(Z_test, dtype=np.float64)
     if rule == "euclidean" or train.shape[1] == 1:

@@ -181,30 +181,30 @@ class MKMMC(KernelEmbedding):
                 break
             if iteration == self.max_iter:
                 break
-            found = _theta_step(steps.quadratic_form(theta, n_components), theta)
+            maximum = _theta_step(steps.quadratic_form(theta, n_components), theta)
             theta_entry = {
-                "iteration": iteration + 1, "step": "theta", "objective": found.value, "weights": found.theta,
-                "status": found.status, "method": found.method, "kkt_residual": found.kkt_residual,
+                "iteration": iteration + 1, "step": "theta", "objective": maximum.value, "weights": maximum.theta,
+                "status": maximum.status, "method": maximum.method, "kkt_residual": maximum.kkt_residual,
             }  # fmt: skip
-            if np.array_equal(found.theta, theta):
+            if np.array_equal(maximum.theta, theta):
                 # The A-step would have the same solution again.
                 history += [theta_entry, history[-1] | {"iteration": iteration + 1}]
                 thetas.append(theta)
                 solutions.append(solutions[-1])
                 self.status_ = "converged"
                 break
-            if any(np.array_equal(found.theta, earlier) for earlier in thetas):
+            if any(np.array_equal(maximum.theta, earlier) for earlier in thetas):
                 self.status_ = "cycle"
                 break
             history.append(theta_entry)
-            theta = found.theta
+            theta = maximum.theta
         return thetas, solutions
 
 
 def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
     """Fit a clone of the estimator for each number of components: the paper's search, as the weights depend on it.
 
-    The result is that of fits one by one. A-steps for the same weights are nested, and computed once.
+    The results equal fits one by one. A-steps for the same weights are nested, and computed once.
     """
     sizes = list(sizes)
     if not sizes:
@@ -267,7 +267,7 @@ def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficient
 
 def _theta_step(Q: Array, theta: Array) -> SimplexQP:
     """Return the maximiser, or the current weights if it is better by rounding only."""
-    found = simplex_qp(Q, method="auto")
+    maximum = simplex_qp(Q, method="auto")
     current = float(theta @ Q @ theta)
-    unchanged = found.value - current <= _ROUNDING * float(np.abs(Q).max())
-    return replace(found, theta=theta, value=current) if unchanged else found
+    unchanged = maximum.value - current <= _ROUNDING * float(np.abs(Q).max())
+    return replace(maximum, theta=theta, value=current) if unchanged else maximum

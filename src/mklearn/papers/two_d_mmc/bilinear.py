@@ -84,15 +84,15 @@ def alternate(
     """
     other: Side = "left" if fixed == "right" else "right"
     size = {"left": sizes[0], "right": sizes[1]}
-    found: dict[Side, Array] = {fixed: start}
+    projections: dict[Side, Array] = {fixed: start}
     history: list[float] = []
     for _ in range(max_iter):
-        found[other], first = step(other, found[fixed], size[other])
-        found[fixed], value = step(fixed, found[other], size[fixed])
+        projections[other], first = step(other, projections[fixed], size[other])
+        projections[fixed], value = step(fixed, projections[other], size[fixed])
         history += [first, value]
         if len(history) > 2 and abs(value - history[-3]) <= tol * max(scale, abs(value)):
-            return Alternation(found["left"], found["right"], history, "converged")
-    return Alternation(found["left"], found["right"], history, "max_iter")
+            return Alternation(projections["left"], projections["right"], history, "converged")
+    return Alternation(projections["left"], projections["right"], history, "max_iter")
 
 
 class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -150,12 +150,12 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         sizes = self._sizes()
         step, scale = self._problem(images, codes)
         start = self._start(sizes, images)
-        found = alternate(step, scale, start, self._fixed_side, sizes, self.max_iter, self.tol)
-        self.left_components_ = found.left
-        self.right_components_ = found.right
-        self.objective_history_ = np.array(found.history)
-        self.n_iter_ = len(found.history) // 2
-        self.status_ = found.status
+        alternation = alternate(step, scale, start, self._fixed_side, sizes, self.max_iter, self.tol)
+        self.left_components_ = alternation.left
+        self.right_components_ = alternation.right
+        self.objective_history_ = np.array(alternation.history)
+        self.n_iter_ = len(alternation.history) // 2
+        self.status_ = alternation.status
         self.embedding_ = self._embed(images, array.dtype)
         return self
 
@@ -271,7 +271,7 @@ def class_differences(images: Array, codes: NDArray[np.intp]) -> tuple[Array, Ar
     """Compute the matrices whose second moments are the between- and the within-class scatter.
 
     They are sqrt(n_k) (M_k - M), shape (c, rows, cols), and X_i - M_k of its class, shape (n, rows, cols). The codes
-    are those of classes, 0..c-1; each must occur.
+    are classes, 0..c-1; each must occur.
     """
     n = len(images)
     # Centred first: the differences are then as exact as the pixels, however bright the images.
