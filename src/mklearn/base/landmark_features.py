@@ -140,9 +140,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         dtype: Precision = "float64",
         random_state: Any = 0,
     ) -> None:
-        self.kernels = kernels
-        self.n = n
-        self.how = how
+        self.kernels, self.n, self.how = kernels, n, how
         self.rank_tolerance = rank_tolerance
         self.dtype = dtype
         self.random_state = random_state
@@ -177,20 +175,16 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         if y is not None and self.how == "random_per_class":
             labels = checked_labels(self, y, table.shape[0])
         transform.fit(
-            table,
-            labels,
-            rule=self.how,
-            n_landmarks=n_landmarks,
-            rank_tolerance=tolerance,
-            dtype=self.dtype,
+            table, labels, rule=self.how, n_landmarks=n_landmarks, rank_tolerance=tolerance, dtype=self.dtype,
             seed=check_random_state(self.random_state).randint(2**31),
-        )
+        )  # fmt: skip
         self.n_samples_ = table.shape[0]
         self._map_ = transform
         self.kernel_ids_ = transform.ids
         self.blocks_ = transform.blocks
         self.ranks_ = np.array([each.rank for each in transform.maps_])
-        self.centred_, self.scaled_ = transform.centred, transform.scaled
+        self.centred_ = np.array([kernel.centre for kernel in transform.kernels])
+        self.scaled_ = np.array([kernel.normalise == "centred_trace" for kernel in transform.kernels])
         self.observed_shares_ = transform.observed_shares
         self.landmark_indices_ = transform.landmark_indices_
         self.landmarks_ = {name: each.landmarks for name, each in zip(transform.ids, transform.maps_, strict=True)}
@@ -240,7 +234,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         """Compute the features of some rows, in parts that stay in the processor's cache."""
         n = table.shape[0] if table.shape else 0
         features = np.empty(((n if stop is None else stop) - start, self.blocks_[-1].stop), dtype=self.dtype)
-        for part in row_blocks(len(features), max(self.n_features_in_, self._map_.width)):
+        width = max(self.n_features_in_, *(each.width for each in self._map_.maps_))
+        for part in row_blocks(len(features), width):
             rows = slice(start + part.start, start + part.stop)
             block = table if rows == slice(0, n) else select_rows(table, rows)
             try:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import in_form_of
 from mklearn.kernels.kernel_entry import error_prefix
@@ -54,27 +55,27 @@ class LandmarkTransform(KernelsOfSpecs):
         """
         self._fit_sources(X)
         self._readers = self._kernels_by_source()
-        n = len(self._entries[0].sources[0].observed_)
-        seeds = np.random.SeedSequence(seed).spawn(3)
+        n, n_kernels = len(self._entries[0].sources[0].observed_), len(self._entries)
+        for_sample, for_landmarks, for_centres = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
         rows = None
         if n > PARAMETER_SAMPLES:
-            rows = np.sort(np.random.default_rng(seeds[0]).choice(n, PARAMETER_SAMPLES, replace=False))
+            rows = np.sort(for_sample.choice(n, PARAMETER_SAMPLES, replace=False))
         for source, numbers in self._readers:
             self._fit_parameters(source, numbers, rows)
 
-        rng = np.random.default_rng(seeds[1])
         self.landmark_indices_: NDArray[np.intp] | None = None
         if not all(entry.kernel.of_features for entry in self._entries):
             _check_number(n_landmarks, n)
             if rule == "random_per_class":
-                self.landmark_indices_ = random_per_class(np.zeros(n) if labels is None else labels, n_landmarks, rng)
-        centres_seed = int(np.random.default_rng(seeds[2]).integers(2**31))
-        self._means: list[Array | None] = [None] * len(self._entries)
+                classes = np.zeros(n) if labels is None else labels
+                self.landmark_indices_ = random_per_class(classes, n_landmarks, for_landmarks)
+        seed = int(for_centres.integers(2**31))
         maps: dict[int, LandmarkMap] = {}
         for source, numbers in self._readers:
-            maps |= self._maps_of(source, numbers, n_landmarks, rank_tolerance, dtype, centres_seed)
-        self.maps_ = tuple(maps[number] for number in range(len(self._entries)))
+            maps |= self._maps_of(source, numbers, n_landmarks, rank_tolerance, dtype, seed)
+        self.maps_ = tuple(maps[number] for number in range(n_kernels))
         self.observed_shares = np.array([np.mean(entry.sources[0].observed_) for entry in self._entries])
+        self._means: list[Array | None] = [None] * n_kernels
         for source, numbers in self._readers:
             if source.completes:
                 self._fit_means(source, numbers)
@@ -90,14 +91,9 @@ class LandmarkTransform(KernelsOfSpecs):
         return made
 
     @property
-    def centred(self) -> NDArray[np.bool_]:
-        """Whether each kernel's spec asks for centring, which the features leave out."""
-        return np.array([entry.kernel.centre for entry in self._entries])
-
-    @property
-    def scaled(self) -> NDArray[np.bool_]:
-        """Whether each kernel's spec asks for unit centred trace, which the features leave out."""
-        return np.array([entry.kernel.normalise == "centred_trace" for entry in self._entries])
+    def kernels(self) -> list[Kernel]:
+        """The fitted kernels."""
+        return [entry.kernel for entry in self._entries]
 
     @property
     def blocks(self) -> list[slice]:
@@ -109,12 +105,8 @@ class LandmarkTransform(KernelsOfSpecs):
         """Compute the features of samples, given as in `fit`, into an array of shape (m, sum of ranks).
 
         Temporary arrays have the size of X and of kernels between X and the landmarks, so that X should be one of
-        `mklearn.kernels.landmark_map.row_blocks`.
-
-        Raises
-        ------
-        DataError
-            Views, features or columns that differ from the training samples', or that are not finite.
+        `mklearn.kernels.landmark_map.row_blocks`. Views, features or columns that differ from the training samples', or
+        are not finite, raise `DataError`.
         """
         table = self._as_read(X, new=True)
         blocks = self.blocks
@@ -129,13 +121,8 @@ class LandmarkTransform(KernelsOfSpecs):
                 mean = self._means[number]
                 out[~present, blocks[number]] = features[:0] if mean is None else mean
 
-    @property
-    def width(self) -> int:
-        """Columns of the widest matrix that a kernel needs of samples, besides their features."""
-        return max(each.width for each in self.maps_)
-
     def _kernels_by_source(self) -> list[tuple[Source, list[int]]]:
-        """Return what kernels read, and the positions of those that read it, in the order of their first kernels."""
+        """Return each source and the positions of the kernels that read it, in the order of their first kernels."""
         readers: dict[Any, tuple[Source, list[int]]] = {}
         for number, entry in enumerate(self._entries):
             first = entry.sources[0]
@@ -149,14 +136,14 @@ class LandmarkTransform(KernelsOfSpecs):
 
     def _fit_parameters(self, source: Source, numbers: Sequence[int], rows: NDArray[np.intp] | None) -> None:
         """Fit the parameters of kernels to all training samples, or to some of them."""
-        entries = [self._entries[number] for number in numbers if not self._entries[number].kernel.of_features]
-        if not entries:
-            return
-        with error_prefix(entries[0].id):
-            features = source.training_values(None if rows is None else source.observed_rows(rows))
+        features: Any = None
         measured: dict[str, Array] = {}
-        for entry in entries:
+        for entry in (self._entries[number] for number in numbers):
+            if entry.kernel.of_features:
+                continue
             with error_prefix(entry.id):
+                if features is None:
+                    features = source.training_values(None if rows is None else source.observed_rows(rows))
                 for _, measure in entry.kernel.inputs:
                     if measure not in measured:
                         measured[measure] = MEASURES[measure](features)
@@ -165,7 +152,7 @@ class LandmarkTransform(KernelsOfSpecs):
     def _maps_of(
         self, source: Source, numbers: Sequence[int], n_landmarks: int, rank_tolerance: float, dtype: str, seed: int
     ) -> dict[int, LandmarkMap]:
-        """Return the maps of kernels that read the same; `seed` is that of centres."""
+        """Return the maps of kernels that read one source; `seed` is for the centres."""
         landmarks: Any = None
         measures: dict[str, LandmarkMeasure] = {}
         maps = {}
@@ -206,7 +193,7 @@ class LandmarkTransform(KernelsOfSpecs):
         return source.training_values(rows)
 
     def _compute(self, numbers: Sequence[int], rows: Any, out: Sequence[Array]) -> None:
-        """Compute the features of samples for kernels that read the same; measures that they share, once."""
+        """Compute the features of samples for kernels that read one source; measures that they share, once."""
         measured: dict[int, Array] = {}
         for number, features in zip(numbers, out, strict=True):
             each = self.maps_[number]
@@ -217,7 +204,7 @@ class LandmarkTransform(KernelsOfSpecs):
                 each.transform(rows, [measured[id(measure)] for measure in each.measures], features)
 
     def _computed(self, numbers: Sequence[int], rows: Any) -> list[Array]:
-        """Return the features of samples for each of some kernels that read the same."""
+        """Return the features of samples for each of some kernels that read one source."""
         features = [np.empty((rows.shape[0], self.maps_[n].rank), dtype=self.maps_[n].dtype) for n in numbers]
         if rows.shape[0]:
             self._compute(numbers, rows, features)

@@ -89,9 +89,8 @@ class Views:
             listed = ", ".join(f"{name} has {n}" for name, n in sizes.items())
             raise DataError(f"the views have different numbers of samples: {listed}")
         self.shape = (next(iter(sizes.values())), sum((*table.shape, 1)[1] for table in self._tables.values()))
-        labelled = {name: table.index for name, table in self._tables.items() if hasattr(table, "iloc")}
-        first = next(iter(labelled), None)
-        self.index = None if first is None else labelled[first]
+        labelled: dict[str, Any] = {name: table.index for name, table in self._tables.items() if hasattr(table, "iloc")}
+        first, self.index = next(iter(labelled.items()), ("", None))
         for name, index in labelled.items():
             if not index.equals(self.index):
                 raise DataError(
@@ -115,9 +114,7 @@ class Views:
             if len(rows) != 2 or rows[1] is not Ellipsis:
                 raise DataError("views are indexed by sample, views[rows], or by name, views['name']")
             rows = rows[0]
-        if not isinstance(rows, slice):
-            rows = np.atleast_1d(np.asarray(rows))
-        return self._of_samples(rows)
+        return self._of_samples(rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows)))
 
     def _of_samples(self, rows: Any) -> Views:
         return Views({name: select_rows(table, rows) for name, table in self._tables.items()})
@@ -175,35 +172,30 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
     """
     if not hasattr(values, "iloc"):
         return values
-    labels, own = X.index if hasattr(X, "iloc") else getattr(as_views(X), "index", None), values.index
-    if labels is None or own.equals(labels) or len(own) != len(labels):  # a wrong number has a message of its own
+    labels = X.index if hasattr(X, "iloc") else getattr(as_views(X), "index", None)
+    index = values.index
+    if labels is None or index.equals(labels) or len(index) != len(labels):  # a wrong number has its own message
         return values
-    advice = (
-        f"give {name} the row labels (index) of X, in any order, or no labels, {name}.to_numpy(), in the order of X"
-    )
-    if not (own.is_unique and labels.is_unique):
-        raise DataError(
-            f"the row labels of {name} are in another order than those of X, and some are there twice: {advice}"
-        )
-    places = own.get_indexer(labels)
+    advice = f"give {name} the row labels (index) of X, in any order, or {name}.to_numpy() in the order of X"
+    if not (index.is_unique and labels.is_unique):
+        raise DataError(f"the row labels of {name} have another order than in X, and some are there twice: {advice}")
+    places = index.get_indexer(labels)
     if (places < 0).any():
         raise DataError(f"{name} has no row with the label {labels[places.argmin()]!r}, which X has: {advice}")
     return values.iloc[places]
 
 
 def repeated_rows(X: Any) -> dict[int, int]:
-    """Find samples whose rows are those of an earlier sample in every view: its position, by theirs.
+    """Return the position of the first sample with the same rows in every view, by position of each later sample.
 
-    None is found if a view is no table.
+    Empty if a view is no table.
     """
     tables = [X[name] for name in X.names] if isinstance(X, Views) else [X]
     if any(isinstance(table, SampleView) for table in tables):
         return {}
-    first, found = dict[tuple[int, ...], int](), {}
-    for row, key in enumerate(zip(*map(_row_hashes, tables), strict=True)):
-        if first.setdefault(key, row) != row:
-            found[row] = first[key]
-    return found
+    first: dict[tuple[int, ...], int] = {}
+    keys = enumerate(zip(*map(_row_hashes, tables), strict=True))
+    return {row: first[key] for row, key in keys if first.setdefault(key, row) != row}
 
 
 def _row_hashes(table: Any) -> Iterator[int]:
@@ -264,19 +256,18 @@ class Pairwise(SampleView):
 
     def __init__(self, values: ArrayLike, positions: ArrayLike | None = None) -> None:
         self._values = np.asanyarray(values)
-        if self._values.ndim != 2 or 0 in self._values.shape:
-            raise DataError(f"pairwise values have shape {self._values.shape}; expected samples in rows and in columns")
-        n, self.n_columns = self._values.shape
+        self.shape = self._values.shape
+        if self._values.ndim != 2 or 0 in self.shape:
+            raise DataError(f"pairwise values have shape {self.shape}; expected samples in rows and in columns")
+        n, self.n_columns = self.shape
         self._rows = np.arange(n)
-        if positions is None:
-            self._positions = self._rows if n == self.n_columns else None
-        else:
+        self._positions = self._rows if n == self.n_columns else None
+        if positions is not None:
             self._positions = np.asarray(positions)
             if self._positions.shape != (n,):
                 raise DataError(f"positions have shape {self._positions.shape} for {n} rows of pairwise values")
             if self._positions.dtype.kind not in "iu" or not np.isin(self._positions, np.arange(self.n_columns)).all():
                 raise DataError(f"positions of pairwise values must be integers from 0 to {self.n_columns - 1}")
-        self.shape = self._values.shape
         self.dtype = np.dtype(np.float32 if self._values.dtype == np.float32 else np.float64)
         """Of kernels from these values."""
 
@@ -322,10 +313,7 @@ def _columns_in(spec: Any) -> list[str]:
 
 
 class CachingViews(Views):
-    """`Views`, not copied, that keep the kernels computed from them.
-
-    An estimator computes the same kernels from them as from `Views`; an estimator that asks for the same again, or for
-    some of several kernels, gets those that are there. So candidates of a grid search share kernels.
+    """`Views`, not copied, that keep the kernels computed from them, so that candidates of a grid search share kernels.
 
     `fits` are transforms that were fitted to these samples, with the training kernels; `new` are kernels between these
     samples and the training samples of transforms; `values` are others, see `kept`.
@@ -343,10 +331,9 @@ class CachingViews(Views):
         return some
 
     def fitted(self, specs: Sequence[Any], drop_constant: bool) -> tuple[Any, list[int], KernelStack] | None:
-        """Return a transform that was fitted to these samples and has kernels of these specs.
+        """Return a fitted transform, the positions of its kernels of some specs, and their training kernels; else None.
 
-        One that has dropped a constant kernel among these does not serve where such a kernel is refused. Also returned
-        are the positions of the specs among its kernels, and their training kernels.
+        A transform that has dropped a constant kernel among these does not serve where such a kernel is refused.
         """
         for transform, stack in self.fits:
             try:
