@@ -4,10 +4,6 @@ The components (columns) are in order of discriminative power. Squared distances
 components are those with q plus one outer term, so a sweep costs as much as its last step: O(m n p) time, and
 O(block x n) memory.
 
-With more than 10^9 pairs of samples and at most 20 components, a k-d tree searches at each number of components. It
-finds the same neighbours, the first of equally near ones included: where the two nearest distinct samples are equally
-near up to rounding, the pairs are gone through as always.
-
 Of several training samples at the same distance, one of the first class in sorted order decides, so that no prediction
 depends on the order of rows. On a line (one component, or others without variance) a cosine about the mean is a sign,
 and nearly all samples are tied: there the cosine rule is the Euclidean one.
@@ -15,7 +11,7 @@ and nearly all samples are tied: there the cosine rule is the Euclidean one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Literal
 
@@ -29,10 +25,6 @@ Rule = Literal["euclidean", "cosine"]
 
 RULES: tuple[Rule, ...] = ("euclidean", "cosine")
 
-TREE_PAIRS = 10**9
-"""Pairs of samples beyond which a tree searches."""
-TREE_COMPONENTS = 20
-"""Components up to which it does: with more, a tree visits most samples."""
 _BLOCK_ENTRIES = 1 << 20  # entries of one block of the distance matrix: 8 MB, so that three of them fit in the cache
 
 
@@ -103,14 +95,13 @@ def nearest_neighbour_indices(
         order = np.argsort(checked_labels(y_train, first.shape[0], "y_train"), kind="stable")
         return order[nearest_neighbour_indices(first[order], second, rule)]
     nearest = np.empty(second.shape[0], dtype=np.intp)
-    if rule == "euclidean" and not _is_large(first, second):
-        # no sweep needed; cdist sums squared differences, so ties stay exact
+    if rule == "euclidean":  # no sweep needed; cdist sums squared differences, so ties stay exact
         from scipy.spatial.distance import cdist
 
         for rows in _blocks(first, second):
             nearest[rows] = cdist(second[rows], first, "sqeuclidean").argmin(axis=1)
         return nearest
-    for rows, _, indices in _sweep(first, second, rule, dimensions_from=first.shape[1]):
+    for rows, _, indices in _sweep(first, second, rule):
         nearest[rows] = indices  # the last is with all components
     return nearest
 
@@ -139,24 +130,14 @@ def _blocks(first: NDArray, second: NDArray) -> Iterator[slice]:
         yield slice(start, min(start + step, second.shape[0]))
 
 
-def _sweep(
-    first: NDArray, second: NDArray, rule: str, dimensions_from: int = 1
-) -> Iterator[tuple[slice, int, NDArray[np.intp]]]:
-    """Yield (block of test rows, number of components, nearest training sample of each row), block by block.
-
-    Fewer components than `dimensions_from` may be left out, where they are no step towards the others.
-    """
+def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, int, NDArray[np.intp]]]:
+    """Yield (block of test rows, number of components, nearest training sample of each row), block by block."""
     if rule not in RULES:
         raise DataError(f"nearest-neighbour rule {rule!r} is unknown: use one of {', '.join(map(repr, RULES))}")
     centred, line = (first, second), first.shape[1]
     if rule == "cosine":
         centred = _centre(first, second)
         line = _on_a_line(centred[0])
-    if _is_large(first, second):
-        for dimension in range(dimensions_from, first.shape[1] + 1):
-            search, pair = (_euclidean_tree, (first, second)) if dimension <= line else (_cosine_tree, centred)
-            yield slice(None), dimension, search(*(Z[:, :dimension] for Z in pair))
-        return
     for rows in _blocks(first, second):
         sweep = _euclidean(first[:, :line], second[rows, :line])
         if line < first.shape[1]:
@@ -195,67 +176,6 @@ def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
         lengths += first[:, column] ** 2
         scale = np.sqrt(np.where(lengths > 0.0, lengths, 1.0))  # the inner products of a zero vector are 0
         yield np.divide(inner, scale, out=term).argmax(axis=1)
-
-
-def _is_large(first: NDArray, second: NDArray) -> bool:
-    return first.shape[0] * second.shape[0] > TREE_PAIRS and first.shape[1] <= TREE_COMPONENTS
-
-
-def _euclidean_tree(first: NDArray, second: NDArray) -> NDArray[np.intp]:
-    """Search by a tree of the training samples."""
-    distinct = _distinct(first)
-    found, distances = _two_nearest(first[distinct], second)
-    unsure = ~(distances[:, 0] < (1.0 - _rounding(first)) * distances[:, 1])  # also where they overflow or vanish
-    return _resolved(distinct[found], unsure, first, second, _euclidean)
-
-
-def _cosine_tree(first: NDArray, second: NDArray) -> NDArray[np.intp]:
-    """Search by a tree of unit vectors: |x - y|^2 = 2 - 2 cos. The samples are centred."""
-    distinct = _distinct(first)
-    lengths = np.linalg.norm(first[distinct], axis=1)
-    distinct, lengths = distinct[lengths > 0.0], lengths[lengths > 0.0]
-    with np.errstate(over="ignore"):
-        asked_lengths = np.linalg.norm(second, axis=1)
-    sure = np.isfinite(asked_lengths) & (asked_lengths > 0.0)
-    directions = np.zeros_like(second)
-    directions[sure] = second[sure] / asked_lengths[sure, None]
-    found, distances = _two_nearest(first[distinct] / lengths[:, None], directions)
-    squares, margin = distances**2, _rounding(first)
-    sure &= squares[:, 1] - squares[:, 0] > margin
-    sure &= squares[:, 0] < 2.0 - margin  # the cosine of a training sample at the mean is 0
-    return _resolved(distinct[found], ~sure, first, second, _cosine)
-
-
-def _distinct(first: NDArray) -> NDArray[np.intp]:
-    """Return the first of the training samples at each place."""
-    return np.unique(first, axis=0, return_index=True)[1]
-
-
-def _two_nearest(points: NDArray, asked: NDArray) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Find the nearest point to each row asked for, and the distances (m, 2) to the two nearest points.
-
-    Distances are infinite where there is a single point, and where they overflow.
-    """
-    from scipy.spatial import cKDTree  # twice as fast as scikit-learn's
-
-    distances, found = cKDTree(points).query(asked, k=2)
-    return np.minimum(found[:, 0], len(points) - 1), distances  # what is infinitely far has the number n
-
-
-def _rounding(first: NDArray) -> float:
-    """Return a bound on the rounding of squared distances, relative, and of cosines, in sums over all components."""
-    return float(8 * (first.shape[1] + 2) * np.finfo(np.float64).eps)
-
-
-def _resolved(
-    nearest: NDArray[np.intp], unsure: NDArray[np.bool_], first: NDArray, second: NDArray,
-    search: Callable[[NDArray, NDArray], Iterator[NDArray[np.intp]]],
-) -> NDArray[np.intp]:  # fmt: skip
-    """Return the nearest training samples, with those of unsure rows from all pairs of samples."""
-    rows = np.flatnonzero(unsure)
-    for block in _blocks(first, rows):
-        *_, nearest[rows[block]] = search(first, second[rows[block]])
-    return nearest
 
 
 def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:

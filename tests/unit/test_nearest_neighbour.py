@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.datasets import load_digits
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn import nearest_neighbour as module
@@ -63,22 +61,19 @@ def test_cosine_on_a_line_is_the_euclidean_rule(problem):
         np.testing.assert_array_equal(*lengths)
 
 
-@pytest.mark.parametrize("large", [False, True], ids=["pairs", "tree"])
 @pytest.mark.parametrize("rule", RULES)
 @settings(max_examples=30)
 @given(data=st.data())
-def test_no_prediction_depends_on_the_order_of_training_samples(rule, large, data):
+def test_no_prediction_depends_on_the_order_of_training_samples(rule, data):
     """Small integers: many samples of two classes coincide, or are at the same distance."""
     n, p = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 3))
     Z_train = data.draw(hnp.arrays(float, (n, p), elements=st.integers(-2, 2)))
     Z_test = data.draw(hnp.arrays(float, (6, p), elements=st.integers(-2, 2)))
     y_train = data.draw(hnp.arrays(int, n, elements=st.integers(0, 2)))
     order = data.draw(st.permutations(range(n)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "TREE_PAIRS", 0 if large else module.TREE_PAIRS)
-        for predict in (nearest_neighbour_predictions, nearest_neighbour_predictions_by_dimension):
-            found = predict(Z_train, y_train, Z_test, rule)
-            np.testing.assert_array_equal(predict(Z_train[order], y_train[order], Z_test, rule), found)
+    for predict in (nearest_neighbour_predictions, nearest_neighbour_predictions_by_dimension):
+        found = predict(Z_train, y_train, Z_test, rule)
+        np.testing.assert_array_equal(predict(Z_train[order], y_train[order], Z_test, rule), found)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -155,44 +150,3 @@ def test_messages_name_the_error(problem):
     for message, changed in wrong.items():
         with pytest.raises(DataError, match=message):
             accuracy_by_dimension(**right | changed)
-
-
-def neighbours(Z_train, Z_test, rule):
-    """Neighbours with all components, and labels that name them with each number of components."""
-    names = np.arange(len(Z_train))
-    swept = nearest_neighbour_predictions_by_dimension(Z_train, names, Z_test, rule)
-    return np.vstack([swept, nearest_neighbour_indices(Z_train, Z_test, rule)])
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("whole", [False, True], ids=["discriminants", "pixels"])
-def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):
-    """Pixels are small integers, and some are 0 in all images: there are many ties, and duplicates in few columns."""
-    X, y = load_digits(return_X_y=True)
-    Z = X[:, :20] if whole else LinearDiscriminantAnalysis().fit(X[:1000], y[:1000]).transform(X)
-    expected = neighbours(Z[:1000], Z[1000:], rule)
-    monkeypatch.setattr(module, "TREE_PAIRS", 0)
-    searched = []
-    resolved = module._resolved
-    monkeypatch.setattr(module, "_resolved", lambda *given: searched.append(given[1].mean()) or resolved(*given))
-    np.testing.assert_array_equal(neighbours(Z[:1000], Z[1000:], rule), expected)
-    assert len(searched) >= 9
-    assert whole or max(searched) < 0.02, "ties decide few test samples of an embedding"
-
-
-@pytest.mark.parametrize("rule", RULES)
-@given(data=st.data())
-@settings(max_examples=60)
-def test_a_tree_breaks_ties_as_all_pairs_do(rule, data):
-    """Small integers, so that samples coincide, lie at the mean, or on one line; and a scale that may lose digits."""
-    p = data.draw(st.integers(1, 3))
-    entries = st.integers(-2, 2)
-    Z_train = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 8)), p), elements=entries))
-    Z_train *= data.draw(hnp.arrays(float, (len(Z_train), 1), elements=st.sampled_from([1.0, 1 / 3, 0.7])))
-    Z_test = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 5)), p), elements=entries))
-    scale = data.draw(st.sampled_from([1.0, 1 / 3, 1e-200, 1e155]))
-    with pytest.MonkeyPatch.context() as patch:
-        expected = neighbours(scale * Z_train, scale * Z_test, rule)
-        patch.setattr(module, "TREE_PAIRS", 0)
-        np.testing.assert_array_equal(neighbours(scale * Z_train, scale * Z_test, rule), expected)

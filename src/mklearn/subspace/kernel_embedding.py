@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, one_of
-from mklearn.checks import checked_components, checked_labels
+from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack
@@ -25,12 +24,10 @@ from mklearn.optimize.graph_embedding import (
 )
 
 
-class KernelEmbedding(
-    NearestNeighbourPrediction, KernelsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class KernelEmbedding(KernelsMixin, Embedding):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
 
-    ``predict`` gives the label of the nearest training sample, see `NearestNeighbourPrediction`.
+    ``predict`` gives the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
     A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_`` and ``embedding_`` besides
     its own attributes. It has at least the parameters ``n_components`` and ``kernels``. Parameters, attributes and
@@ -42,10 +39,8 @@ class KernelEmbedding(
         "n_components": N_COMPONENTS,
     }
 
-    n_components: int | None
     kernel_weights_: Array
     coefficients_: Array
-    embedding_: Array
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
@@ -91,17 +86,13 @@ class KernelEmbedding(
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
         """Fit, and return the embedded training samples, `embedding_`."""
-        return self._with_row_labels(self.fit(X, y, **fit_params).embedding_, X)
+        return self._with_row_labels(super().fit_transform(X, y, **fit_params), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if getattr(self, "landmarks", None) is None:
-            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        if getattr(self, "landmarks", None) is not None:
+            tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-    @property
-    def _needs_labels(self) -> bool:
-        return True
 
     @property
     def _n_features_out(self) -> int:
@@ -121,13 +112,7 @@ class KernelEmbedding(
     def _training_data(self, X: Any, y: ArrayLike | None) -> tuple[KernelStack, NDArray[Any] | None]:
         """Return the training kernels and the checked labels; set ``classes_``."""
         stack = self._training_stack(X)
-        if not self._needs_labels:
-            self._keep_labels(y)
-            return stack, None
-        labels = checked_labels(self, y, stack.n_columns)
-        self._keep_labels(labels)
-        self.classes_ = np.unique(labels)
-        return stack, labels
+        return stack, self._checked_labels(y, stack.n_columns)
 
     def _wanted_components(self, n: int, labels: NDArray[Any] | None, graph: GraphPair | None = None) -> int:
         """Return ``n_components``, or its default: classes - 1 with labels (the most for the LDA graph), else 2."""

@@ -67,6 +67,8 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         "kernel_weights": "no_validation",
     }
 
+    _needs_labels = False
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -145,10 +147,6 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
         for i, others, left_out in components_without_each(kernel, _cutoff(stack.dtype), order):
             yield i, others[:, : self.n_components], left_out[:, : self.n_components]
-
-    @property
-    def _needs_labels(self) -> bool:
-        return False
 
 
 def _cutoff(dtype: np.dtype[Any]) -> float:

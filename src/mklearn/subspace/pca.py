@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from mklearn.checks import checked_components
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.whitening import centred_span
@@ -43,7 +41,7 @@ class PCA(LinearEmbedding):
     left out. ``y`` is ignored.
     """
 
-    _needs_labels: ClassVar[bool] = False
+    _needs_labels = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
-from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, one_of
-from mklearn.checks import check_integer, check_kept, checked_array, checked_labels, invalid, regular_array
+from mklearn.checks import check_integer, check_kept, checked_array, invalid, regular_array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
 from mklearn.optimize.eigen import generalized_eigh
@@ -95,10 +94,10 @@ def alternate(
     return Alternation(projections["left"], projections["right"], history, "max_iter")
 
 
-class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2).
+class BilinearEmbedding(Embedding):
+    """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2), row by row.
 
-    ``predict`` gives the label of the nearest training image, see `NearestNeighbourPrediction`.
+    ``predict`` gives the label of the nearest training image, see `mklearn.base.embedding.Embedding`.
 
     A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed at the
     start. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol`` and
@@ -113,10 +112,8 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         "tol": [NONNEGATIVE],
         "random_state": ["random_state"],
     }
-    _needs_labels: ClassVar[bool] = True
     _fixed_side: ClassVar[Side] = "right"
 
-    n_components: int | tuple[int, int] | None
     shape: tuple[int, int] | None
     init: Init
     max_iter: int
@@ -138,15 +135,14 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         array = self._check_images(X, reset=True)
         images = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
         codes = None
-        if self._needs_labels:
-            y = labels = checked_labels(self, y, len(images))
-            self.classes_, codes = np.unique(labels, return_inverse=True)
+        labels = self._checked_labels(y, len(images))
+        if labels is not None:
+            codes = np.searchsorted(self.classes_, labels)
             if len(self.classes_) < 2:
                 raise NotApplicable(
                     f"y holds one class only ({str(self.classes_[0])!r}): {type(self).__name__} needs at least two "
                     "classes"
                 )
-        self._keep_labels(y)
         sizes = self._sizes()
         step, scale = self._problem(images, codes)
         start = self._start(sizes, images)
@@ -159,33 +155,9 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         self.embedding_ = self._embed(images, array.dtype)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed images: L'XR.
-
-        Parameters
-        ----------
-        X : array of shape (m, rows, cols) or (m, rows * cols)
-
-        Returns
-        -------
-        array of shape (m, l1 * l2)
-            Row by row of L'XR, in the dtype of X (float32 or float64).
-
-        Raises
-        ------
-        DataError
-            X has another shape than in ``fit``, or is not finite.
-        """
-        return self._project(X)
-
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
-        """Fit, and return the embedded training images, `embedding_`."""
-        return self.fit(X, y, **fit_params).embedding_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property

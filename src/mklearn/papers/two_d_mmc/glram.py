@@ -82,7 +82,7 @@ class GLRAM(BilinearEmbedding):
         **BilinearEmbedding._parameter_constraints,
         "centre": ["boolean"],
     }
-    _needs_labels: ClassVar[bool] = False
+    _needs_labels = False
     _fixed_side: ClassVar[Side] = "left"
 
     def __init__(

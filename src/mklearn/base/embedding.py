@@ -1,12 +1,13 @@
-"""Labels of the nearest training samples, as predictions of estimators that embed samples."""
+"""Base of the estimators that embed samples, and predict the labels of the nearest training samples."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,19 +17,44 @@ from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
 
-class NearestNeighbourPrediction:
-    """Mixin of embeddings: a sample has the label of the nearest training sample in the embedding.
+class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of embeddings: a sample has the label of the nearest training sample in the embedding.
 
     All components count, and nearest is by Euclidean distance, as in the papers' experiments and as with
     ``KNeighborsClassifier(1)`` behind the embedding in a `Pipeline`. The cosine about the mean, a study's other rule,
     is about as good with many components; with one it is a sign, and is replaced by this rule.
 
-    A subclass implements `_project`, sets ``embedding_``, and calls `_keep_labels` in ``fit``. Place the mixin before
-    scikit-learn's classes in the list of bases.
+    A subclass implements `_project`, and ``fit``, which calls `_checked_labels` and sets ``embedding_``.
     """
 
+    n_components: Any
     embedding_: NDArray[np.floating]
-    _needs_labels: ClassVar[Any]
+    classes_: NDArray[Any]
+    _needs_labels: Any = True
+
+    def transform(self, X: Any) -> NDArray[np.floating]:
+        """Embed samples.
+
+        Parameters
+        ----------
+        X : array of shape (m, ...), as in ``fit``
+
+        Returns
+        -------
+        array of shape (m, n_components)
+            In the dtype of X (float32 or float64).
+
+        Raises
+        ------
+        DataError
+            X has another number of features than in ``fit``, or is not finite.
+        """
+        return self._project(X)
+
+    def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
+        """Fit, and return the embedded training samples, `embedding_`."""
+        embedded: NDArray[np.floating] = self.fit(X, y, **fit_params).embedding_
+        return embedded
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the nearest training sample in the embedding, shape (m,).
@@ -57,7 +83,8 @@ class NearestNeighbourPrediction:
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._needs_labels
         if self._needs_labels:
             tags.estimator_type = "classifier"
@@ -71,6 +98,16 @@ class NearestNeighbourPrediction:
     def _labelled(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Mark the training samples that have a label: all, but of a semi-supervised method."""
         return np.ones(len(labels), dtype=bool)
+
+    def _checked_labels(self, y: ArrayLike | None, n: int) -> NDArray[Any] | None:
+        """Check and keep the labels of n samples, and set ``classes_``; None for a method that ignores them."""
+        if not self._needs_labels:
+            self._keep_labels(y)
+            return None
+        labels = checked_labels(self, y, n)
+        self._keep_labels(labels)
+        self.classes_ = np.unique(labels)
+        return labels
 
     def _keep_labels(self, y: ArrayLike | None) -> None:
         """Keep a copy of the training samples' labels for `predict`; those that ``fit`` ignores are checked there."""
