@@ -80,3 +80,13 @@ def test_studies_are_valid_and_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in links if not (page.parent / link).exists()]
     missing += [name for name in named if not (ROOT / name).exists() and not name.endswith(".sif")]
     assert not missing
+
+
+def test_functions_on_the_way_of_a_fit_exist() -> None:
+    """Each link `module.name` or `name` to a Python file leads to a definition of that name."""
+    text = (ROOT / "docs" / "maintainers.md").read_text(encoding="utf-8")
+    links = re.findall(r"\[`(?:\w+\.)?(\w+)`\]\(\.\./(\S+\.py)\)", text)
+    assert len({path for _, path in links}) > 20
+    for name, path in links:
+        definition = rf"^(?:(?:def|class) {name}\b|{name}\b.* = )"
+        assert re.search(definition, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), (name, path)
