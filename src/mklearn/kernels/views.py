@@ -90,7 +90,8 @@ class Views:
             raise DataError(f"the views have different numbers of samples: {listed}")
         self.shape = (next(iter(sizes.values())), sum((*table.shape, 1)[1] for table in self._tables.values()))
         labelled: dict[str, Any] = {name: table.index for name, table in self._tables.items() if hasattr(table, "iloc")}
-        first, self.index = next(iter(labelled.items()), ("", None))
+        first = next(iter(labelled), "")
+        self.index = labelled.get(first)
         for name, index in labelled.items():
             if not index.equals(self.index):
                 raise DataError(
