@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.workflow.conftest import TABLES, Checkout, tables
-from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.full
 
@@ -52,15 +51,6 @@ def cached(checkout: Checkout, pattern: str) -> list[Path]:
     return sorted(checkout.folder.glob(f"results/cache/{pattern}"))
 
 
-def before_the_pass(done: Checkout, folder: Path) -> Checkout:
-    """Return a copy in which the landmarks are chosen and no block has been passed over."""
-    copied = done.copy(folder)
-    shutil.rmtree(copied.folder / "results" / "cache" / "moments")
-    for path in [*cached(copied, "fits/*/*/many-*"), *(copied.folder / name for name in TABLES)]:
-        path.unlink()
-    return copied
-
-
 def test_every_fit_has_values(done: Checkout) -> None:
     """But the one of too few samples for its landmarks, which has the reason."""
     scores = pd.read_parquet(done.folder / TABLES[0])
@@ -76,21 +66,21 @@ def test_every_fit_has_values(done: Checkout) -> None:
 
 def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
     """The tables of the run that lost it have a row and a reason for the fit; those of the next run are the usual."""
-    copied = before_the_pass(done, tmp_path / "copy")
+    copied = done.copy(tmp_path / "copy")
+    shutil.rmtree(copied.folder / "results" / "cache" / "moments")
+    for path in [*cached(copied, "fits/*/*/many-*"), *(copied.folder / name for name in TABLES)]:
+        path.unlink()
     kept = {path: path.stat().st_mtime_ns for path in cached(copied, "**/*.*")}
     (copied.folder / "killer").mkdir()
     (copied.folder / "killer" / "sitecustomize.py").write_text(KILLER, encoding="utf-8")
-    path = f"{copied.folder / 'killer'}:{copied.environment['PYTHONPATH']}"
-    lost = copied.snakemake("--cores", "2", *TABLES, check=False, env={"PYTHONPATH": path})
+    killing = {"PYTHONPATH": f"{copied.folder / 'killer'}:{copied.environment['PYTHONPATH']}"}
+    lost = copied.snakemake("--cores", "2", *TABLES, check=False, env=killing)
     assert lost.returncode
     assert "failed: its job was killed or interrupted, see logs/moments/" in lost.stderr
     rows = pd.read_parquet(copied.folder / TABLES[0])
     assert rows.groupby("method")["status"].agg(set).to_dict() == {"many": {"missing"}, "raw": {"ok"}}
-    assert (
-        rows.loc[rows["method"].eq("many"), "message"]
-        .str.contains("its job was killed or interrupted, see logs/moments/")
-        .all()
-    )
+    messages = rows.loc[rows["method"].eq("many"), "message"]
+    assert messages.str.contains("its job was killed or interrupted, see logs/moments/").all()
     assert "many on digits, drawn-p3: missing: its job was killed" in copied.said("mklearn", "failed")
     blocks = [path.name for path in cached(copied, "moments/*/*/*/*")]
     assert blocks == ["1of2.npz"]
@@ -99,12 +89,3 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     copied.said("snakemake", "--cores", "2", *TABLES)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(copied) == tables(done)
-
-
-@pytest.mark.usefixtures("slurm")
-def test_tables_through_slurm_are_those_of_a_local_run_byte_for_byte(done: Checkout, tmp_path: Path) -> None:
-    cluster = Cluster(before_the_pass(done, tmp_path / "copy"))
-    said = cluster.run()
-    assert said.count("has been submitted with SLURM jobid") >= 3
-    assert tables(cluster.checkout) == tables(done)
-    assert cluster.checkout.planned(*TABLES) == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import random
@@ -12,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +25,23 @@ pytestmark = pytest.mark.full
 FEW: dict[str, Any] = SMOKE | {
     "descriptors": {"blocks": SMOKE["descriptors"]["blocks"]},
     "kernels": {"gauss": {"kind": "gaussian", "bandwidth": [0.5, 2]}},
-    "methods": {name: SMOKE["methods"][name] for name in ("average", "mkl-lda")},
+    "methods": {
+        "average": SMOKE["methods"]["average"], "mkl-lda": SMOKE["methods"]["mkl-lda"],
+        "many": {"kind": "kernel_fda", "landmarks": 20},
+    },
+    "blocks": 2,
     "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 2}},
-}
-"""One job of each step and two fits: each job starts Snakemake twice."""
+}  # fmt: skip
+"""Few jobs, as each starts Snakemake twice; one method with landmarks on two blocks of samples."""
 IMPATIENT = Path(__file__).resolve().parents[1] / "slurm" / "impatient.py"
 LIVE = ("PENDING", "RUNNING", "COMPLETING")
 FIT_MB = 320
 """Less than a fit of the smoke study, its worker and the Snakemake around them take (530), more than half of that."""
 
 
-# --- the node, shared by all workers of a test run
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Path]:
-    """A SLURM of one node; its folder. Ends with the last test worker that needs it."""
+    """A SLURM of one node; its folder."""
     if os.geteuid():
         pytest.skip("SLURM's daemons are started by root only")
     missing = [program for program in ("slurmctld", "slurmd", "munged") if shutil.which(program) is None]
@@ -50,35 +49,16 @@ def slurm(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterato
         pytest.skip(f"there is no {', '.join(missing)} (Debian: apt-get install slurm-wlm munge)")
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip("there is no snakemake-executor-plugin-slurm (make slurm)")
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "slurm"
+    folder = tmp_path_factory.getbasetemp() / "slurm"
+    folder.mkdir()
     script = [str(repository / "tests" / "slurm" / "start.sh"), str(folder)]
-    with _users(folder) as users:
-        started = subprocess.run(script, capture_output=True, text=True)
-        if started.returncode:
-            pytest.skip(f"SLURM does not start here: {started.stderr.strip()}")
-        users.write_text(str(_count(users) + 1), encoding="utf-8")
+    started = subprocess.run(script, capture_output=True, text=True)
+    if started.returncode:
+        pytest.skip(f"SLURM does not start here: {started.stderr.strip()}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
         yield folder
-    with _users(folder) as users:
-        left = _count(users) - 1
-        users.write_text(str(left), encoding="utf-8")
-        if not left:
-            subprocess.run([*script, "stop"], check=True)
-
-
-@contextmanager
-def _users(folder: Path) -> Iterator[Path]:
-    """The file that counts who uses the node, for one worker at a time."""
-    folder.mkdir(exist_ok=True)
-    with open(folder / "lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder / "users"
-
-
-def _count(users: Path) -> int:
-    return int(users.read_text(encoding="utf-8")) if users.exists() else 0
+    subprocess.run([*script, "stop"], check=True)
 
 
 # --- runs on it
@@ -133,7 +113,7 @@ class Cluster:
         return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy in which the study of two fits has been run without SLURM, all but the report."""
     made = finished.copy(tmp_path_factory.mktemp("local") / "checkout")
