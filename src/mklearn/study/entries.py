@@ -1,4 +1,4 @@
-"""What a study names: its descriptors, kernels and protocols, each an entry with a kind, options and parameters.
+"""Entries of a study: descriptors, kernels and protocols, each with a kind, options and parameters.
 
 Options are what the study itself uses; which of them a kind takes follows from its row. All other keys are parameters
 of the implementation, which are checked by itself (:mod:`mklearn.study.parameters`): reading a study imports no
@@ -75,7 +75,7 @@ def kind_in(table: Mapping[str, Row]) -> Any:
 
 
 class Entry(Strict):
-    """What every entry has."""
+    """Common fields of all entries."""
 
     rows: ClassVar[Mapping[str, Row]]
     """The rows of its table, by kind."""
@@ -85,7 +85,7 @@ class Entry(Strict):
     """Options that are parameters of kinds which do not take them as options."""
 
     kind: str
-    """What it is, as ``mklearn list`` names it; of a package outside ``module:name``."""
+    """Kind as ``mklearn list`` names it; ``module:name`` for another package."""
     datasets: Names | None = None
     """Only for these data sets of the study; by default for all of them."""
     given: dict[str, Parameter] = {}
@@ -127,12 +127,12 @@ class Entry(Strict):
 
     @property
     def row(self) -> Any:
-        """Its row."""
+        """Row of the kind."""
         return self.row_of(self.kind)
 
     @property
     def title(self) -> str:
-        """Its title, for messages and tables."""
+        """Title for messages and tables."""
         return str(self.row.title)
 
     @property
@@ -163,7 +163,7 @@ class Entry(Strict):
 
 
 class Descriptor(Entry):
-    """What samples are described by: a descriptor of images, or a table of the data set."""
+    """A representation of samples: a descriptor of images, or a table of the data set."""
 
     rows: ClassVar[Mapping[str, Row]] = DESCRIPTORS
     inferred: ClassVar[Callable[[Any], Row]] = outside.descriptor_row
@@ -173,18 +173,18 @@ class Descriptor(Entry):
     dtype: FeatureType = "float64"
     """Type of the features in files and methods; float32 takes half the memory and has seven digits."""
     table: Slug | None = None
-    """Of kind ``table``: its name in the data set."""
+    """Kind ``table``: name of the table in the data set."""
     patch: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | Literal["each"] | None = None
-    """Of patches of a grid: row and column of one of them, from 0; by default all. ``each`` makes a descriptor of each
+    """Patches of a grid: row and column of one patch, from 0; by default all. ``each`` makes a descriptor of each
     patch: ``NAME-0-0``, ``NAME-0-1``, ..., which kernels name ``NAME-*``."""
     grid: tuple[Count, Count] | None = None
     """Rows and columns of patches, for ``patch: each``."""
     position_weight: NonNegative | None = None
-    """Of sets of points: what a distance of ``position_scale`` pixels between two points adds to the distance of their
-    descriptors; by default 0.25."""
+    """Sets of points: amount that a distance of ``position_scale`` pixels between two points adds to the distance of
+    their descriptors; by default 0.25."""
     position_scale: Positive | None = None
-    """Of sets of points: the distance in pixels at which the positions of two points add ``position_weight``; by
-    default 270."""
+    """Sets of points: distance in pixels at which the positions of two points add ``position_weight``; by default
+    270."""
 
     @classmethod
     def options_of(cls, row: DescriptorRow) -> dict[str, Any]:
@@ -258,8 +258,8 @@ class Kernel(Entry):
     can be learned for. ``auto`` is one kernel: on each split the training samples choose, of all but ``minmax`` and
     ``log``, the scaling with the smallest left-out error, the same for all kernels of the descriptor in all methods."""
     of: Literal["all"] | Annotated[list[Slug], Field(min_length=2)] | None = None
-    """Of kind ``product``: its factors, by the names that methods know them by; ``all`` (the default): every Gaussian
-    kernel that applies to the data."""
+    """Kind ``product``: its factors, as methods name them; ``all`` (the default): every Gaussian kernel that applies to
+    the data."""
 
     @classmethod
     def row_of(cls, kind: str) -> KernelRow:
@@ -310,7 +310,7 @@ class Protocol(Entry):
     test samples of each split (``test_set``). The name of such a protocol ends in "-optimistic" in every table, and its
     values are the oracle's."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
-    """Of ``random_per_class``: training samples of each class, or a list of sizes."""
+    """Kind ``random_per_class``: training samples of each class, or a list of sizes."""
     path: str | None = None
     """File with the splits, of ``given``; of ``verification`` a list, by default those that come with the registered
     data set: a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's format."""

@@ -1,4 +1,4 @@
-"""Data sets and studies of packages that add to mklearn, found by their entry points and without importing them.
+"""Data sets and studies of packages that add to mklearn, listed by entry points without importing the packages.
 
 A package declares a file with entries of the registry of data sets, and a folder of study files::
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from mklearn.errors import ConfigError
 
 GROUPS = ("datasets", "studies")
-"""What a package can add: the entry points of group ``mklearn.datasets``, and so on."""
+"""Additions of a package: the entry points of group ``mklearn.datasets`` and ``mklearn.studies``."""
 OWN_PACKAGE = "mklearn"
 """The package whose additions count as mklearn's own."""
 

@@ -1,4 +1,4 @@
-"""What a study can name, described for people: titles, papers, advice and parameters, by name and in groups."""
+"""Listings of everything that a study can name: titles, papers, advice and parameters, by name and in groups."""
 
 from __future__ import annotations
 

@@ -38,13 +38,13 @@ class Method(Entry):
     label: str | None = None
     """Name in tables and figures; by default the method's key."""
     inner_folds: InnerFolds | None = None
-    """Of its own inner cross-validation; by default the study's."""
+    """Folds of the inner cross-validation; by default the study's."""
     time_limit: Positive | Literal["none"] | None = None
     """Minutes that each of its fits may take, or "none"; by default the study's limit."""
     protocols: Names | None = None
     """Only on these protocols of the study; by default on all of them."""
     kernels: Literal["dictionary", "all", "each", "all_but_each"] | Patterns | None = None
-    """Of methods on kernels: all of them (the default); these (``gauss-*`` stands for several); ``each``: the method is
+    """Methods on kernels: all of them (the default); these (``gauss-*`` stands for several); ``each``: the method is
     run once for every kernel; or ``all_but_each``: once without every kernel, which shows what each adds to the others.
     Product kernels are combinations already: only a list may name them. Methods with a dictionary of kernels of their
     own take the ``dictionary`` of every descriptor of the data set by default, whatever kernels the study names (of a
@@ -54,24 +54,24 @@ class Method(Entry):
         | Annotated[dict[Slug, NonNegative], Field(min_length=1)]
         | None
     ) = None
-    """Of methods on one kernel or a fixed combination: ``uniform`` (the default) is the average; ``best_single`` the
+    """Methods on one kernel or a fixed combination: ``uniform`` (the default) is the average; ``best_single`` the
     kernel that inner cross-validation chooses; ``cv_accuracy`` weights each by the square of the accuracy that it alone
     reaches there; or a mapping from kernel to weight, with 0 for kernels that are not named."""
     landmarks: Landmarks | Count | None = None
-    """Of methods that can learn from landmarks: a number of them, or ``{n: 300, how: kmeans, dtype: float32}``; ``n``
+    """Methods that can learn from landmarks: a number of them, or ``{n: 300, how: kmeans, dtype: float32}``; ``n``
     may be a grid. The method learns from the features that these samples give, in place of kernels among
     all samples: its time grows with the number of samples, its memory does not. By default it learns from kernels."""
     descriptor: Slug | Names | None = None
-    """Of methods on features of one descriptor: its name, by default ``pixels``; a list is put side by side."""
+    """Methods on features of one descriptor: its name, by default ``pixels``; a list is put side by side."""
     descriptors: Literal["all"] | Names | None = None
-    """Of methods on features of several descriptors side by side: all of the data set (the default), or these."""
+    """Methods on features of several descriptors side by side: all of the data set (the default), or these."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
-    """Of methods on features, their scaling, fitted on the training samples: mean 0 and standard deviation 1
+    """Methods on features: their scaling, fitted on the training samples: mean 0 and standard deviation 1
     (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples
     (``rank``), standardised logarithms of nonnegative values (``log``), or the one of the smallest left-out error on
     the training samples, of all but ``minmax`` and ``log`` (``auto``)."""
     components: Components | None = None
-    """Of embeddings: how many components are taken: ``all`` there are, the most within ``one_standard_error`` of the
+    """Embeddings: number of components that is taken: ``all`` there are, the most within ``one_standard_error`` of the
     best score in the inner cross-validation, or the ``best``. By default as the study says. If it says nothing: all;
     but one standard error with a given ``n_components`` or ``sizes``, and for methods that learn anew for each size."""
     sizes: Sizes | None = None
@@ -134,7 +134,7 @@ class Method(Entry):
 
     @property
     def inputs(self) -> dict[str, InputKind]:
-        """Its inputs, by name: what it learns from, then the views that parameters name."""
+        """Inputs by name: the input that it learns from, then the views that parameters name."""
         kinds: dict[str, InputKind] = {"dictionary": "kernels", "descriptor": "features", "descriptors": "features"}
         first = kinds.get(self.row.takes, self.row.takes)
         return {first: first, **dict.fromkeys(self.row.views, "features")}

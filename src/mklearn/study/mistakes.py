@@ -22,7 +22,7 @@ LONG_LIST = 100
 
 @dataclass(frozen=True, order=True)
 class Mistake:
-    """One mistake in a study file: where (a dotted path), what was found, and what is expected."""
+    """One mistake in a study file: its dotted path, the value, and what is expected."""
 
     path: str
     message: str
@@ -64,7 +64,7 @@ def one_of(words: Iterable[str]) -> str:
 
 
 def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> list[Mistake]:
-    """Return all that pydantic found in a study, each with its dotted path, the value, and the nearest valid key."""
+    """Return all errors of pydantic in a study, each with its dotted path, the value, and the nearest valid key."""
     owners = {"": model}
     _add_owners(model, "", owners)
     located = [(_dotted(study, item), _owner(item["loc"], owners), item) for item in error.errors(include_url=False)]
@@ -106,8 +106,8 @@ def _path_in(value: Any, loc: Sequence[int | str]) -> Path:
 def _steps_in(value: Any, loc: Sequence[int | str]) -> Iterator[Any]:
     """Yield the keys on the way to a mistake; its location also has tags of unions, and missing keys."""
     for step in loc:
-        found = [(key, inner) for key, inner in _items(value) if key == step or step in (str(key), repr(key))]
-        for key, inner in found[:1]:
+        matches = [(key, inner) for key, inner in _items(value) if key == step or step in (str(key), repr(key))]
+        for key, inner in matches[:1]:
             yield key
             value = inner
 

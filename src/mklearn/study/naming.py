@@ -1,4 +1,4 @@
-"""What the names of a study stand for: the descriptors, kernels and methods that it has on a data set."""
+"""Names in a study: the descriptors, kernels and methods that they stand for on a data set."""
 
 from __future__ import annotations
 
@@ -132,11 +132,12 @@ def variants(name: str, method: Method, kernels: Iterable[str], views: Iterable[
 
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:
     """Return the names that a name, or a list of names, stands for; ``*`` in a name stands for any characters."""
-    known, found = list(available), []
+    names, matches = list(available), list[str]()
     for name in as_list(chosen):
         several = isinstance(name, str) and "*" in name
-        found += [other for other in known if fnmatchcase(other, name) and other not in found] if several else [name]
-    return found
+        matching_names = [other for other in names if several and fnmatchcase(other, name) and other not in matches]
+        matches += matching_names if several else [name]
+    return matches
 
 
 def expanded_descriptors(descriptors: Any) -> Any:

@@ -17,7 +17,7 @@ OF_THE_STUDY = frozenset({
     "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "source", "seed",
     "name", "classes", "factors",
 })  # fmt: skip
-"""What implementations take that a study does not give as a parameter."""
+"""Parameters of implementations that a study does not set."""
 
 
 def parameter_mistakes(study: Study) -> Iterator[Mistake]:

@@ -21,7 +21,7 @@ from mklearn.study.extensions import packages
 PACKAGE = Path(__file__).resolve().parents[1]
 _IN_WHEEL = PACKAGE / "workflow_files" / "workflow" / "scripts"
 SCRIPTS = _IN_WHEEL if _IN_WHEEL.is_dir() else PACKAGE.parents[1] / "workflow" / "scripts"
-"""Of the rules: in a checkout, or in a wheel."""
+"""Scripts of the rules, in a checkout or in a wheel."""
 _NUMERICAL = (
     "numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek", "numba", "opencv-python-headless",
     "pandas", "pyarrow", "h5py", "pydantic", "snakemake",
@@ -93,7 +93,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "tables": ("study/evaluation",),
     "page": ("study/evaluation", "study/report"),
 }  # fmt: skip
-"""What counts for each rule, below `PACKAGE`, beside its script and the code that its specification names."""
+"""Folders that count for each rule, below `PACKAGE`, beside its script and the code that its specification names."""
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "predictions.py", "reproduction.py", "sample_values.py",

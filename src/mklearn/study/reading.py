@@ -28,7 +28,7 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
 
     With ``parameters`` those of methods, kernels, descriptors and protocols are checked too, which imports all of them;
     of a study with other mistakes they are checked in any case.
-    ConfigError has a line for each mistake: dotted path, what was found, what is expected, the nearest valid key.
+    ConfigError has a line for each mistake: dotted path, value, expectation, nearest valid key.
     """
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
@@ -37,8 +37,8 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
         study = Study.model_validate(raw)
     except ValidationError as error:
         part, left_out = study_part(raw)
-        found = [*mistakes_of(error, Study, normalised(raw)), *broken_references(part, left_out)]
-        raise ConfigError(listed(f"{source} has", sorted({*found, *parameter_mistakes(part)}))) from None
+        invalid = [*mistakes_of(error, Study, normalised(raw)), *broken_references(part, left_out)]
+        raise ConfigError(listed(f"{source} has", sorted({*invalid, *parameter_mistakes(part)}))) from None
     mistakes = [
         *broken_references(study),
         *_published_mistakes(study),

@@ -34,12 +34,12 @@ COMPOSED_SAMPLES = 6000
 UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
 THREADS = 8
-"""Of distances between point sets."""
+"""Threads of a job of distances between point sets."""
 _METHODS = {row.implementation: row for row in METHODS.values()}
 
 
 class Requests:
-    """What the jobs of each rule ask Snakemake and a cluster for, as functions of wildcards."""
+    """Resources that the jobs of each rule request, as functions of wildcards."""
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs, self.plan = jobs, jobs.plan

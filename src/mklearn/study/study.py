@@ -85,7 +85,7 @@ class Evaluation(Strict):
 
 
 class Report(Strict):
-    """What the page shows beside the results."""
+    """Contents of the page beside the results."""
 
     thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
     """Sample images per data set."""
@@ -147,7 +147,7 @@ class Study(Strict):
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
     """The data sets by names of your choice; a registered one by its own."""
     descriptors: dict[Slug, Descriptor] | None = None
-    """What samples are described by; by default pixels, HOG and others of images, and each table of features."""
+    """Representations of samples; by default pixels, HOG and others of images, and each table of features."""
     kernels: dict[Slug, Kernel] | None = None
     """The kernels that methods combine; by default a Gaussian for each descriptor."""
     methods: Annotated[dict[Slug, Method], Field(min_length=1)] = Field(default=DEFAULT_METHODS, validate_default=True)
@@ -169,11 +169,11 @@ class Study(Strict):
     remarks: list[Remark] = []
     """Plain sentences about methods, shown beside the published values."""
     claims: list[Claim] = []
-    """What papers say in words, each with a verdict, shown beside the published values."""
+    """Statements of papers, each with a verdict, shown beside the published values."""
     comparisons: list[Comparison] = []
     """Tables of differences between two methods, with the numbers of data sets on which one is above the other."""
     report: Report = Report()
-    """What the page shows."""
+    """Contents of the page."""
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
 
@@ -209,8 +209,8 @@ class Study(Strict):
     def _folder(cls, results: str) -> str:
         special = sorted({character for character in results if character in "<>{}" or not character.isprintable()})
         if special:
-            found = ", ".join(map(repr, special))
-            raise ValueError(f"invalid value {results!r}: Snakemake can't take {found} in the name of a folder.")
+            characters = ", ".join(map(repr, special))
+            raise ValueError(f"invalid value {results!r}: Snakemake can't take {characters} in the name of a folder.")
         if not results.strip() or results.startswith(("~", "$")) or "://" in results:
             raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
         return results
@@ -225,8 +225,8 @@ class Study(Strict):
     @field_validator("claims")
     @classmethod
     def _each_once(cls, claims: list[Claim]) -> list[Claim]:
-        said = [f"{claim.source}: {claim.text}" for claim in claims]
-        twice = sorted({claim for claim in said if said.count(claim) > 1})
+        texts = [f"{claim.source}: {claim.text}" for claim in claims]
+        twice = sorted({text for text in texts if texts.count(text) > 1})
         if twice:
             raise ValueError(f"listed twice: {' '.join(map(repr, twice))}")
         return claims

@@ -1,4 +1,4 @@
-"""What a study predicts: the kind of target of its data sets."""
+"""Targets of a study: classes or numbers, by its data sets."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".parquet")
 MANY_CLIPPED = 0.01
-"""Share of the values of a view that are clipped, above which it is said."""
+"""Share of clipped values of a view above which a note is printed."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

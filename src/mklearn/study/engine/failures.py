@@ -46,7 +46,7 @@ class Failure(NamedTuple):
     """The file to make again."""
     status: str
     text: str
-    """Its line in the list; empty if the file was not made yet."""
+    """Line in the list; empty if the file was not made yet."""
 
 
 def failures_of(jobs: Jobs) -> Iterator[Failure]:
@@ -117,7 +117,7 @@ AFTER_FITS = ("evaluate", "tables", "page")
 def report_failed_run(jobs: Jobs, workflow: Any) -> None:
     """Print a line for each failed job, the answer of the fits that exist, and what to do next.
 
-    A run that was interrupted writes no tables, nor does one that was not asked for them.
+    Neither an interrupted run writes tables, nor one whose targets they are not.
     """
     end_display(workflow)
     dag, scheduler = workflow.dag, workflow.scheduler
@@ -155,7 +155,7 @@ def _print(*lines: str) -> None:
 
 
 def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> str:
-    """Write those tables, and the page, that the run was asked for; return the answer, or why there is none."""
+    """Write the tables and the page that are targets of the run; return the answer, or why there is none."""
     log = Path("logs", "failed_run", f"{jobs.study}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     outputs = {rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in AFTER_FITS}

@@ -56,13 +56,13 @@ def study_file(name: str | None) -> Path:
     given = Path(DEFAULT_STUDY if name is None else name)
     if given.is_file():
         return given
-    known = studies()
+    by_name = studies()
     if name is None:
         return workflow_file(DEFAULT_STUDY)
-    if name in known:
-        return known[name]
+    if name in by_name:
+        return by_name[name]
     beside = (path for path in given.parent.glob("*.y*ml") if path.is_file())
-    names = {stem: stem for stem in known} | {path.stem: str(path) for path in beside}
+    names = {stem: stem for stem in by_name} | {path.stem: str(path) for path in beside}
     near = difflib.get_close_matches(given.stem, names, n=1)
     hint = f" Did you mean {names[near[0]]!r}?" if near else ""
-    raise ConfigError(f"{name or repr(name)}: {absence(given)}.{hint} Studies of mklearn: {', '.join(known)}.")
+    raise ConfigError(f"{name or repr(name)}: {absence(given)}.{hint} Studies of mklearn: {', '.join(by_name)}.")

@@ -80,7 +80,7 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
 def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake]:
     """Find what can't be made; ``entries`` are the methods by their names in tables.
 
-    Names that refer to nothing are found elsewhere.
+    Names that refer to nothing are reported elsewhere.
     """
     final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
     assert final is not None
@@ -119,7 +119,7 @@ def planned_final(
     """
     final = study.final
     assert final is not None
-    require("skops")  # known now, not after the fits
+    require("skops")  # before the fits, not after them
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}

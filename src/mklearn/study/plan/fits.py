@@ -21,7 +21,7 @@ from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation, Study
 
 Descriptors = Mapping[str, PlannedDescriptor]
-"""Of a data set, by id."""
+"""Descriptors of a data set, by id."""
 
 
 @dataclass(frozen=True)

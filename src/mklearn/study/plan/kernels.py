@@ -1,4 +1,4 @@
-"""What methods learn from: descriptors, kernels and the matrices behind them, and landmarks in place of matrices."""
+"""Plan descriptors, kernels and the matrices behind them, and landmarks in place of matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kern
 LEARNS_FROM = 512
 """Largest number of random images that words, patches and principal axes are learned from."""
 Spec = dict[str, Any]
-"""Of a kernel with its id, as `mklearn.kernels.transform.StackTransform` takes it; ``feature_scaling`` may be auto."""
+"""Arguments of a script; or a kernel with its id, see `mklearn.kernels.transform.StackTransform`, which may choose its
+``feature_scaling``."""
 POINT_SET = "point_set"
 POINT_SET_DISTANCE = "mklearn.kernels.point_set_distance:point_set_distances"
 OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
@@ -244,7 +245,7 @@ def on_landmarks(
     }  # fmt: skip
     if dataset.n_blocks > 1:
         reasons |= dict.fromkeys(_more_than_a_pass(fit, method, dataset, protocol), "set `blocks: 1`")
-        require("skops")  # known now, not in a job
+        require("skops")  # in the plan, not in a job
     sentences = [f"{reason}; {advice}" for reason, advice in reasons.items() if reason]
     if sentences:
         raise ConfigError(

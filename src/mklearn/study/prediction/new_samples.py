@@ -39,9 +39,9 @@ class NewSamples(NamedTuple):
     X: Views
     """A sample that lacks a view has a row of NaN there."""
     labels: NDArray[np.str_] | None = None
-    """Those that the tables have, "" where there is none."""
+    """Labels in the tables, "" where there is none."""
     notes: Sequence[str] = ()
-    """What is missing and how it is filled in, and samples that the model was fitted to."""
+    """Notes on missing values and how they are filled in, and on samples that the model was fitted to."""
     unread: Mapping[str, str] = {}
     """Images that can't be read, by their paths, and why. They are none of the samples."""
 

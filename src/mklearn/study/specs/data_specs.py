@@ -7,7 +7,7 @@ from typing import Any, Literal
 from mklearn.study.specs.model import Spec
 
 TargetKind = Literal["classes", "numbers"]
-"""What is predicted for a sample: its class, or a number.
+"""Prediction for a sample: its class, or a number.
 
 The labels file of a data set has the target in the column ``y``: codes of classes as integers, with their names in
 ``label``, or numbers as floats.
@@ -49,7 +49,7 @@ class SplitSpec(Spec):
     source: str | None = None
     """``"module:function"`` that reads the splits that were released with the data set."""
     file_sha256: str | None = None
-    """Of the user's file with splits. In no key: a changed file rewrites the same splits."""
+    """Checksum of the user's file with splits. In no key: a changed file rewrites the same splits."""
 
 
 FeatureType = Literal["float32", "float64"]

@@ -18,7 +18,7 @@ class ModelView(Strict):
     """A view of the model: a table, or a descriptor of images with its parameters."""
 
     name: str
-    """Its name in the study."""
+    """Name in the study."""
     kind: str
     """Kind of the descriptor; ``table`` for a table."""
     parameters: dict[str, Any] = {}
@@ -56,7 +56,7 @@ class ModelInputs(Strict):
     pixels: str | None = None
     """Type of their pixels."""
     views: list[ModelView]
-    """What the estimator takes; none where it takes the images themselves."""
+    """Views of the estimator; none where it takes the images themselves."""
 
 
 class FinalEntry(Strict):
@@ -71,7 +71,7 @@ class FinalCandidate(Strict):
     """A method that the model can be of, with kernels that are computed from features."""
 
     fit: FitSpec
-    """Its views are named as in the study."""
+    """Fit whose views are named as in the study."""
     title: str
     kind: str
 
@@ -89,7 +89,7 @@ class FinalSpec(Spec):
     dataset: str
     title: str
     method: str
-    """Its name in the study, or ``best``."""
+    """Name in the study, or ``best``."""
     metric: str
     candidates: list[FinalCandidate]
     inputs: ModelInputs

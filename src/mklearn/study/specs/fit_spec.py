@@ -89,7 +89,7 @@ class MethodSpec(Strict):
     implementation: str
     """``"module:name"``."""
     parameters: dict[str, Any] = {}
-    """What it is called with."""
+    """Parameters of the estimator."""
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
     """Candidate values of each parameter that inner cross-validation chooses."""
     kernel_choice: KernelChoice | None = None

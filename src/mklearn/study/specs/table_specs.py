@@ -35,7 +35,7 @@ class Calibration(Strict):
     """
 
     method: Slug
-    """Its published values have to be met on every data set."""
+    """Method whose published values have to be met on every data set."""
     tolerance: Positive = 3
     """Largest difference in any cell, in units of split noise."""
 
@@ -59,12 +59,12 @@ class Remark(Strict):
 
 
 class Claim(Strict):
-    """What a paper says in words, and what this study says of it."""
+    """A statement of a paper, with the verdict of this study."""
 
     source: str
     """The paper, and where in it."""
     text: Annotated[str, Field(min_length=1)]
-    """What it says."""
+    """The statement."""
     verdict: Literal["holds", "holds in part", "does not hold", "not tested"]
     """Whether our numbers agree."""
     evidence: Annotated[str, Field(min_length=1)]
@@ -79,7 +79,7 @@ class Comparison(Strict):
     pairs: Annotated[list[Annotated[list[Slug], Field(min_length=2, max_length=2)]], Field(min_length=1)]
     """Two methods each, of which the second is subtracted from the first."""
     protocols: Annotated[list[Slug], Field(min_length=1)] | None = None
-    """Of each data set the first of these in which both methods of a pair have a value; by default all of them."""
+    """For each data set the first of these in which both methods of a pair have a value; by default all of them."""
     published: list[Annotated[int, Field(ge=0)]] = []
     """On how many data sets the paper's first method is above the second, one number for each pair."""
     published_of: Count | None = None
@@ -131,7 +131,7 @@ class ReportFinal(Spec):
 
     dataset: str
     chosen: bool
-    """Whether it is what won, not a method that the study names."""
+    """Whether the method was chosen as the best, not named by the study."""
     entries: list[FinalEntry]
     given_splits: bool = False
     """As in :class:`mklearn.study.specs.final_spec.FinalSpec`."""
@@ -146,7 +146,7 @@ class ReportSpec(Spec):
     reference: str
     thumbnails: int
     metric: str = "accuracy"
-    """Of the headline, and of the choice of the final model."""
+    """Metric of the headline, and of the choice of the final model."""
     score: str = "accuracy"
     """Metric of tables and figures."""
     neighbour: str = ""
