@@ -15,9 +15,8 @@ from mklearn.errors import ConfigError
 from mklearn.kernels import Views
 from mklearn.papers.lmkl.gauss4 import MEANS, VARIANCES, best_rule, quadratic
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.charts import Chart, field
+from mklearn.study.report.charts import LIGHT, Chart, field
 from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
-from mklearn.study.report.theme import LIGHT
 
 Floats = NDArray[np.floating[Any]]
 Rows = list[dict[str, Any]]

@@ -19,9 +19,8 @@ from mklearn.kernels import Views
 from mklearn.papers.lmkl.gauss4_figure import AS_PUBLISHED
 from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.charts import Chart, field
+from mklearn.study.report.charts import LIGHT, Chart, field
 from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
-from mklearn.study.report.theme import LIGHT
 
 Floats = NDArray[np.floating[Any]]
 Rows = list[dict[str, Any]]

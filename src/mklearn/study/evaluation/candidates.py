@@ -54,9 +54,9 @@ class MethodOnViews:
     """Specs with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be "auto" until
     training samples have chosen, see `with_chosen_scalings`."""
     groups: NDArray[np.str_] | None = None
-    """Of each sample, for methods that leave out whole groups of training samples themselves."""
+    """Groups of samples, for methods that leave out whole groups of training samples themselves."""
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
-    """Those that training samples have chosen, by kernel; of a method on features by input."""
+    """Scalings that training samples have chosen, by kernel; for a method on features by input."""
     samples_of: Callable[..., Any] | None = None
     """In place of :class:`mklearn.study.evaluation.split.SplitSamples`."""
 
@@ -153,7 +153,7 @@ class _Choice:
     _found: dict[Any, FeatureScaling] = field(default_factory=dict)
 
     def of_kernel(self, kernel: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a kernel's spec with its scaling, or with those of its factors."""
+        """Return a kernel's spec with its scaling, or with the scalings of its factors."""
         made = dict(kernel)
         if kernel.get(_KEY) == AUTO:
             made[_KEY] = self._of_source(kernel)

@@ -1,4 +1,4 @@
-"""Files of a fit: the views that its method takes, and what its splits leave behind."""
+"""Files of a fit: the views that its method reads, and the records of its splits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mklearn.study.evaluation.outputs import STORED, RulePredictions, SplitRecor
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
 
-# --- what a fit reads
+# --- views
 
 
 def import_method(spec: FitSpec) -> None:
@@ -62,7 +62,7 @@ def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:
     return images.astype(np.float64)
 
 
-# --- what it leaves behind
+# --- records of splits
 
 
 def fit_of(spec: FitSpec, setting: Setting) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _restored(facts: dict[str, Any], arrays: Mapping[str, NDArray[Any]], y: NDAr
 
 
 def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
-    """Collect what a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
+    """Collect the arrays that a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
 
     Weights of a dictionary of kernels are those of its views. The kernel diagnostics and the embedding are those of the
     first split that was fitted.

@@ -1,4 +1,4 @@
-"""Records of a fit: what each split leaves behind."""
+"""Evaluate a method on the splits of one training size, and record each of them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class FitAtSize:
     problem: MethodOnViews
     spec: FitSpec
     setting: Setting
-    """One of those of ``spec``."""
+    """One of the settings of ``spec``."""
     splits: Sequence[Split]
-    """Those of this training size."""
+    """The splits of this training size."""
     choosing: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
     """Training and validation samples by which parameters are chosen once, for all splits; None: on each split."""
 

@@ -18,7 +18,7 @@ from mklearn.study.evaluation.rules import decide, predictions_by_dimension, wit
 from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
 
 FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
-"""What a classifier that computes scores of the classes makes from them."""
+"""Methods of a classifier that turn scores of the classes into values for metrics."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
 
@@ -33,7 +33,7 @@ class Fitted:
     components: list[int]
     """Numbers of components with which test samples are predicted; empty for a classifier without any."""
     lookups: list[Lookup]
-    """Of each estimator."""
+    """One for each estimator."""
     fit_seconds: float
     """Processor time of the kernels and of all fits, of all threads of this process; not of child processes, which no
     estimator of mklearn starts."""
@@ -51,7 +51,7 @@ class Fitted:
     def predictions(self, rule: str, y: Labels, position: int | None = None) -> RulePredictions:
         """Predict the test samples, whose labels are ``y``, by a nearest-neighbour rule; "" for a classifier.
 
-        ``position`` is that of the chosen number of components among ``components``, -1 for the last.
+        ``position`` is the place of the chosen number among ``components``, -1 for the last.
         """
         started = time.process_time()
         if self.leading:

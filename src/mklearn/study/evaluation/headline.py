@@ -42,7 +42,7 @@ def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", refer
 
 
 class Winner(NamedTuple):
-    """What wins: its position among the entries, its row in the summary, and how many entries have a value."""
+    """The winning entry: its position, its row in the summary, and how many entries have a value."""
 
     position: int
     row: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What a fit leaves behind of each split: predictions by each rule, and what metrics are computed from."""
+"""Predictions of each split by each rule, and the attributes that metrics are computed from."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Lookup = Callable[[str], Any]
 NO_LOOKUP: Lookup = dict[str, Any]().get
 """Looks up nothing: what labels alone give."""
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
-"""What is stored of each fitted estimator, beside the labels."""
+"""Values that are stored of each fitted estimator, beside the labels."""
 
 
 @dataclass(frozen=True)
 class MethodOutput:
-    """What a fitted method gives at one number of components: the attributes that a metric can need.
+    """The output of a fitted method at one number of components: the attributes that a metric can need.
 
     ``classes`` are in the order of the columns of ``decision_values``, (m,) for two classes or (m, n_classes), and of
     ``probabilities``; ``class_scores`` are decision values, or the probabilities of a method that has none. What a
@@ -71,13 +71,13 @@ class RulePredictions:
     """Position of the nearest training sample among those of the split, -1 if none decides, (m,)."""
     distances: NDArray[np.floating[Any]]
     lookups: Sequence[Lookup] = (NO_LOOKUP,)
-    """Of the estimator of each row; a single one if all rows are of one estimator."""
+    """One for the estimator of each row; a single one if all rows are of one estimator."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Columns of the score rows: the parameters, how the solver ended, and what it took."""
 
     @cached_property
     def outputs(self) -> list[MethodOutput]:
-        """What metrics are computed from: one output for each row of the labels."""
+        """One output for each row of the labels."""
         last = len(self.lookups) - 1
         return [
             MethodOutput(self.y_train, self.y, labels, self.lookups[min(row, last)])
@@ -98,7 +98,7 @@ _NO_SAMPLES = np.array([], dtype=np.int64)
 
 
 class SplitRecord(NamedTuple):
-    """What the fit on one split leaves behind, which a process can pass on and `fit_files` writes and reads."""
+    """Results of one split as plain data, which a process can pass on and `fit_files` writes and reads."""
 
     facts: Mapping[str, Any]
     """``repeat, fold`` and sizes; of a split that failed status and message, else perhaps a ``selection_message``."""
@@ -107,4 +107,4 @@ class SplitRecord(NamedTuple):
     rules: Mapping[str, RulePredictions] = {}
     """By nearest-neighbour rule; a classifier has the single rule "", a split that failed none."""
     shown: dict[str, Any] | None = None
-    """What a report shows of it; None if it failed, and after reading."""
+    """Weights, history and embedding for the report; None if the fit failed, and after reading."""

@@ -52,7 +52,7 @@ BLANK: dict[str, Any] = {
 def score_table(
     fits: Sequence[Path], study: str, metrics: Sequence[str], kernels: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute the metrics of all fits from their predictions; ``kernels`` are those of the study, in its order.
+    """Compute the metrics of all fits from their predictions; ``kernels`` are the study's, in its order.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from mklearn.study.evaluation.rules import predictions_by_dimension
 from mklearn.study.specs.fit_spec import Components
 
 Scores = Sequence[NDArray[np.float64]] | str
-"""Of one candidate on each part, at each leading dimension; or the reason why it has none."""
+"""Scores of one candidate on each part, at each leading dimension; or the reason why it has none."""
 
 # Two mean scores closer than this are a tie: means of k fractions differ by rounding where they are equal as fractions,
 # and no two different accuracies on fewer than a billion samples are as close.
@@ -29,7 +29,7 @@ UPPER_BOUND = "on the test samples: an upper bound, which has no value without t
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
     """Choose the candidate with the highest mean score, its row, and its number of leading dimensions.
 
-    Mean validation scores (n_candidates, n_dimensions) have those of the first q dimensions in column q - 1, and NaN
+    Mean validation scores (n_candidates, n_dimensions) are for the first q dimensions in column q - 1, and NaN
     where a candidate has none; SolverFailed is raised if none has any. Of scores within 1e-9 of the best: the fewest
     dimensions, then the candidate that comes first. List simpler candidates first.
 
@@ -85,12 +85,12 @@ def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
-"""Of one candidate, in any order of the n samples: (i, embedding (n - 1, p) of the others, embedding (1, p) of sample
-i) by the refit without sample i; p may differ. It may raise `NotApplicable` or `SolverFailed`."""
+"""Refits of one candidate without each of the n samples, in any order: sample i, the embedding (n - 1, p) of the others
+and its own, (1, p); p may differ. It may raise `NotApplicable` or `SolverFailed`."""
 
 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
-    """Order samples by the distance to the nearest other class, relative to that to their own class, hardest first.
+    """Order samples by their distance to the nearest other class over the distance to their own, hardest first.
 
     Distances are those in the feature space of a kernel (n, n). Leaving samples out in this order ends soonest, because
     a candidate falls behind by its mistakes.

@@ -67,16 +67,15 @@ class SplitResult(NamedTuple):
     selection_message: str = ""
     """Why there was no inner cross-validation, when there was none."""
     scalings: Mapping[str, FeatureScaling] = {}
-    """Those that the training samples have chosen, see `mklearn.study.evaluation.candidates`."""
+    """Scalings that the training samples have chosen, see `mklearn.study.evaluation.candidates`."""
 
 
 class Choice(NamedTuple):
-    """What was chosen for one split, or for several together."""
+    """The candidates chosen for one split, or for several together."""
 
     candidates: list[Candidate]
     by_rule: dict[str, tuple[int, int | None]]
-    """By nearest-neighbour rule the position of the candidate, and that of its number of components, -1 for the last;
-    None without a choice."""
+    """Positions of the candidate and its number of components (-1 for the last, None without a choice) by rule."""
     message: str = ""
     """Why there is no number of components."""
 

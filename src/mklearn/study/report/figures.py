@@ -18,7 +18,7 @@ from mklearn.study.report.results import Results, Setting, thinned, usable
 from mklearn.study.report.wording import change, enumeration, plural
 
 REACH = 3
-"""How far behind the reference a difference is drawn, in gains that matter."""
+"""Largest distance behind the reference that is drawn, in gains that matter."""
 MOST_CONTENDERS = 10
 """Up to this many methods are drawn with their difference to the reference."""
 MAX_CURVE_POINTS = 120
@@ -43,7 +43,7 @@ def differences(
 ) -> Chart:
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
-    ``summary`` has the inner-CV rows of one setting without those of the reference. Methods that lie more than
+    ``summary`` has the inner-CV rows of one setting without the reference. Methods that lie more than
     ``REACH`` gains that matter behind the reference are counted below the title, so that the others can be told apart.
     """
     known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mklearn.study.data.samples import in_natural_order
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
@@ -69,7 +70,7 @@ def objective_section(results: Results) -> Section:
 def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Chart:
     """Draw the objective after each step of an alternating method, a line per split.
 
-    Where the optimum is known, the distance from it is drawn instead. ``history`` is that of
+    Where the optimum is known, the distance from it is drawn instead. ``history`` is as in
     `mklearn.study.report.records.FitRecord`, with the ``label`` of the method; with the optimum, of several methods.
     """
     frame = history.assign(split=[f"{row.repeat}, fold {row.fold}" for row in history.itertuples()])
@@ -122,7 +123,7 @@ def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Cha
     dimension, whose second one is 0, each class has a row, with training samples above test samples.
     """
     points = thinned(points).astype({"label": str, "role": str})
-    classes = sorted(set(points["label"]), key=_natural)
+    classes = in_natural_order(points["label"])
     colour = field("c:N", scale=charts.class_scale(classes), legend=None)
     select = {"type": "point", "fields": ["c"], "on": "pointerover", "clear": "pointerout"}
     marks: Chart = {
@@ -155,13 +156,6 @@ def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Cha
     encoding = {"x": x, "y": field("y:Q", **place)}
     plot = charts.chart(*layers, rows=rows, encoding=encoding, height=320, title=label, subtitle="second dimension")
     return plot | FRAMED
-
-
-def _natural(text: str) -> tuple[int, float, str]:
-    try:
-        return (0, float(text), "")
-    except ValueError:
-        return (1, 0.0, text)
 
 
 # --- predicted numbers

@@ -26,7 +26,7 @@ WORST = {
     "min_eigenvalue": "min", "off_diagonal_mass": "min", "bandwidth": "median", "identity_like": "max", "shift": "max",
     "constant": "max",
 }  # fmt: skip
-"""How diagnostics of a kernel are summed up over methods."""
+"""Functions that summarise diagnostics of a kernel over methods."""
 
 
 # --- weights
@@ -104,7 +104,7 @@ def _largest(row: dict[str, Any]) -> Cell:
 def kernel_weights(
     weights: pd.DataFrame, labels: Sequence[str], *, label: str, domain: tuple[float, float]
 ) -> Chart:  # fmt: skip
-    """Draw the weight of each kernel (column) in each repeat (row), and their mean; ``domain`` is that of the axis.
+    """Draw the weight of each kernel (column) in each repeat (row), and their mean; ``domain`` is the axis's.
 
     The dashed line is the uniform weight, where the weights are non-negative and sum to one.
     """

@@ -29,7 +29,8 @@ from mklearn.errors import UserError
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import wording
 from mklearn.study.report.bibliography import bibtex
-from mklearn.study.report.charts import Chart, printable, vega_script, write_figure
+from mklearn.study.report.charts import LIGHT, SCHEMES, Chart, printable, vega_config, vega_script, write_figure
+from mklearn.study.report.comparison import pair_tables
 from mklearn.study.report.figures import difference_figures, dimension_section, training_size_section
 from mklearn.study.report.figures_of_fits import (
     confusion_section,
@@ -39,7 +40,6 @@ from mklearn.study.report.figures_of_fits import (
 )
 from mklearn.study.report.findings import answer, findings, gain_title, splits_of
 from mklearn.study.report.kernels import kernels_section, weights_section
-from mklearn.study.report.method_pairs import pair_tables
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.published import published_section
 from mklearn.study.report.ranks import ranks_part
@@ -47,7 +47,6 @@ from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
 from mklearn.study.report.results import Results, results_of
 from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
-from mklearn.study.report.theme import LIGHT, SCHEMES, vega_config
 from mklearn.study.specs.table_specs import ReportSpec
 from mklearn.study.yaml_file import yaml_text
 
@@ -78,48 +77,16 @@ def build_report(
     And the CSV files of sections. Each file is replaced as a whole; figures of an earlier report that this one does not
     write are deleted. The same arguments give the same bytes: nothing depends on when or where it is written.
 
-    Parameters
-    ----------
-    study : ReportSpec
-        What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
-    run : dict
-        The record of the run, see :func:`mklearn.study.run_record.run_record`.
-    summary : DataFrame
-        :func:`mklearn.study.evaluation.summary.summarise` of the scores and predictions.
-    parts : sequence of ReportPart
-        What the study adds to every report's figures and tables.
-    provenance : dict, optional
-        The record of the page itself.
+    ``run`` is the record of the run, ``provenance`` the page's own, ``summary`` the summary of scores and predictions,
+    and ``parts`` are the study's additions to every report's figures and tables.
     """
     results = results_of(
         scores, summary, fits, study.reference, study.learned, metric=study.metric,
         neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
-    shown = results_section(results)
-    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
-    own = Section("this-study", "Of this study", [*ranks_part(results), *parts])
-    sections = [
-        published, metrics_section(results), own, training_size_section(results), predictions_section(results),
-        dimension_section(results), confusion_section(results), weights_section(results), objective_section(results),
-        embedding_section(results), kernels_section(results), failures_section(results),
-    ]  # fmt: skip
-    sections = [section for section in sections if section.parts]
-    figures = drawn_figures([shown, *sections])
-    content = {
-        "title": study.title or study.study,
-        "lead": _lead(results, study, data),
-        "alerts": alerts,
-        "findings": findings(results, study.final),
-        "results": shown,
-        "sections": sections,
-        "data": data,
-        "command": run.get("command", ""),
-        "facts": _facts(run),
-        "config": yaml_text(run["config"]) if "config" in run else "",
-        "costs": costs_table(run.get("rules", ())),
-        "catalogue": {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors},
-        "bibliography": bibtex(study, data),
-    }
+    pairs = pair_tables(study.comparisons, results, scores, predictions)
+    content = _content(results, study, run, data, pairs, parts)
+    figures = drawn_figures([content["results"], *content["sections"]])
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
         "index.html": _page(content, figures, len(results.labels), csv_text(summary), paper, provenance or {}),
@@ -127,16 +94,13 @@ def build_report(
         "summary.csv": csv_text(summary),
         "answer.txt": answer(results, content["findings"]),
     }
-    frames = {name: frame for section in sections for part in section.parts for name, frame in part.files.items()}
+    frames = {name: frame for each in content["sections"] for part in each.parts for name, frame in part.files.items()}
     texts |= {name: csv_text(frame) for name, frame in frames.items()}
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, len(results.labels), file=True)
-    files = [
-        path
-        for figure in (figures.values() if figure_files else ())
-        for path in _figure_files(figure, out_dir / "figures", config)
-    ]
+    drawn = figures.values() if figure_files else ()
+    files = [path for figure in drawn for path in _figure_files(figure, out_dir / "figures", config)]
     written = [*(out_dir / name for name in texts), *files]
     earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
     for path in set(earlier) - set(written):
@@ -145,6 +109,35 @@ def build_report(
 
 
 # --- content
+
+
+def _content(
+    results: Results, study: ReportSpec, run: Mapping[str, Any], data: Sequence[DataSetRecord], pairs: Sequence[Table],
+    parts: Sequence[ReportPart],
+) -> dict[str, Any]:  # fmt: skip
+    """Return what the templates show."""
+    published, alerts = published_section(results, study, pairs)
+    added = Section("this-study", "Of this study", [*ranks_part(results), *parts])
+    sections = [
+        published, metrics_section(results), added, training_size_section(results), predictions_section(results),
+        dimension_section(results), confusion_section(results), weights_section(results), objective_section(results),
+        embedding_section(results), kernels_section(results), failures_section(results),
+    ]  # fmt: skip
+    return {
+        "title": study.title or study.study,
+        "lead": _lead(results, study, data),
+        "alerts": alerts,
+        "findings": findings(results, study.final),
+        "results": results_section(results),
+        "sections": [section for section in sections if section.parts],
+        "data": data,
+        "command": run.get("command", ""),
+        "facts": _facts(run),
+        "config": yaml_text(run["config"]) if "config" in run else "",
+        "costs": costs_table(run.get("rules", ())),
+        "catalogue": {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors},
+        "bibliography": bibtex(study, data),
+    }
 
 
 def results_section(results: Results) -> Section:

@@ -1,4 +1,4 @@
-"""What a page is made of: sections of parts, each with figures, tables and CSV files.
+"""Sections of a page, made of parts with figures, tables and CSV files.
 
 A study adds parts of its own by ``report: {parts: ["my_package.gate_maps:gate_maps"]}``. Such a function takes the
 `StudyResults` and returns a `ReportPart`.
@@ -22,7 +22,7 @@ from mklearn.study.report.tables import Table
 
 @dataclass(frozen=True)
 class StudyResults:
-    """What a part is made from; ``samples`` are by the study's names of data sets."""
+    """The results that a part is made from; ``samples`` are by the study's names of data sets."""
 
     scores: pd.DataFrame
     predictions: Predictions

@@ -29,7 +29,7 @@ MARKS = {
     verdicts.NO_SPREAD: ("no spread to judge by", "none"),
     verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
 }
-"""How a verdict is written in a cell, and its class in the style sheet."""
+"""Text of each verdict in a cell, and its class in the style sheet."""
 JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
 """Verdicts of cells with a value and a spread."""
 

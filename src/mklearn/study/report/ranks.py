@@ -94,49 +94,49 @@ def ranks_of(results: Results) -> Ranks | None:
 
 def ranks_part(results: Results) -> list[ReportPart]:
     """Return table, figure and CSV file of a study's ranks; none of few data sets or methods."""
-    found = ranks_of(results)
-    if found is None:
+    ranked = ranks_of(results)
+    if ranked is None:
         return []
     alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
-    figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, found))
-    frame = pd.DataFrame({"method": found.methods, "mean_rank": found.mean_ranks})
-    left_out = wording.enumeration([label for label in results.labels if label not in found.methods])
+    figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, ranked))
+    frame = pd.DataFrame({"method": ranked.methods, "mean_rank": ranked.mean_ranks})
+    left_out = wording.enumeration([label for label in results.labels if label not in ranked.methods])
     text = f"Left out, as they lack a value: {left_out}." if left_out else ""
-    return [ReportPart([figure], [ranks_table(found)], {"ranks.csv": frame}, text=text)]
+    return [ReportPart([figure], [ranks_table(ranked)], {"ranks.csv": frame}, text=text)]
 
 
-def ranks_table(found: Ranks) -> Table:
+def ranks_table(ranked: Ranks) -> Table:
     """Tabulate mean ranks and what the tests show."""
-    n_sets, n_methods = found.scores.shape
-    p_value = wording.p_value(found.p_value)
+    n_sets, n_methods = ranked.scores.shape
+    p_value = wording.p_value(ranked.p_value)
     note = (
-        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared {found.chi_squared:.2f} "
+        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared {ranked.chi_squared:.2f} "
         f"with {n_methods - 1} degrees of freedom, p {'' if '<' in p_value else '= '}{p_value}. "
-        f"{'' if found.p_value < ALPHA else 'No method is shown to differ from another. '}"
-        f"Nemenyi's critical difference at 5 % is {found.critical_difference:.2f}: methods whose mean ranks are less "
+        f"{'' if ranked.p_value < ALPHA else 'No method is shown to differ from another. '}"
+        f"Nemenyi's critical difference at 5 % is {ranked.critical_difference:.2f}: methods whose mean ranks are less "
         "far apart are not shown to differ."
     )
-    first = (scipy.stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
-    apart = found.mean_ranks - found.mean_ranks[0] >= found.least_apart
+    first = (scipy.stats.rankdata(-ranked.scores, axis=1) == 1).sum(axis=0)
+    apart = ranked.mean_ranks - ranked.mean_ranks[0] >= ranked.least_apart
     against = ["worse" if differs else NOT_SHOWN if k else wording.DASH for k, differs in enumerate(apart)]
     columns = [
         words("Method"), number("Mean rank", "rank", "{:.2f}".format, "1 is best; ties share the mean of their ranks"),
         number("First", "first", f"{{}} of {n_sets}".format, "data sets on which it alone is best"),
         replace(words("Against the first", "against"), note="by Nemenyi's critical difference at 5 %"),
     ]  # fmt: skip
-    rows = pd.DataFrame({"label": found.methods, "rank": found.mean_ranks, "first": first, "against": against})
+    rows = pd.DataFrame({"label": ranked.methods, "rank": ranked.mean_ranks, "first": first, "against": against})
     return Table.of("Mean ranks over data sets", columns, rows.to_dict("records"), note=note)
 
 
-def critical_difference_diagram(found: Ranks) -> Chart:
+def critical_difference_diagram(ranked: Ranks) -> Chart:
     """Draw the mean ranks, the critical difference, and a bar for each group of methods that it does not separate."""
-    bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + found.critical_difference}]
-    for place, (first, last) in enumerate(found.cliques(), 1):
-        low, high = found.mean_ranks[[first, last]]
+    bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + ranked.critical_difference}]
+    for place, (first, last) in enumerate(ranked.cliques(), 1):
+        low, high = ranked.mean_ranks[[first, last]]
         bars.append({"s": f"no difference shown, {place}", "from": low, "to": high})
-    dots = [{"s": name, "x": rank} for name, rank in zip(found.methods, found.mean_ranks, strict=True)]
+    dots = [{"s": name, "x": rank} for name, rank in zip(ranked.methods, ranked.mean_ranks, strict=True)]
     order = [str(row["s"]) for row in [*bars, *dots]]
-    scale = {"domain": [1, max(len(found.methods), 1.0 + found.critical_difference)], "nice": False}
+    scale = {"domain": [1, max(len(ranked.methods), 1.0 + ranked.critical_difference)], "nice": False}
     x = {"title": "mean rank, 1 is best", "scale": scale}
     line = {
         "data": {"values": bars},

@@ -1,4 +1,4 @@
-"""What a page shows beside the score tables: data sets and fitted methods, from the files of a run."""
+"""Data sets and fitted methods as a page shows them, from the files of a run."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FitRecord:
     """``repeat, fold, half_step, step, value, bound, optimum``: the objective after each step of an alternation, a
     lower bound of it where the step has one, and the optimum where that is known."""
     diagnostics: pd.DataFrame | None = None
-    """What a method says of its own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
+    """Diagnostics of a method's own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
     `mklearn.classifiers.fsvc.FSVC`."""
     embedding: pd.DataFrame | None = None
     """``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat."""
@@ -98,7 +98,7 @@ def _data_file(file: ReportFile) -> tuple[str, ...]:
 
 
 def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
-    """Yield what a reader must know of the samples: which are left out, and that splits part their groups."""
+    """Yield warnings about the samples: which are left out, and that splits part their groups."""
     yield from (note for note in data.notes if "sample" in note)
     first = data.first_equal()
     whole = {

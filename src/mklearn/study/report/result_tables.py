@@ -212,35 +212,25 @@ def _result_columns(
 def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: str = "") -> Table:
     """Tabulate a study: a row for each method, by the headline's nearest-neighbour rule, and columns of each setting.
 
-    Parameters
-    ----------
-    results : Results
-    columns : sequence of str
-        Names of columns of :func:`result_table`. The score has the mark of the difference where that has no column of
-        its own.
-    caption : str
-        By default it says what the numbers and the marks are.
-
-    Raises
-    ------
-    ConfigError
-        A column that no setting has.
+    ``columns`` are names of columns of :func:`result_table`; ConfigError is raised for one that no setting has. The
+    score has the mark of the difference where that has no column of its own. The default caption explains numbers and
+    marks.
     """
     tables = [result_table(results, setting) for setting in results.settings]
-    known = {column.name: column for table in tables for column in table.columns if column.name}
+    named = {column.name: column for table in tables for column in table.columns if column.name}
     for name in columns:
-        if name not in known:
-            raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(known)}.")
+        if name not in named:
+            raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(named)}.")
     rows = [_paper_rows(table, columns) for table in tables]
     labels = [label for label in results.labels if any(label in own for own in rows)]
-    heads = [known[name] for _ in tables for name in columns]
+    heads = [named[name] for _ in tables for name in columns]
     if len(tables) > 1:  # a head names what differs, and the caption the rest
         places = [(table.caption, name) for table in tables for name in columns]
-        titles = [title + (f": {known[name].title}" if len(columns) > 1 else "") for title, name in places]
+        titles = [title + (f": {named[name].title}" if len(columns) > 1 else "") for title, name in places]
         heads = [replace(head, title=title) for head, title in zip(heads, titles, strict=True)]
     if not caption:
         parts = [results.settings[0].title] if len(tables) == 1 else []
-        parts += [": ".join(filter(None, (known[name].title, known[name].note))) for name in columns[:1]]
+        parts += [": ".join(filter(None, (named[name].title, named[name].note))) for name in columns[:1]]
         if results.reference and {SCORE, DIFFERENCE} & set(columns):
             parts.append(
                 f"▲ better and ▼ worse than {results.reference_title}: the 95 % interval of the paired difference "

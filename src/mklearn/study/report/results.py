@@ -63,7 +63,7 @@ class Results:
     label_of: dict[str, str]
     """Unique names by method: the reference first, the others in order of first appearance."""
     metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
-    """Of the headline."""
+    """The metric of the headline."""
     score: Metric = field(default_factory=partial(metric_named, "accuracy"))
     """The metric of tables and figures."""
     neighbour: str = ""
@@ -88,7 +88,7 @@ class Results:
 
     @cached_property
     def by_one_rule(self) -> pd.DataFrame:
-        """The scores by inner cross-validation, by the rule of the headline, and those of classifiers."""
+        """The scores by inner cross-validation of classifiers, and of embeddings by the rule of the headline."""
         return headline_rows(self.summary, self.score.kind, self.neighbour, self.reference)
 
     @property

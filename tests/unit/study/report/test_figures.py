@@ -15,7 +15,7 @@ from tests.unit.study.report.conftest import make_study
 from mklearn.inspection import weight_stability
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.charts import DASHES, method_lines
+from mklearn.study.report.charts import DASHES, SCHEMES, method_lines, vega_config
 from mklearn.study.report.figures import (
     MOST_CONTENDERS,
     by_dimension,
@@ -30,7 +30,6 @@ from mklearn.study.report.figures_of_fits import FEW_CLASSES, confused, confusio
 from mklearn.study.report.kernels import weights_section
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.results import protocol_family, results_of, thinned, typical_times
-from mklearn.study.report.theme import SCHEMES, vega_config
 
 ACCURACY = metric_named("accuracy")
 

@@ -9,7 +9,7 @@ from tests.unit.study.evaluation.test_summary import row
 from tests.unit.study.report.conftest import report_spec
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.method_pairs import _signed_rank_p, differences_table, pair_differences, pair_tables
+from mklearn.study.report.comparison import _signed_rank_p, differences_table, pair_differences, pair_tables
 from mklearn.study.report.published import published_section
 from mklearn.study.report.results import results_of
 from mklearn.study.report.tables import Table

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric(Row):
-    """A metric: a function that says by one number how good a fitted method is on test samples.
+    """A metric: a function that scores a fitted method on test samples by one number.
 
     Its parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`. A method that does not give
     one gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
@@ -32,8 +32,8 @@ class Metric(Row):
     bounds: tuple[float, float] = (0.0, 1.0)
     """Smallest and largest possible value."""
     mean_of_samples: bool = False
-    """Whether it is the mean over test samples of zeros and ones, as the accuracy is: it then has a value for a single
-    sample. Its interval needs `by_sample` too."""
+    """True for a mean over test samples of zeros and ones, such as the accuracy, which a single sample has too. Its
+    interval needs `by_sample` too."""
     targets: Sequence[str] = ("classes",)
     """The kinds of target that it takes: "classes", "numbers"."""
     by_sample: str = ""
@@ -43,12 +43,12 @@ class Metric(Row):
 
     @property
     def can_choose(self) -> bool:
-        """Whether inner cross-validation can choose by it: at most 1, larger is better."""
+        """True where inner cross-validation can choose by it: at most 1, larger is better."""
         return self.larger_is_better and self.bounds[1] == 1.0
 
     @property
     def in_percent(self) -> bool:
-        """Whether it is shown in percent: its best value is 1."""
+        """True for a metric whose best value is 1: it is shown in percent."""
         return self.bounds[1] == 1.0
 
     @property
@@ -58,7 +58,7 @@ class Metric(Row):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it takes of a method: the parameters of its function."""
+        """The attributes that it takes of a method: the parameters of its function."""
         return _function(self.implementation)[1]
 
     def score(self, output: Any) -> float:
@@ -109,7 +109,7 @@ def _inferred(function: Any) -> Metric:
 
 
 def described(metric: Metric) -> str:
-    """Return what a metric is, in lines for people."""
+    """Describe a metric in three lines."""
     low, high = metric.bounds
     ends = (
         f"from {low:g}" + (f" to {high:g}" if math.isfinite(high) else "") if math.isfinite(low) else f"up to {high:g}"
@@ -121,7 +121,7 @@ def described(metric: Metric) -> str:
 
 
 def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | str) -> list[tuple[str, str]]:
-    """Return what is wrong with a study's choice of metrics: (field, sentence) for each mistake."""
+    """Return field and sentence of each mistake in a study's choice of metrics."""
     unknown = {}
     for name in metrics:
         try:
