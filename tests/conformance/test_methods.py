@@ -12,8 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import r2_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from tests.conformance.conftest import Digits
@@ -151,24 +150,6 @@ def apply(kind: str, model: Any, X: NDArray[Any]) -> NDArray[Any]:
 # --- what the listing says
 
 
-def test_every_family_and_every_sweep_is_tried() -> None:
-    assert set(TAKES.values()) == {"kernels", "features", "images"}
-    assert METHODS.keys() > EMBEDS > REFITTED > set()
-
-
-@every_method
-def test_methods_have_what_their_sweep_asks_for(kind: str) -> None:
-    """Labels, an embedding, or one for each of the sizes - which are the workflow's own, as ``n_components``."""
-    row = METHODS[kind]
-    estimator = made(kind, parameters(kind))
-    assert hasattr(estimator, "predict")
-    assert kind not in EMBEDS or hasattr(estimator, "transform")
-    if row.embeds and row.refit:
-        assert method(kind, sizes=[2, 3]).refit().sizes == [2, 3]
-        assert "n_components" in inspect.signature(implementation(row)).parameters
-    assert ("kernels" in inspect.signature(implementation(METHODS[kind])).parameters) == (kind in KERNELS)
-
-
 @pytest.mark.parametrize("kind", [kind for kind, row in METHODS.items() if row.combines])
 def test_weights_choose_and_mix_kernels(digits: Digits, kind: str) -> None:
     """By position, as numbers of any sum, and by default the average, alike in the fit and for new samples."""
@@ -244,17 +225,28 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
 
 
 @kernel_methods
-def test_cross_validation_slices_the_kernels(digits: Digits, kind: str) -> None:
-    K, y = digits.stacks()[0], suited(digits, kind).y[digits.train]
-    model = made(kind, parameters(kind))
-    if kind in EMBEDS:
-        model = make_pipeline(model, KNeighborsClassifier(1))
-    assert get_tags(model).input_tags.pairwise
-    assert not get_tags(implementation(METHODS[kind])(kernels=["gaussian"])).input_tags.pairwise
-    folds = list(StratifiedKFold(3).split(K, digits.y[digits.train]))
-    for score, (train, test) in zip(cross_val_score(model, K, y, cv=folds), folds, strict=True):
-        inner = clone(model).fit(K[np.ix_(train, train)], y[train])
-        assert score == inner.score(K[np.ix_(test, train)], y[test]) > 0.6
+@pytest.mark.parametrize("form", ["kernels", "views"])
+def test_searches_slice_kernels_and_views(digits: Digits, kind: str, form: str) -> None:
+    """Kernels by rows and columns, and each of the views by rows."""
+    y, folds = (
+        suited(digits, kind).y[digits.train],
+        list(StratifiedKFold(3).split(digits.train, digits.y[digits.train])),
+    )
+    if form == "kernels":
+        X, kernels = digits.stacks()[0], "precomputed"
+    else:
+        X, kernels = (
+            Views({"X": digits.X, "lower": digits.X[:, 32:]})[digits.train],
+            {"X": "gaussian", "lower": "linear"},
+        )
+    model = implementation(METHODS[kind])(**parameters(kind), kernels=kernels)
+    assert get_tags(model).input_tags.pairwise == (form == "kernels")
+    search = GridSearchCV(model, {"kernels": [kernels]}, cv=folds, error_score="raise", refit=False).fit(X, y)
+    for number, (train, test) in enumerate(folds):
+        columns = (train,) if form == "kernels" else ()
+        rows, new = (np.ix_(part, *columns) if columns else part for part in (train, test))
+        inner = clone(model).fit(X[rows], y[train])
+        assert search.cv_results_[f"split{number}_test_score"][0] == inner.score(X[new], y[test]) > 0.6
 
 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in FOREIGN])

@@ -63,6 +63,8 @@ def test_a_method_has_what_its_row_says(kind: str) -> None:
     assert {*row.tuned, *row.views, *row.parts, *row.fixed} <= set(taken)
     assert ("kernels" in taken) == (row.takes in ("kernels", "dictionary"))
     assert row.combines <= ("kernel_weights" in taken)
+    assert not (row.embeds and row.refit) or "n_components" in taken
+    assert not row.embeds or {"transform", "predict"} <= set(dir(implementation(row)))
     assert row.landmarks <= ("landmarks" in taken)
     assert row.scales_features == ("feature_scaling" in taken)
     assert not set(taken) & set(Method.model_fields) - {"kernels", "landmarks", *Method.either}

@@ -1,4 +1,4 @@
-"""Every public estimator passes scikit-learn's own checks, and its grid search tunes them in a pipeline."""
+"""Every public estimator passes scikit-learn's own checks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
-from tests.conformance.conftest import Digits
 from tests.unit.core_install import rooms
 
 from mklearn.base.landmark_features import LandmarkFeatures
@@ -26,14 +22,12 @@ from mklearn.classifiers import (
     MultiViewClassifier,
     NearestNeighbours,
 )
-from mklearn.kernels.transform import compute_stack
 from mklearn.papers.fsvm import RMMSVC
 from mklearn.papers.mkmmc import MKMMC
 from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
 from mklearn.regressors import KernelRidge, MultiViewRegressor
-from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
+from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, KernelMMC, NullSpaceLDA
 
-SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
 KERNELS = ["gaussian", "linear"]
 ESTIMATORS: list[type[BaseEstimator]] = [
     found
@@ -136,20 +130,3 @@ def test_scikit_learn_checks(estimator: BaseEstimator, monkeypatch: pytest.Monke
         and not (result["status"] == "skipped" and "does not have a" in str(result["exception"]))
     ]
     assert not wrong
-
-
-@pytest.mark.parametrize(
-    ("method", "name", "values"),
-    [(MKLDR, "ridge", [1e-4, 1e-1]), (ConvexMKLDR, "p", [1.0, 2.0]), (LeaveOneOutMKL, "shrinkage", [0.0, 1.0])],
-)
-@pytest.mark.parametrize("kernels", ["precomputed", SPECS], ids=["precomputed", "specs"])
-def test_grid_search_over_a_pipeline(digits: Digits, method, name, values, kernels):
-    X, y = digits.X, digits.y
-    data = compute_stack(X, SPECS).as_last_axis() if kernels == "precomputed" else X
-    step = method.__name__.lower()
-    grid = {f"{step}__{name}": values, f"{step}__n_components": [1, 3]}
-    pipeline = make_pipeline(method(kernels=kernels), KNeighborsClassifier(1))
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(data, y)
-    assert search.best_params_[f"{step}__n_components"] == 3
-    assert search.best_score_ > 0.85
-    assert search.predict(data[:7]).shape == (7,)

@@ -1,4 +1,4 @@
-"""Faces of the mirror, each set read once."""
+"""Data sets of the mirror, each read once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,32 @@ import pytest
 
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import entry
+from mklearn.study.data.samples import SampleSet
 
+Registered = Callable[[str], SampleSet]
 Faces = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
 
 @pytest.fixture(scope="session")
-def faces(mirror: Path) -> Faces:
+def registered(mirror: Path) -> Registered:
+    """Return a function that reads a registered set."""
+
+    @cache
+    def read(name: str) -> SampleSet:
+        dataset = entry(name)
+        files = dataset.packaging(str(mirror))
+        return read_dataset(dataset.spec(), {file.name: mirror / file.mirror for file in files if file.mirror})
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def faces(registered: Registered) -> Faces:
     """Return a function that reads the images (n, 32, 32) and labels of a registered set."""
 
     @cache
     def read(name: str) -> tuple[np.ndarray, np.ndarray]:
-        known = entry(name)
-        samples = read_dataset(known.spec(), {file.name: mirror / str(file.mirror) for file in known.files})
+        samples = registered(name)
         return np.asarray(samples.images, dtype=float).reshape(len(samples), 32, 32), samples.y
 
     return read

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.golden.conftest import Registered
 
 from mklearn.classifiers import LMKLSVC, MKLSVC, KernelSVC
 from mklearn.kernels import Views
 from mklearn.study.data.draw_splits import validation_folds
-from mklearn.study.data.read import read_dataset
-from mklearn.study.datasets import dataset_spec
+from mklearn.study.data.samples import SampleSet
 
 
 @dataclass(frozen=True)
@@ -32,24 +31,21 @@ class Task:
     models: list[NDArray[np.int64]]
 
 
-def first_draw(name: str, file: Path, **recipe) -> Task:
-    """Read a data set and draw the first test part of the paper's recipe (unit tests compare its rows)."""
-    held = read_dataset(dataset_spec({"name": name}), {file.name: file})
+def first_draw(held: SampleSet, **recipe) -> Task:
+    """Draw the first test part of the paper's recipe (unit tests compare its rows)."""
     splits = validation_folds(held.y, groups=held.groups, **recipe)
     images = np.asarray(held.images, dtype=np.float64)
     return Task(images, held.y, splits[0].test, [split.train for split in splits])
 
 
 @pytest.fixture(scope="module")
-def olivetti(mirror: Path) -> Task:
-    recipe = {"test_size": 2, "folds": 8, "in_order": True, "first_seed": 1000}
-    return first_draw("olivetti-gender", mirror / "olivetti" / "olivettifaces.mat", **recipe)
+def olivetti(registered: Registered) -> Task:
+    return first_draw(registered("olivetti-gender"), test_size=2, folds=8, in_order=True, first_seed=1000)
 
 
 @pytest.fixture(scope="module")
-def usps(mirror: Path) -> Task:
-    recipe = {"test_share": 1 / 3, "folds": 2, "deals": 5, "first_seed": 500}
-    return first_draw("usps-3-vs-58", mirror / "usps" / "usps.h5", **recipe)
+def usps(registered: Registered) -> Task:
+    return first_draw(registered("usps-3-vs-58"), test_share=1 / 3, folds=2, deals=5, first_seed=500)
 
 
 def blocks(images: NDArray[np.float64], side: int) -> NDArray[np.float64]:

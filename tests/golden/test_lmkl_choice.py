@@ -6,24 +6,20 @@ mean validation accuracy and ties to the smallest. One of 640 predictions is 0.1
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
+from tests.golden.conftest import Registered
 from tests.scores import chosen_score, evaluate_draw
 
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.kernels import Views
 from mklearn.study.data.draw_splits import validation_folds
-from mklearn.study.data.read import read_dataset
-from mklearn.study.datasets import dataset_spec
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
-FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {
     "olivetti-gender": {"test_size": 2, "folds": 8, "in_order": True, "first_seed": 1000},
     "usps-3-vs-58": {"test_share": 1 / 3, "folds": 2, "deals": 5, "first_seed": 500},
@@ -44,9 +40,9 @@ def scaled_svm(C: float) -> Pipeline:
 
 @pytest.mark.parametrize(("name", "resolution", "C", "accuracy", "support_vectors"), CELLS)
 def test_cell(
-    name: str, resolution: int, C: float, accuracy: float, support_vectors: float | None, mirror: Path
+    name: str, resolution: int, C: float, accuracy: float, support_vectors: float | None, registered: Registered
 ) -> None:
-    held = read_dataset(dataset_spec({"name": name}), {"file": mirror / FILES[name]})
+    held = registered(name)
     splits = list(validation_folds(held.y, **RECIPES[name], groups=held.groups))
     method = MethodSpec(
         id="svm", implementation=f"{__name__}:scaled_svm",

@@ -10,27 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from tests.golden.conftest import Registered
 
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.kernels import Views
-from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.registered import published_test_part
-from mklearn.study.data.registry import entry
-from mklearn.study.data.samples import SampleSet
-from mklearn.study.datasets import dataset_spec
 
 ONE_OF_383, ONE_OF_169 = 100 / 383, 100 / 169
 """Accuracy points of a sample."""
 
 
-def registered(name: str, mirror: Path) -> SampleSet:
-    files = {file.name: mirror / file.mirror for file in entry(name).files if file.mirror}
-    return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
-
-
 @pytest.mark.parametrize(("decide", "expected"), [("one_vs_rest", 61.1), ("one_vs_one", 59.0)])
-def test_protein_folds_by_the_published_split(mirror: Path, decide: str, expected: float) -> None:
-    samples = registered("protein_fold", mirror)
+def test_protein_folds_by_the_published_split(registered: Registered, decide: str, expected: float) -> None:
+    samples = registered("protein_fold")
     test = np.isin(samples.ids, published_test_part(Path(), samples.ids)[0])
     views = Views(dict(samples.tables))
     spec = {"kind": "gaussian", "feature_scaling": "standard", "normalise": "none"}
@@ -39,8 +31,8 @@ def test_protein_folds_by_the_published_split(mirror: Path, decide: str, expecte
     assert 100 * model.score(views[test], samples.y[test]) == pytest.approx(expected, abs=1.5 * ONE_OF_383)
 
 
-def test_stories_of_three_sources_by_the_cosine_of_logarithms(mirror: Path) -> None:
-    samples = registered("three_sources", mirror)
+def test_stories_of_three_sources_by_the_cosine_of_logarithms(registered: Registered) -> None:
+    samples = registered("three_sources")
     views = Views({name: np.log1p(table) for name, table in samples.tables.items()})
     kernels = {name: {"kind": "linear", "view": name, "normalise": "unit_diagonal"} for name in samples.tables}
     folds = StratifiedKFold(5, shuffle=True, random_state=0).split(samples.y, samples.y)
@@ -51,9 +43,9 @@ def test_stories_of_three_sources_by_the_cosine_of_logarithms(mirror: Path) -> N
     assert 100 * np.mean(np.concatenate(right)) == pytest.approx(93.5, abs=2.5 * ONE_OF_169)
 
 
-def test_groups_of_columns_that_help_together_are_kept(mirror: Path) -> None:
+def test_groups_of_columns_that_help_together_are_kept(registered: Registered) -> None:
     """Of 40 sonar echoes some groups say little: with them 74.4 %, and 72.4 where all that agree too little go."""
-    samples = registered("sonar", mirror)
+    samples = registered("sonar")
     views = Views({name: samples.tables[name] for name in ("low", "middle", "high")})
     splits = StratifiedShuffleSplit(10, train_size=40, random_state=0).split(samples.y, samples.y)
     rates, agreements = [], []
