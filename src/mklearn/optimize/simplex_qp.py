@@ -23,8 +23,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import as_square_matrix, check_choice, symmetrized
-from mklearn.errors import ConfigError, DataError
+from mklearn.checks import as_square_matrix, check_choice, check_symmetric, symmetrized
+from mklearn.errors import ConfigError
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
@@ -37,8 +37,6 @@ MAX_SUPPORTS = 2**14
 # value by no more than that. Gains below _GAIN are rounding.
 _FLAT = 1e-12
 _GAIN = 1e-14
-_ASYMMETRY = 1e-8
-_GRADIENT_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +74,8 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
         Symmetric, of any signature. Only its symmetric part is used.
     method : {"exact", "local", "auto"}
         - "exact": the global maximum, over all supports that can hold one (see the module's theorem).
-        - "local": projected gradient from many starts (equal entries, every vertex, and the maximisers of the at most
-          4 m best concave pairs), then an active-set ascent to a stationary point, exact to rounding; the best result.
+        - "local": an active-set ascent to a stationary point, exact to rounding, from equal entries, every vertex, and
+          the maximisers of the at most 4 m best concave pairs; the best result.
         - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
 
     Returns
@@ -105,7 +103,9 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     array([0.5, 0.5])
     """
     check_choice(method, "method", get_args(Method))
-    given = _symmetric(Q)
+    given = as_square_matrix(Q, "Q")
+    check_symmetric(given, "Q")
+    given = symmetrized(given)
     # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
     centred = given - given.mean()
     scale = float(np.abs(centred).max())
@@ -215,19 +215,9 @@ def _starts(Q: Floats) -> Floats:
 
 
 def _best_local(Q: Floats, starts: Floats) -> Floats:
-    # A step of 1 over the curvature never lowers the value.
-    curvature = float(np.abs(np.linalg.eigvalsh(Q)).max())
-    points = starts
-    for _ in range(_GRADIENT_STEPS):
-        following = simplex_projection(points + points @ Q / curvature)
-        moved = float(np.abs(following - points).max())
-        points = following
-        if moved <= 1e-12:
-            break
-    ends = np.array([_active_set_ascent(Q, theta) for theta in points])
-    candidates = np.concatenate([ends, starts])
-    values = np.einsum("km,mn,kn->k", candidates, Q, candidates)
-    return candidates[int(np.argmax(values >= values.max() - _GAIN))]
+    ends = np.array([_active_set_ascent(Q, theta) for theta in starts])
+    values = np.einsum("km,mn,kn->k", ends, Q, ends)
+    return ends[int(np.argmax(values >= values.max() - _GAIN))]
 
 
 def _active_set_ascent(Q: Floats, theta: Floats) -> Floats:
@@ -295,10 +285,3 @@ def _result(
     excess = gradient - float(theta @ gradient)
     residual = max(float(excess.max()), float(np.abs(excess[theta > 0]).max()), 0.0)
     return SimplexQP(theta, float(theta @ given @ theta), method, status, residual)
-
-
-def _symmetric(Q: ArrayLike) -> Floats:
-    array = as_square_matrix(Q, "Q")
-    if np.abs(array - array.T).max() > _ASYMMETRY * np.abs(array).max():
-        raise DataError("Q is not symmetric: pass (Q + Q.T) / 2, which has the same values.")
-    return symmetrized(array)
