@@ -1,7 +1,7 @@
-"""What views contribute to predictions, how stable kernel weights are, and how often kernels are chosen.
+"""Contributions of views to predictions, stability of kernel weights, and selection frequencies of kernels.
 
-Kernel weights are no contributions: views that tell the same share a weight in any proportion, and a kernel of small
-scale needs a large one.
+Kernel weights are not contributions: redundant views share a weight in any proportion, and a kernel of small scale
+needs a large one.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ViewContribution:
-    """What one view contributes, measured on samples that the method was not fitted to."""
+    """Contribution of one view, measured on samples that the method was not fitted to."""
 
     view: str
     permuted: Difference
-    """Accuracy, of a regressor R^2, minus that where test samples have this view of other test samples: what the fitted
-    method uses."""
+    """Loss of accuracy (R^2 of a regressor) when test samples get this view from other test samples: how much the
+    fitted method uses the view."""
     left_out: Difference
-    """The same minus that of the method fitted without this view: what the other views don't replace. Two views that
-    tell the same have about 0 here, and may both matter to a fitted method."""
+    """Loss when the method is fitted without this view: how much the other views can't replace it. Two redundant views
+    have about 0 here, and a fitted method may use both."""
 
 
 @aligned
@@ -64,9 +64,9 @@ def view_contributions(
     Parameters
     ----------
     estimator : estimator
-        With ``predict``; it takes several views. Kernels in its parameter ``kernels``, or in that of a step of a
-        `Pipeline`, are left out with a view that they read, products with the view of any factor. It is cloned, not
-        fitted itself.
+        Takes several views and has ``predict``. Kernels in the parameter ``kernels``, also of a step of a `Pipeline`,
+        are left out with the view that they read, products with the view of any factor. It is cloned, not fitted
+        itself.
     X : several views, see `mklearn.kernels.Views`
     y : array of shape (n,)
         Class labels; of a regressor numbers.
@@ -82,7 +82,7 @@ def view_contributions(
     Returns
     -------
     tuple of ViewContribution
-        One for each view, in their order. Differences are shares (0.01 is one point); their 95 % intervals are those of
+        One for each view, in their order. Differences are shares (0.01 is one point); their 95 % intervals follow
         `mklearn.base.statistics`, NaN with two to four splits.
 
     Raises
@@ -185,7 +185,7 @@ def kernel_weights_over_splits(
 
     Weights that differ between splits of the same samples are no property of the data. Stable ones say little about
     what a view is worth either; see `view_contributions`, whose parameters these are. `ConfigError` if the fitted
-    estimator, or each step of a fitted `Pipeline`, has no ``kernel_weights_``, or those of several targets.
+    estimator, or each step of a fitted `Pipeline`, has no ``kernel_weights_``, or has weights of several targets.
     """
     views = as_views(X)
     fits = cross_validate(
@@ -233,7 +233,7 @@ def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -
 
 @dataclass(frozen=True, eq=False)
 class SelectionFrequencies:
-    """How often each of many kernels is chosen from halves of the samples."""
+    """Frequencies at which kernels are chosen from halves of the samples."""
 
     kernels: tuple[str, ...]
     frequencies: Array
@@ -254,8 +254,8 @@ class SelectionFrequencies:
     def false_selections(self, threshold: float = 0.75) -> float:
         """Return a bound on the expected number of false ones among `stable`: q^2 / ((2 threshold - 1) n_kernels).
 
-        False are kernels that are chosen from a half with a probability below q / n_kernels, that of a kernel drawn at
-        random. Nothing is assumed of the kernels or of the data. `ConfigError` unless 0.5 < threshold <= 1.
+        A kernel is false if its probability to be chosen from a half is below q / n_kernels, as for a random draw.
+        Nothing is assumed of the kernels or of the data. `ConfigError` unless 0.5 < threshold <= 1.
 
         References
         ----------
@@ -292,7 +292,7 @@ def stability_selection(
     groups : array of shape (n,), optional
         Samples of a group (a patient) are in the same half.
     max_rank : int
-        Kernels of a larger rank are approximated, as long as they are chosen among. Memory is that of n x rank numbers
+        Kernels of a larger rank are approximated, as long as they are chosen among. Memory holds n x rank numbers
         for each kernel.
     random_state : int
         Of the halves.

@@ -146,7 +146,7 @@ def group_folds(
 
     Notes
     -----
-    The folds are those of scikit-learn's ``StratifiedGroupKFold``: each group goes to the fold that keeps the numbers
+    As scikit-learn's ``StratifiedGroupKFold`` does, each group goes to the fold that keeps the numbers
     of samples per class most even. Positions ascend; the held-out parts are disjoint and cover all samples.
     """
     from sklearn.model_selection import StratifiedGroupKFold

@@ -79,7 +79,7 @@ class KernelMixer:
     base_shares : (n_kernels,) array or None
         Shares of the kernels in the sum that completes views.
     landmarks : int array or None
-        Positions of the samples among all those of positive weight, if they are landmarks.
+        Positions of the samples among all samples of positive weight, if they are landmarks.
     """
 
     completion: ViewCompletion | None = None
@@ -99,7 +99,7 @@ class KernelMixer:
         self.chosen, self._passes, self.problem = chosen, passes, problem
         n, present = len(problem.rows), problem.present
         self._total, self.parts, scales = np.zeros((n, n)), list[NDArray[Any]](), []
-        # of each view's sum, rows of the chosen samples; none if views are not completed
+        # rows of the chosen samples in each view's sum; empty if views are not completed
         self._rows = np.zeros((0 if present is None else present.shape[1], len(chosen), n))
         views = itertools.repeat(None) if present is None else source.view_numbers
         for view, K in zip(views, passes.every(), strict=False):
@@ -141,7 +141,7 @@ class KernelMixer:
         self.parts = []
         for mixture in mixtures:
             own, mixture.weights = mixture.shares, mixture.shares * self.scales
-            if not mixture.users.any():  # of the sum that completes views alone
+            if not mixture.users.any():  # it only completes views
                 assert self.completion is not None
                 mixture.donor_rows = self._rows * self.completion.factors[:, None, None]
                 continue
@@ -191,7 +191,7 @@ def agreeing_kernels(
     if problem.leaves_nothing:
         return varies, dict.fromkeys(views, 0.0)
     n, targets, agreements = len(problem.targets), problem.targets, dict[str, float]()
-    sums = np.zeros((2, n, n))  # of views that do not agree, and of those that do
+    sums = np.zeros((2, n, n))  # kernels of views that do not agree, and that do
     for view in dict.fromkeys(views):
         total = np.zeros((n, n))
         for number in np.flatnonzero((names == view) & varies):
@@ -233,7 +233,7 @@ def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Ar
 class RidgeFits:
     """Both halves of all outputs, gathered regression by regression; their sums are the outputs once they are weighed.
 
-    ``problem`` is of all samples; kernels are those of ``mixer``, of the same samples or of landmarks among them.
+    ``problem`` holds all samples; the kernels of ``mixer`` are of the same samples, or of landmarks among them.
     """
 
     def __init__(self, problem: RidgeProblem, mixer: KernelMixer, mixtures: list[Mixture]) -> None:

@@ -67,7 +67,7 @@ class KernelSource:
 
     @property
     def is_centred(self) -> bool:
-        """Whether rounding errors of the kernels are small beside what centring leaves of them."""
+        """Whether the kernels are centred already, so that centring them again loses no digits."""
         return isinstance(self.transform, StackTransform)
 
     @property

@@ -105,8 +105,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     view_shares_: dict[str, Any]
     view_agreements_: dict[str, Any]
     _source: KernelSource
-    _products: MixtureProducts  # of the mixtures of kernels that differ, each for some of the targets:
-    _columns: list[NDArray[np.intp]]
+    _products: MixtureProducts  # one product for each distinct mixture of kernels
+    _columns: list[NDArray[np.intp]]  # targets of each mixture
     _ridge_of_each_target = False
 
     # --- input
@@ -117,7 +117,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
 
     @property
     def _has_many(self) -> bool:
-        """Whether there are many kernels, of which a constant one is no error."""
+        """Return whether constant kernels are allowed: among many kernels they only get no share."""
         return self._is_dictionary or self.n_kernels is not None
 
     @property
@@ -155,9 +155,9 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return table
 
     def _known_weights(self, samples: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Any:
-        """Return the sample weights, with zeros for samples that lack every view: nothing is learned from them.
+        """Return the sample weights, with zeros for samples that lack every view.
 
-        Warn of these, and of others that are repeated, unless they are in one group.
+        Warns about these samples, and about repeated samples that are not in one group.
         """
         unknown = self._source.without_views(samples)
         repeated = {} if isinstance(samples, KernelStack) else repeated_rows(samples)
@@ -201,7 +201,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             Class labels; of a regressor numbers in any units, also of shape (n, n_targets), NaN where they are missing.
         sample_weight : array of shape (n,), optional
             A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to the samples without weights, and what completes missing views to those of
+            Kernels of features are fitted to all samples without weights; missing views are completed by samples of
             positive weight, all alike.
         groups : array of shape (n,), optional
             Samples of a group (a patient, a photograph) are left out together.
@@ -215,13 +215,13 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     def _fit_problem(self, samples: Any, problem: RidgeProblem) -> RidgeFits:
         """Fit to all samples, or with the kernels of landmarks among them."""
         with warnings.catch_warnings():
-            if self._has_many:  # of many kernels some say little, and get no share
+            if self._has_many:  # uninformative kernels among many get no share
                 warnings.simplefilter("ignore", IdentityLikeKernelWarning)
             chosen = problem.drawn(self.landmarks or len(problem.rows), self.random_state)
             return self._fit_chosen(samples, problem, None if len(chosen) == len(problem.rows) else chosen)
 
     def _fit_chosen(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp] | None) -> RidgeFits:
-        """Fit with the kernels of all samples, or of landmarks at these positions among those of positive weight."""
+        """Fit with the kernels of all samples, or of landmarks at these positions among the weighted samples."""
         source, base, known = self._source, problem, samples
         if chosen is not None:
             base, known = problem.alone(chosen), rows_of(samples, problem.rows[chosen])
@@ -266,7 +266,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         raise NotImplementedError
 
     def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        """Return the part of the outputs that ``learned="auto"`` means, for a set of targets and shares of halves."""
+        """Return the value of ``learned="auto"`` for a set of targets and the shares of both halves."""
         raise NotImplementedError
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
@@ -390,7 +390,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return counts
 
     def contributions(self, X: Any) -> dict[str, Array]:
-        """Compute what each view adds to the outputs: their sum over views and ``intercept_`` are the outputs.
+        """Compute the contribution of each view to the outputs; with ``intercept_`` they sum to the outputs.
 
         Parameters
         ----------
@@ -399,10 +399,9 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         Returns
         -------
         dict of str to array of shape (m, c)
-            By view, in units of the targets, of classes in those of class indicators. Without
-            landmarks, and if no sample lacks a view, the mean over the training samples is 0 for kernels that are
-            centred, as those of the dictionary are. A kernel that is given, or a product of kernels, is a view of its
-            own. NaN for samples that lack every view.
+            By view, in units of the targets (class indicators for classes). Without landmarks and missing views, the
+            mean over the training samples is 0 for centred kernels, such as the dictionary's. A precomputed kernel and
+            a product of kernels are views of their own. NaN for samples that lack every view.
         """
         parts = [self._contributions(block) for block in self._blocks(X)]
         return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}

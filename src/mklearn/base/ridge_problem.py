@@ -1,4 +1,4 @@
-"""Samples with what is predicted of them, as ridge regressions take them."""
+"""Training samples, targets, weights and groups of a ridge regression."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class RidgeProblem:
-    """Training samples of positive weight, and what is predicted of them."""
+    """Training samples of positive weight with their targets."""
 
     n: int  # all training samples
-    rows: NDArray[np.intp]  # (n_used,), positions of those of positive weight
+    rows: NDArray[np.intp]  # (n_used,), positions among all training samples
     targets: Array  # (n_used, c), NaN where they are missing
     weights: Array | None  # (n_used,)
     groups: NDArray[Any] | None  # (n_used,)
-    codes: NDArray[np.intp] | None = None  # (n_used,), classes, of each of which samples are drawn in proportion
-    present: NDArray[np.bool_] | None = None  # (n_used, n_views), views they have, if kernels are completed by others
+    codes: NDArray[np.intp] | None = None  # (n_used,), classes, by which samples are drawn in proportion
+    present: NDArray[np.bool_] | None = None  # (n_used, n_views), views that samples have, if others are completed
     units: Array | None = None  # (c,), what the coefficients of standardised targets are multiplied by
 
     @classmethod
@@ -54,7 +54,7 @@ class RidgeProblem:
 
     @property
     def leaves_nothing(self) -> bool:
-        """Whether leaving a sample out, or a group, leaves no sample: no weight can be chosen by that."""
+        """Whether no sample is left when one sample, or group, is left out."""
         return len(self.rows) < 2 or (self.groups is not None and len(np.unique(self.groups)) < 2)
 
     def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
@@ -87,15 +87,15 @@ class RidgeProblem:
         )
 
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
-        """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them.
+        """Draw positions among the rows, ascending, from each class in proportion, and at least two if it has them.
 
-        Where that would be more than ``most``: of as many classes as possible one, and any others.
+        Where that exceeds ``most``, one sample of as many classes as possible is drawn first, then any others.
         """
         n = len(self.rows)
         if n <= most:
             return np.arange(n)
         codes = np.zeros(n, dtype=np.intp) if self.codes is None else self.codes
-        rng, found = np.random.default_rng(seed), []
+        rng, drawn = np.random.default_rng(seed), []
         counts = np.bincount(codes)
         if np.minimum(counts, 2).sum() > most:
             order = rng.permutation(n)
@@ -103,5 +103,5 @@ class RidgeProblem:
             return np.sort(np.concatenate([rng.permutation(order[firsts]), np.delete(order, firsts)])[:most])
         for code, count in enumerate(counts):
             members = np.flatnonzero(codes == code)
-            found.append(rng.permutation(members)[: min(count, max(2, round(count * most / n)))])
-        return np.sort(np.concatenate(found))
+            drawn.append(rng.permutation(members)[: min(count, max(2, round(count * most / n)))])
+        return np.sort(np.concatenate(drawn))

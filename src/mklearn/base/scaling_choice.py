@@ -1,4 +1,4 @@
-"""Choice of a feature scaling by closed form: that whose Gaussian kernel has the smallest left-out error.
+"""Choice of the feature scaling whose Gaussian kernel has the smallest left-out error, in closed form.
 
 It depends on the features and targets of the training samples only, so all methods that read the same view have the
 same scaling on a split.
@@ -24,12 +24,12 @@ from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.ridge_path import ridge_path
 
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
-"""What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
+"""Scalings that ``feature_scaling: auto`` chooses from; the first of equally good ones is taken."""
 
 RIDGES = 10 ** np.linspace(-3, 0, 7)
-"""Of kernels of unit trace."""
+"""Candidate ridges, for kernels of unit trace."""
 MOST_SAMPLES = 500
-"""Samples that are drawn if there are more: an eigendecomposition of each scaling's kernel is computed."""
+"""Largest number of samples; of more samples this many are drawn, since each scaling needs an eigendecomposition."""
 # Errors that differ by less, relatively, are equal: the first scaling is taken.
 _EQUAL = 1e-9
 
@@ -40,11 +40,11 @@ def choose_scaling(
 ) -> FeatureScaling:
     """Choose the scaling of a view's features by the left-out error of kernel ridge regression.
 
-    The features, (n, d), are dense and complete. For each scaling it is fitted to the Gaussian kernel of the scaled
-    features, at their own bandwidth, centred and of unit trace; the ridge is that of the smallest error. ``y`` are
-    numbers if of floating point, else classes: class indicators over root counts, as in
-    `mklearn.optimize.leave_one_out_ridge.class_targets`. Of equal errors the first scaling is taken, of more than 500
-    samples 500 are drawn, of each class in proportion. Samples of a group are left out together.
+    The features, (n, d), are dense and complete. For each scaling the regression is fitted to the Gaussian kernel of
+    the scaled features, at their own bandwidth, centred and of unit trace, with the ridge of the smallest error. ``y``
+    of floating point are numbers, else classes, with the targets of
+    `mklearn.optimize.leave_one_out_ridge.class_targets`. The first scaling of equal errors is taken. From more than 500
+    samples 500 are drawn, in proportion from each class. Samples of a group are left out together.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def choose_scaling(
     for scaling in scalings:
         try:
             errors[scaling] = _left_out_error(features, drawn, scaling)
-        except (ConstantKernel, NotApplicable, SolverFailed) as found:
-            reason = reason or found
+        except (ConstantKernel, NotApplicable, SolverFailed) as error:
+            reason = reason or error
     if reason is not None and not errors:
         raise reason
     least = min(errors.values())
@@ -84,7 +84,7 @@ def _problem(y: NDArray[Any], groups: ArrayLike | None) -> RidgeProblem:
 
 def _left_out_error(features: Any, problem: RidgeProblem, scaling: FeatureScaling) -> float:
     spec = {"kind": "gaussian", "feature_scaling": scaling}
-    with warnings.catch_warnings():  # of a kernel that the caller does not have
+    with warnings.catch_warnings():  # the caller does not have this kernel
         warnings.simplefilter("ignore", IdentityLikeKernelWarning)
         (kernel,) = StackTransform({"gaussian": spec}).fit_transform(features).matrices
     path = ridge_path(kernel / len(kernel), problem.targets, RIDGES, groups=problem.groups)

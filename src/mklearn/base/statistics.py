@@ -57,7 +57,7 @@ from mklearn.errors import DataError
 FEWEST_SPLITS = 5
 """With fewer splits than this, a difference has no interval, unless it is of samples of one test set."""
 CONFIDENCE = 0.95
-"""Of all intervals."""
+"""Confidence level of all intervals."""
 SHARE = (0.0, 1.0)
 """Bounds of a metric that is a share."""
 
@@ -80,8 +80,8 @@ class Difference(NamedTuple):
     low: float
     high: float
     p_value: float
-    """Of the two-sided test that it is 0; below 0.05 if the interval does not contain 0, and only then, but of one test
-    set."""
+    """For the two-sided test of no difference. Below 0.05 exactly if the interval does not contain 0, except for a
+    single test set."""
     disagreement: float
     """Share of the test samples on which exactly one of the two is right; NaN where samples are not known."""
 
@@ -91,7 +91,7 @@ _NO_DIFFERENCE = Difference(*[math.nan] * 5)
 
 class _Spread(NamedTuple):
     variance: float
-    """Of the mean."""
+    """Variance of the mean."""
     freedom: float
 
 
@@ -169,10 +169,10 @@ def paired_sample_difference(
 
     Notes
     -----
-    The variance is at least ``2/(N + 2)^2``, that of Bonett and Price (2012) for no disagreement at all: two methods
+    The variance is at least ``2/(N + 2)^2``, Bonett and Price's (2012) for no disagreement at all: two methods
     that agree on every sample of a pool may differ on the next one. A metric without bounds has no least variance.
-    Of one test set the interval also contains that of the exact test, given how many samples one method alone has
-    right.
+    For one test set the interval also contains the interval of the exact test, conditional on the number of samples
+    that one method alone has right.
     """
     one, other = _sample_values(first), _sample_values(second)
     if one.shape != other.shape:
@@ -192,7 +192,7 @@ def paired_sample_difference(
 
 
 def _are_outcomes(values: NDArray[np.float64]) -> bool:
-    """Tell whether values are right (1) or wrong (0), as those of the accuracy."""
+    """Return whether all values are right (1) or wrong (0), as for the accuracy."""
     return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 

@@ -1,4 +1,4 @@
-"""Kernels of samples that lack views, completed by what their other views predict of the missing ones.
+"""Kernels of samples that lack views, completed by regression on their other views.
 
 See `mklearn.optimize.view_regression`. The kernels come with such samples at the mean, their rows zero
 (`mklearn.kernels.completion`). With C the matrix that has a row of the identity for each training sample that has a
@@ -65,7 +65,7 @@ class ViewCompletion:
         K[:, absent] = rows.T
 
     def folded(self, view: int, Z: Array) -> Array:
-        """Return C'Z for Z of shape (n, q): products of kernel rows at the mean with it are those of completed rows."""
+        """Return C'Z for Z (n, q): rows at the mean times C'Z are completed rows times Z."""
         absent = self._lacks[view]
         folded = np.array(Z)
         folded[absent] = 0.0
@@ -77,17 +77,17 @@ class ViewCompletion:
 class LeftOutPatterns:
     """Left-out outputs, less the intercept, of the donors if they had some of their views only.
 
-    With all of its views the output f of a donor changes from the fit to all to the left-out one by d, which is known.
-    With some of them, and what these predict of the others, it changes by about ``d q / q_all``: q is the kernel of the
-    donor with itself, completed from the same views. What views predict of others is left out exactly. Errors of
-    outputs with few views are larger than those of refits, by 10 to 20 % with 60 samples of three views.
+    With all views, the left-out output of a donor differs from the output of the fit to all by a known d. With some
+    views it differs by about ``d q / q_all``, where q is the kernel of the donor with itself, completed from these
+    views. The regressions between views are left out exactly. With few views the errors exceed the errors of
+    refits by 10 to 20 % (60 samples of three views).
     """
 
     present: Mask  # (n_donors, n_views)
-    own: Array  # (n_donors, n_views, c + 1), what each view adds to the c outputs, and to q
-    predicted: Array  # (n_donors, n_views, n_views, c + 1), what a view says, before scaling, of what another one adds
+    own: Array  # (n_donors, n_views, c + 1), contribution of each view to the c outputs, and to q
+    predicted: Array  # (n_donors, n_views, n_views, c + 1), of a view to the predicted contribution of another
     constants: Array  # (n_donors, n_views, c + 1)
-    others: Array  # (n_views, n_views), shares of all views in what predicts each
+    others: Array  # (n_views, n_views), shares of all views in the predictor of each
     optimism: Array  # (n_donors, c), d / q_all
 
     @classmethod
@@ -100,12 +100,12 @@ class LeftOutPatterns:
         left_out: Array,
         groups: NDArray[np.intp] | None,
     ) -> LeftOutPatterns:
-        """Return them, given the fit to all donors.
+        """Compute the patterns from the fit to all donors.
 
         ``rows`` and ``kernels``, (n_views, n_donors, n_donors), are of each view, in the sum that views are completed
-        by and in the mixtures that the outputs use; ``parts``, (n_views, n_donors, c), what each view adds to the
-        outputs for donors that have it, else zero; ``left_out``, (n_donors, c), left-out outputs less the intercept,
-        NaN without a target. Donors of a group are left out together.
+        by and in the mixtures that the outputs use; ``parts``, (n_views, n_donors, c), are the contributions of each
+        view to the outputs of donors that have it, else zero; ``left_out``, (n_donors, c), are left-out outputs less
+        the intercept, NaN without a target. Donors of a group are left out together.
         """
         present = completion.present[completion.donors]
         n, n_views, c = len(present), len(rows), parts.shape[2]
@@ -125,9 +125,9 @@ class LeftOutPatterns:
                     change = np.linalg.pinv(regression.slopes[np.ix_(has, has)]) @ slopes[has]
                     slopes = slopes - regression.slopes[:, has] @ change
                     constant = constant - regression.constants[has] @ change
-                    found, each = (rows[:, some] @ slopes).swapaxes(0, 1), np.arange(len(some))
-                    predicted[some, :, view, :c], constants[some, view, :c] = found[:, :, :c], constant[:c]
-                    predicted[some, :, view, c], constants[some, view, c] = found[each, :, c + each], constant[c + each]
+                    sums, each = (rows[:, some] @ slopes).swapaxes(0, 1), np.arange(len(some))
+                    predicted[some, :, view, :c], constants[some, view, :c] = sums[:, :, :c], constant[:c]
+                    predicted[some, :, view, c], constants[some, view, c] = sums[each, :, c + each], constant[c + each]
             return cls(present, own, predicted, constants, others, np.zeros((n, c)))
 
         fit = predictions([np.arange(n)], left=False)
@@ -141,15 +141,15 @@ class LeftOutPatterns:
 
     def outputs(self, pattern: Mask, rows: NDArray[np.intp]) -> Array:
         """Compute the left-out outputs of some donors as if they had these views alone, (n_rows, c)."""
-        found = self._sums(pattern, rows)
-        return np.asarray(found[:, :-1] - self.optimism[rows] * found[:, -1:])
+        sums = self._sums(pattern, rows)
+        return np.asarray(sums[:, :-1] - self.optimism[rows] * sums[:, -1:])
 
     def _sums(self, pattern: Mask, rows: Any) -> Array:
-        found = self.own[rows][:, pattern].sum(axis=1)
+        sums = self.own[rows][:, pattern].sum(axis=1)
         for view in np.flatnonzero(~pattern):
             scale = np.sqrt(presence(self.others[view], pattern))
-            found += self.predicted[rows][:, pattern, view].sum(axis=1) / scale + self.constants[rows, view]
-        return np.asarray(found)
+            sums += self.predicted[rows][:, pattern, view].sum(axis=1) / scale + self.constants[rows, view]
+        return np.asarray(sums)
 
 
 class MixtureProducts:
@@ -186,7 +186,7 @@ class MixtureProducts:
         self._weights, self._views = [weights for weights, _ in mixtures], views
         self._factors = [every(Z) for _, Z in mixtures]
         self._folded: dict[int, list[Array]] = {}
-        self._predicted: list[list[ViewRegression]] = []  # of each view's products, by the other views
+        self._predicted: list[list[ViewRegression]] = []  # products of each view, predicted by the other views
         if completion is None:
             return
         self._donors = rows[completion.donors]
@@ -220,7 +220,7 @@ class MixtureProducts:
     ) -> Iterator[tuple[int, list[Array]]]:
         """Yield the products of each view with its number, then those predicted for samples that lack it.
 
-        Arguments are those of a call; ``views`` are numbers of views that are told apart though none is completed.
+        Arguments as for a call; ``views`` are numbers of views to separate where none is completed.
         """
         total: Any = 0.0
         incomplete = present is not None and not present.all()

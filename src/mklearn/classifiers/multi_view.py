@@ -38,16 +38,16 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        chi-squared distance in place of standardised bins (`mklearn.kernels.dictionary`). All have unit centred trace.
        Scaled features of new samples are clipped to half a width outside the range of the training samples
        (``clipped_values`` counts them); what is constant there is ignored.
-    2. Views that say nothing of the classes are left out of everything that follows: those whose kernels, at equal
-       weights, agree with the classes by less than three standard deviations of noise
+    2. Views unrelated to the classes are left out of everything that follows: their kernels, at equal weights, agree
+       with the classes by less than three standard deviations of noise
        (`mklearn.optimize.target_agreement`), if the leave-one-out error of a ridge regression is smaller without them,
        by more than a standard error.
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
     4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
        ridge of the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are a mean of both.
-    5. The class is that of the largest output; or that of the largest cosine of the output with the class's indicator,
-       both about the class frequencies, if this is better for left-out training samples by more than a standard error.
+    5. The predicted class has the largest output, or the largest cosine of the output with the class's indicator, both
+       about the class frequencies, if this is better for left-out training samples by more than a standard error.
     6. Probabilities are calibrated on the outputs for left-out training samples.
 
     Parameters
@@ -83,16 +83,16 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     impute : {"none", "mean", "median"}
         Of the dictionary: what fills in single missing values of features.
     n_kernels : int, optional
-        Of many kernels, such as those of gene sets (`mklearn.kernels.group_kernels`), at most so many are chosen, by a
-        group lasso (`mklearn.optimize.kernel_lasso`), and the others have weight 0. It takes the place of leaving out
-        views (step 2), and is fitted to all training samples, or to the landmarks. By default all kernels are taken.
+        Largest number of kernels with a positive weight, chosen from many, such as kernels of gene sets
+        (`mklearn.kernels.group_kernels`), by a group lasso (`mklearn.optimize.kernel_lasso`) on all training samples or
+        on the landmarks. Replaces leaving out views (step 2). By default all kernels are taken.
     memory : float
         GiB. Training kernels that need more are computed one by one, those with learned weights twice.
     random_state : int
     landmarks : int, optional
         For many samples: so many training samples are drawn, of each class in proportion. Kernels are fitted to them,
-        weights are learned from them, and the regressions are those of all samples on the kernels' Nystroem
-        approximation. Memory is that of two features of all samples for each landmark. By default all samples.
+        weights are learned from them, and the regressions are fitted to all samples with the kernels' Nystroem
+        approximation, in memory for two features of all samples for each landmark. By default all samples.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of the classes, shape (m, n_classes), calibrated on left-out training samples.
 
-        The class of the largest probability is that of `predict`.
+        `predict` returns the class of the largest probability.
         """
         return self.probabilities_of(self.class_scores(X))
 

@@ -15,7 +15,7 @@ from mklearn.kernels.features import is_sparse
 from mklearn.kernels.views import Pairwise
 
 MissingViews = Literal["error", "mean"]
-"""What a kernel does with samples that lack its view."""
+"""Treatment of samples that lack the view of a kernel."""
 Mask = NDArray[np.bool_]
 
 
@@ -29,15 +29,16 @@ class MeanCompletion:
     - ``k(x, x_j) = (1/n) sum_i k(x_i, x_j)`` for a sample j that has the view,
     - ``k(x, x') = (1/n^2) sum_ij k(x_i, x_j)`` for two samples that lack it.
 
-    The completed training kernel is ``A K A'``, K that of the observed training samples and each row of A a unit
-    vector or ``1'/n``: it is positive semidefinite if K is, and stays centred. Rows of samples that lack the view are
-    zero if K is centred. A linear kernel is that of the features with each column's mean filled in.
+    The completed training kernel is ``A K A'`` with the kernel K of the observed training samples, and each row of
+    A a unit vector or ``1'/n``: it is positive semidefinite if K is, and stays centred. Rows of samples that lack
+    the view are zero if K is centred. A linear kernel equals the linear kernel of features with each column's mean
+    filled in.
 
     Bandwidth, means, repair and scaling are fitted to the observed training samples alone, and k is the kernel after
     them: a sample that lacks the view has no unit diagonal, and after the repair "shift" phi has more dimensions.
 
     `observed`, (n_train,), marks the training samples that have the view; `row`, (n_observed,), is the kernel between
-    the mean and each of them, `square` that of the mean with itself.
+    the mean and each of them, `square` between the mean and itself.
     """
 
     observed: Mask
@@ -61,7 +62,7 @@ class MeanCompletion:
         return completed
 
     def rows(self, K: Array, present: Mask) -> Array:
-        """Complete rows to (m, n_train): K, (n_present, n_observed), are those of samples that have the view."""
+        """Complete rows to (m, n_train): K, (n_present, n_observed), has the rows of samples that have the view."""
         if present.all() and self.observed.all():
             return K
         is_centred = self.square == 0 and not self.row.any()

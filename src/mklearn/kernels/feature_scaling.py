@@ -74,7 +74,7 @@ class StandardScaler(preprocessing.StandardScaler):
 
 @dataclass(eq=False)
 class FeatureScaler:
-    """Scaling of features by what the training samples are.
+    """Scaling of features, fitted on the training samples.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class FeatureScaler:
         - "unit": each sample divided by its Euclidean norm; a sample of zeros stays zero.
         - "rank": each feature replaced by its quantile in the training samples, in [0, 1]. A value that occurs there
           has its mean rank, (samples below + half the samples equal) / n; between two of them the quantile is
-          interpolated, outside their range it is that of the nearest. Any increasing map of a feature (a
+          interpolated, outside their range the nearest quantile is taken. Any increasing map of a feature (a
           logarithm) leaves the ranks of the training samples the same.
         - "log": log(1 + x / s) of each feature x >= 0, standardised; s is the median of its positive values in the
           training samples. Of new samples, what is negative counts as 0.
@@ -197,7 +197,7 @@ class FeatureScaler:
 
 @dataclass(eq=False)
 class SparseScaler:
-    """Scaling of sparse features that leaves zeros zero: that of `FeatureScaler`, clipped, without a shift.
+    """Scaling of sparse features that leaves zeros zero: as `FeatureScaler`, clipped, without a shift.
 
     Ranges include zero. Features that are constant in the training samples become zero, whatever the scaling.
 

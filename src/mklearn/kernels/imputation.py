@@ -1,4 +1,4 @@
-"""Missing values of features, filled in by what the training samples are."""
+"""Imputation of missing feature values from the training samples."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FeatureImputer:
         return self._imputer.transform(held) if np.isnan(held).any() else held
 
     def held(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return those of the d columns that are not left out."""
+        """Return the entries of (d,) values whose features are not left out."""
         return columns if self.strategy == "none" else columns[self._held]
 
 

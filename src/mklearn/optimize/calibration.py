@@ -56,8 +56,8 @@ def fit_inverse_temperature(
         beta = float(np.exp(log_beta))
         return float(weights @ (np.log(np.exp(beta * shifted).sum(axis=1)) - beta * wanted)) / float(weights.sum())
 
-    found = minimize_scalar(loss, bounds=_LOG_BOUNDS, method="bounded", options={"xatol": 1e-6})
-    return float(np.exp(found.x))
+    optimum = minimize_scalar(loss, bounds=_LOG_BOUNDS, method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(optimum.x))
 
 
 def jackknife_radius(
@@ -66,7 +66,7 @@ def jackknife_radius(
     """Return r such that an output plus or minus r holds a new value with about the probability ``coverage``.
 
     It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed, n
-    being the number of those of positive weight; infinite with fewer than ``coverage / (1 - coverage)`` of them.
+    being the number of samples of positive weight; infinite for fewer than ``coverage / (1 - coverage)``.
     Errors, (n,), are values less left-out outputs; NaN are left out. A sample of weight 2 has twice the share, but is
     one of n. With groups (codes from 0) each group counts as one, its samples as parts of one: samples of a group have
     similar errors, and the new value is one of a new group.

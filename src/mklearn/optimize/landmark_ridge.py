@@ -34,7 +34,7 @@ def generalised_errors(problem: LandmarkProblem, cross: Array, squares: Array, w
 
     ``GCV(lambda) = (RSS / n) / (1 - (1 + tr H) / n)^2``, with the residual sum of squares and the hat matrix H of the
     centred features: the left-out error if all samples had the same leverage. ``squares``, (c,), are the sums of
-    squares of the targets about their means; the other arguments are those of `landmark_ridge`.
+    squares of the targets about their means; the other arguments are as for `landmark_ridge`.
 
     References
     ----------
@@ -45,10 +45,10 @@ def generalised_errors(problem: LandmarkProblem, cross: Array, squares: Array, w
     values, V = eigh(root[:, None] * problem.total * root, check_finite=False)
     values = np.maximum(values, 0.0)
     projected = (V.T @ (root[:, None] * cross)) ** 2
-    found = []
+    errors = []
     for amount in amounts:
         kept = 1.0 / (values + amount)
         left = squares - (projected * (2.0 * kept - values * kept**2)[:, None]).sum(axis=0)
         free = 1.0 - (1.0 + float(values @ kept)) / problem.n
-        found.append(np.maximum(left, 0.0) / problem.n / max(free, np.finfo(np.float64).eps) ** 2)
-    return np.array(found)
+        errors.append(np.maximum(left, 0.0) / problem.n / max(free, np.finfo(np.float64).eps) ** 2)
+    return np.array(errors)

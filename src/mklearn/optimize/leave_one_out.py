@@ -1,8 +1,8 @@
 """Kernel subspaces refitted without each sample in turn, with shared work done once.
 
 A refit without sample i uses the kernel without row and column i. In coordinates that are the same for all i, its
-scatter matrices are those of all samples minus terms of low rank. Each refit then needs one eigenproblem, and its
-result equals the plain refit up to signs and rounding.
+scatter matrices equal the matrices of all samples minus terms of low rank. Each refit then needs one
+eigenproblem, and its result equals the plain refit up to signs and rounding.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
 def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
     """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples.
 
-    Raises `DataError` for a trace that is NaN or negative beyond rounding, as that of distances.
+    Raises `DataError` for a trace that is NaN or negative beyond rounding, as for distances.
     """
     found = []
     for number, K in enumerate(kernels):

@@ -7,7 +7,7 @@ With sample weights w, shares p = w / sum w, S = diag(w)^(1/2), u = S1 / |S1| an
 
 Its residuals are ``S (Y - f) = R S Y`` with ``R = lambda (M + lambda I)^-1 - uu'``. By one eigendecomposition all
 ridges share the O(n^3), and the outputs without each sample or group follow from the diagonal or the blocks of R
-(`mklearn.optimize.left_out`). It is that of ``M + tr(M) uu' = V diag(mu) V'``: Mu = 0, and the other small eigenvalues
+(`mklearn.optimize.left_out`). Decomposed is ``M + tr(M) uu' = V diag(mu) V'``: Mu = 0, and the other small eigenvalues
 of M are then not mixed up with this one. ``R = lambda V diag(mu + lambda)^-1 V' - lambda / (tr(M) + lambda) uu'``.
 """
 
@@ -106,7 +106,7 @@ def feature_ridge_path(
 ) -> RidgePath:
     """Compute `ridge_path` of the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
 
-    The coefficients are those of the features, (q, c): ``f(x) = F(x)'A + b``.
+    The coefficients, (q, c), are of the features: ``f(x) = F(x)'A + b``.
     """
     left_out, (weights, root, shares, u) = LeftOut(len(F), groups), _weighting(len(F), sample_weight)
     mean, mean_output = shares @ F, shares @ Y

@@ -1,4 +1,4 @@
-"""What a view would be for samples that lack it: kernel ridge regression on their other views.
+"""Kernel ridge regression of a view on the other views, to complete samples that lack it.
 
 A kernel on one view has the feature map phi, and the other views together the kernel S. Of a sample x without the view,
 phi(x) is estimated by the ridge regression of phi on S, fitted to the samples o that have the view:
@@ -27,7 +27,7 @@ Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 # Candidate ridges, in units of the variance of the samples in S.
 _RIDGES = 10.0 ** np.arange(-1.0, 1.6, 0.5)
-# Samples that have less of the other views are scaled as if they had so much.
+# Smallest share of the other views that samples are scaled by.
 _LEAST_SHARE = 0.05
 
 
@@ -43,7 +43,7 @@ class ViewRegression:
     def __call__(self, rows: Array, present: Mask) -> Array:
         """Return b(x) of samples that lack the view, (m, n), or what `slopes` and `constants` were multiplied by.
 
-        ``rows``, (m, n), are those of the sum over all views, where that of a view that lacks is zero; ``present`` is
+        ``rows``, (m, n), are rows of the kernel summed over all views, in which a missing view is zero; ``present`` is
         (m, n_views).
         """
         scaled = rows / np.sqrt(presence(self.others, present))[:, None]
@@ -57,9 +57,8 @@ class ViewRegression:
 def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> ViewRegression:
     """Fit the regression of the view at a position on all others.
 
-    ``kernels``, (n_views, n, n), are those of each view in the sum over views: centred, zero in rows and columns of
-    samples that lack the view. ``shares``, (n_views,), sum 1, are those of the variance that the views bring to the
-    sum.
+    ``kernels``, (n_views, n, n), are the terms of the sum over views: centred, zero in rows and columns of samples that
+    lack the view. ``shares``, (n_views,), sum 1, are the shares of the views in the variance of the sum.
 
     References
     ----------

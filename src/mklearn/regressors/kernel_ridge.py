@@ -24,20 +24,20 @@ Array = NDArray[np.floating[Any]]
 
 
 class KernelRidge(LandmarkRidge, RidgeRegressor):
-    """Kernel ridge regression of one or several targets on a combination of kernels with given or learned weights.
+    """Kernel ridge regression of one or several targets on a combination of kernels with fixed or learned weights.
 
-    The outputs are those of `mklearn.classifiers.KernelRidgeClassifier`, with numbers in place of class indicators.
+    Same model as `mklearn.classifiers.KernelRidgeClassifier`, with numbers in place of class indicators.
 
     Parameters
     ----------
     kernels
         As for `mklearn.subspace.KernelFDA`.
     kernel_weights : None, "uniform", int, array of shape (n_kernels,), or "learned"
-        The average, one kernel, given weights, or those of the smallest leave-one-out error, see
+        The average, one kernel, fixed weights, or weights of the smallest leave-one-out error, see
         `mklearn.optimize.leave_one_out_ridge`.
     alpha : float or sequence of float
-        The ridge lambda relative to the centred trace of the combined kernel. Of several, each target has that of its
-        smallest leave-one-out error; with landmarks of its smallest error of generalised cross-validation.
+        The ridge lambda relative to the centred trace of the combined kernel. From several, each target takes the
+        ridge of its smallest leave-one-out error; with landmarks, of generalised cross-validation.
     shrinkage, weights
         Of learned weights: as for `mklearn.regressors.MultiViewRegressor`.
     landmarks : None, int or mapping
@@ -117,7 +117,7 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
             self.alpha_ = self.alphas_[1]
             return
         self._check_alphas()
-        for name in ("left_out_r2_", "left_out_predictions_"):  # of another fit
+        for name in ("left_out_r2_", "left_out_predictions_"):  # from an earlier fit
             self.__dict__.pop(name, None)
         if sample_weight is not None or groups is not None:
             raise ConfigError(

@@ -23,7 +23,7 @@ from mklearn.optimize.left_out import group_codes, smaller_error
 
 Array = NDArray[np.floating[Any]]
 WeightSharing = Literal["shared", "per_target"]
-"""Kernel weights of several targets: common ones, or those of each (banded ridge regression)."""
+"""Kernel weights of several targets: common, or learned for each (banded ridge regression)."""
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
 
 
@@ -73,7 +73,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         self._set_left_out(values, left_out, weights)
 
     def _set_patterns(self, fits: RidgeFits, left_out: Array) -> None:
-        """Set what intervals of samples that lack views follow from, given left-out outputs less the intercept."""
+        """Set the basis of intervals of samples that lack views; left-out outputs are without the intercept."""
         self._patterns_: LeftOutPatterns | None = None
         completion = fits.mixer.completion
         if completion is None:
@@ -85,7 +85,6 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
             for view, of_view in enumerate(mixture.donor_rows):
                 parts[view][:, mixture.columns] += of_view @ completion.folded(view, coefficients)
                 kernels[view] += of_view[:, own] * mixture.users.any()
-        # positions of the donors among all training samples, and among those of positive weight
         donors = own if fits.mixer.landmarks is None else fits.mixer.landmarks[own]
         self._donors_ = fits.problem.rows[donors]
         groups = None if self._error_groups_ is None else self._error_groups_[self._donors_]
@@ -110,19 +109,19 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return 1.0 if better else 0.5
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
-        known = ~np.isnan(problem.targets).all(axis=0)  # of drawn samples none may have a value of some target
-        found = np.zeros(problem.targets.shape)
-        found[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
-        return found
+        known = ~np.isnan(problem.targets).all(axis=0)  # no drawn sample may have a value of some target
+        filled = np.zeros(problem.targets.shape)
+        filled[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
+        return filled
 
     def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> None:
-        """Set what left-out predictions tell, given values (n,) or (n, c) and predictions (n, c)."""
+        """Set the attributes of left-out predictions (n, c) of targets (n,) or (n, c)."""
         self._one_target = values.ndim == 1
         columns = values.reshape(len(values), -1)
         self._errors_, self._error_weights_ = columns - left_out, weights
         self.left_out_predictions_ = self._shaped(left_out)
-        found = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
-        self.left_out_r2_ = found[0] if self._one_target else np.array(found)
+        scores = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
+        self.left_out_r2_ = scores[0] if self._one_target else np.array(scores)
 
     def _shaped(self, outputs: Array) -> Array:
         return outputs[:, 0] if self._one_target else outputs
@@ -134,13 +133,13 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
 
-        Half of the width is that of `mklearn.optimize.calibration.jackknife_radius`, for all samples with all
-        views alike. For samples that lack views it is that of training samples that have at least the same views, left
-        out as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger; with kernels
-        other than the dictionary that of training samples that have at most the same views. The
-        probability is an average over samples like the training samples; with ``groups``, over samples of new groups,
-        of which there have to be enough: nine for a coverage of 0.9.
-        Ridges and kernel weights are chosen with all training samples, so that it can be a little too small.
+        Half of the width is `mklearn.optimize.calibration.jackknife_radius`, the same for all samples with all views.
+        For samples that lack views it is the radius of training samples with at least the same views, left out as if
+        they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger; with kernels other than
+        the dictionary, of training samples with at most the same views. The probability is an average over samples like
+        the training samples; with ``groups``, over samples of new groups, of which there must be enough: nine for a
+        coverage of 0.9. Ridges and kernel weights are chosen with all training samples, so that it can be a little too
+        small.
 
         Parameters
         ----------
