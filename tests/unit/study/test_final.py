@@ -41,31 +41,18 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
         ({"metric": "auc"}, {}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
         ({"importances": 0}, {}, "final.importances: invalid value 0"),
         ({"method": "gated"}, {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating), and a model"),
-        (
-            {"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
-            "final.method: 'forest' holds trees, which a model file can't: they would be read without a check; valid:",
-        ),
-        (
-            {"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
-            "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate",
-        ),
-        (
-            {}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
-            "final.protocol: no protocol can say what is expected of single samples: random chooses parameters on test",
-        ),
-        (
-            {}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
-            "final.dataset: is needed, as there are several: digits, more.",
-        ),
-        (
-            {"method": "average"},
-            {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},
-            f"{NO_MODEL} 'blur', which compares sets of points",
-        ),
-        (
-            {"method": "average"}, {"kernels": PRODUCT, "methods": {"average": AVERAGE | {"kernels": ["product"]}}},
-            f"{NO_MODEL} 'product', a product of kernels of several descriptors",
-        ),
+        ({"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
+         "final.method: 'forest' holds trees, which a model file can't: they would be read without a check; valid:"),
+        ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
+         "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate"),
+        ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
+         "final.protocol: no protocol can say what is expected of single samples: random chooses parameters on test"),
+        ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
+         "final.dataset: is needed, as there are several: digits, more."),
+        ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},
+         f"{NO_MODEL} 'blur', which compares sets of points"),
+        ({"method": "average"}, {"kernels": PRODUCT, "methods": {"average": AVERAGE | {"kernels": ["product"]}}},
+         f"{NO_MODEL} 'product', a product of kernels of several descriptors"),
     ],
 )  # fmt: skip
 def test_what_is_no_model_is_a_mistake_with_what_is_possible(

@@ -70,16 +70,6 @@ def test_what_can_not_be_used_is_named(site: Path, tmp_path: Path, commands: Com
         assert sentence in line
 
 
-def test_a_data_set_is_registered_once(tmp_path: Path, commands: Commands) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "__init__.py").touch()
-    entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
-    (tmp_path / "mine" / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
-    write_metadata(tmp_path, "mine", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
-    said = mklearn(commands, tmp_path, "list", "datasets", code=1)
-    assert "mklearn: package mine: data set 'digits' is registered already." in said
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the example package is installed."""
@@ -106,7 +96,7 @@ def test_what_a_package_adds_is_described_by_its_name(site: Path) -> None:
     assert "stripes: Noisy stripes (8 x 8, drawn) package: mklearn-outside samples 36, classes 3" in said
 
 
-def test_a_package_may_bring_studies(tmp_path: Path, commands: Commands) -> None:
+def test_a_package_may_bring_studies_and_data_sets_of_new_names(tmp_path: Path, commands: Commands) -> None:
     package = tmp_path / "mine"
     (package / "studies").mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -116,3 +106,8 @@ def test_a_package_may_bring_studies(tmp_path: Path, commands: Commands) -> None
     (package / "studies" / "gated.yaml").unlink()
     said = mklearn(commands, tmp_path, "validate", "gated", code=1)
     assert "package mine: there is no study file (*.yaml) in mine:studies." in said
+    entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
+    (package / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
+    write_metadata(tmp_path, "sets", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
+    said = mklearn(commands, tmp_path, "list", "datasets", code=1)
+    assert "mklearn: package sets: data set 'digits' is registered already." in said

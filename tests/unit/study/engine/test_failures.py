@@ -113,18 +113,15 @@ def test_a_model_that_failed_is_listed(
     assert listing(capsys, "--targets").split() == [model]
 
 
-def test_a_damaged_table_is_that_of_no_fit(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    Path(made.jobs.path("evaluate")).parent.mkdir(parents=True)
-    Path(made.jobs.path("evaluate")).write_bytes(b"no table")
-    os.unlink(made.files[made.keys[0]])
-    assert "  1 file was not made yet" in listing(capsys)
-
-
 def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     Path("other.yaml").write_text(yaml.safe_dump(SMOKE | {"study": "other", "protocols": PROTOCOLS}), encoding="utf-8")
     assert listing(capsys) == "config.yaml (study smoke, 8 fits): nothing failed.\n"
     assert listing(capsys, "--targets") == ""
     assert listing(capsys, "config.yaml", "other.yaml").count("nothing failed.") == 2
+    Path(made.jobs.path("evaluate")).parent.mkdir(parents=True)
+    Path(made.jobs.path("evaluate")).write_bytes(b"no table")
+    os.unlink(made.files[made.keys[0]])
+    assert "  1 file was not made yet" in listing(capsys)
     made.fit(made.keys[0], ("failed", "no solution"))
     made.collect()
     assert listing(capsys, "--targets", "config.yaml", "other.yaml").split() == [made.files[made.keys[0]]]
