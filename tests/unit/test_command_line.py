@@ -191,21 +191,25 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
     assert f"{files[3]}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in said.out
 
 
-def test_splits_that_part_groups_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = {"kind": "feature_tables", "tables": {"t": "t.csv"}, "group_column": "patient"}
     study = {"study": "s", "datasets": {"mine": table}, "methods": {"kfd": {"kind": "kernel_fda"}}}
-    rows = "".join(f"s{k},{'ab'[k // 2 % 2]},p{k // 2},{0.1 * k}\n" for k in range(16))
+    rows = "".join(f"s{k},{'ab'[k // 2 % 2]},p{k // 2},{0.1 * (k // 2)}\n" for k in range(16))
     (tmp_path / "t.csv").write_text(f"id,label,patient,x\n{rows}")
 
-    def notes(kind: str) -> list[str]:
-        path = write(tmp_path / "s.yaml", study | {"protocols": {"p": {"kind": kind, "folds": 2}}})
+    def notes(kind: str, **more: str) -> list[str]:
+        protocols = {"p": {"kind": kind, "folds": 2}}
+        path = write(tmp_path / "s.yaml", study | {"protocols": protocols, "datasets": {"mine": table | more}})
         assert main(["validate", path]) == 0
         return [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
 
-    assert notes("group_k_fold") == []
-    (parted,) = notes("k_fold")
+    (copies,) = notes("group_k_fold", duplicates="group")
+    assert copies.startswith("note: 8 samples repeat another one in every view ('s1' is 's0'; 's3' is 's2'; ")
+    assert notes("group_k_fold") == [copies.replace("They are one group", "They can be one group")]
+    (_, parted, equal) = notes("k_fold")
     assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have samples of one group on both")
     assert "group_k_fold keeps them together" in parted
+    assert "2 of 2 splits have equal samples on both sides" in equal
 
 
 def test_every_broken_file_is_listed_and_classes_are_counted(

@@ -251,30 +251,6 @@ def test_barcodes_of_aliquots_beside_those_of_patients(
     assert main([*words, "--id-prefix", "12"]) == 0
     assert "78 samples of 2 classes; the smallest, 'C1B', has 35 samples." in capsys.readouterr().out
     assert main(["validate", "acc.yaml"]) == 0
-    assert main([*words, "--id-prefix", "9", "--force"]) == 1
-    assert "ids of 9 characters (id_prefix) must be unique" in capsys.readouterr().err
-
-
-def test_equal_digits_are_counted_and_kept_together(
-    folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Six pairs of mfeat are equal in all views."""
-    source = mirror / "multiview" / "mfeat"
-    tables = {path.name.partition(".")[0]: str(path) for path in source.glob("*.csv.gz")}
-    entry = {"kind": "feature_tables", "tables": tables, "labels": str(source / "samples.csv")}
-    study = {"study": "mfeat", "datasets": {"mfeat": entry}, "methods": {"svc": {"kind": "kernel_svc"}}}
-
-    def said(protocol: str, **more: str) -> str:
-        protocols = {"five": {"kind": protocol, "folds": 5}}
-        path = folder / "mfeat.yaml"
-        path.write_text(yaml.safe_dump(study | {"protocols": protocols, "datasets": {"mfeat": entry | more}}))
-        assert main(["validate", str(path)]) == 0
-        return capsys.readouterr().out
-
-    plain = said("k_fold")
-    assert "6 samples repeat another one in every view ('mfeat-0774' is 'mfeat-0605'; " in plain
-    assert "of 5 splits have equal samples on both sides" in plain
-    assert "splits" not in said("group_k_fold", duplicates="group")
 
 
 def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
