@@ -50,7 +50,7 @@ Target = Annotated[
 
 
 class Dataset(Strict):
-    """What every data set of a study can set."""
+    """Keys of every data set of a study."""
 
     title: Annotated[str, Field(min_length=1)] | None = None
     """Name in tables and figures."""
@@ -59,8 +59,8 @@ class Dataset(Strict):
     Without it, entries of one registered data set have the same splits, and your own data have splits of their own; its
     own name gives a registered data set splits of its own too."""
     duplicates: Literal["group"] | None = None
-    """``group`` makes samples that are equal in every view one group, as ``group_column`` makes those of a person; with
-    it, their groups are joined. Without it they are counted in the notes on the data set."""
+    """``group`` makes samples that are equal in every view one group, as ``group_column`` makes the samples of a
+    person; with it, their groups are joined. Without it they are counted in the notes on the data set."""
 
     @property
     def table_names(self) -> list[str]:
@@ -76,7 +76,7 @@ class Dataset(Strict):
         """Return the specification for :func:`mklearn.study.data.read.read_dataset`."""
         raise NotImplementedError
 
-    def _given(self, keys: set[str]) -> dict[str, Any]:
+    def _dumped(self, keys: set[str]) -> dict[str, Any]:
         return self.model_dump(mode="json", include=keys, exclude_none=True)
 
 
@@ -87,8 +87,8 @@ class RegisteredDataset(Dataset):
     name: str = ""
     """Name in the registry; by default the key of this entry."""
     target: Target | None = None
-    """Of a data set with several numbers to predict the one that is: a name, or a list, which makes a data set of
-    each. By default the first one."""
+    """Number to predict, where the data set has several: a name, or a list, which makes a data set of each. By default
+    the first one."""
     resize: Resize | None = None
     """Size of the images, in place of the registry's."""
     classes: Annotated[list[str], Field(min_length=2)] | None = None
@@ -118,12 +118,12 @@ class RegisteredDataset(Dataset):
 
     @property
     def entry(self) -> Entry | None:
-        """What the registry says of it; None of an unknown name."""
+        """The registry's description; None for an unknown name."""
         return registry().get(self.name)
 
     @property
     def family(self) -> str:
-        """What its samples are: images or tables."""
+        """Kind of its samples: images or tables."""
         return self.entry.family if self.entry else "images"
 
     @property
@@ -133,7 +133,7 @@ class RegisteredDataset(Dataset):
 
     def reading(self) -> dict[str, Any]:
         """Return the registry's specification with the selection of the study; ConfigError of an unknown name."""
-        spec = entry(self.name).spec() | self._given({"resize", "merge", "duplicates", *SELECTION})
+        spec = entry(self.name).spec() | self._dumped({"resize", "merge", "duplicates", *SELECTION})
         if self.target is not None:
             spec["options"] = spec["options"] | {"target": self.target}
         unexpected = ["image_shape"] if self.resize else []
@@ -149,7 +149,7 @@ class OwnDataset(Dataset):
 
 
 class OwnTables(OwnDataset):
-    """What the user's own tables and matrices have in common."""
+    """Keys that the user's own tables and matrices share."""
 
     reader: ClassVar[str]
 
@@ -188,14 +188,19 @@ class OwnTables(OwnDataset):
 
     def reading(self) -> dict[str, Any]:
         """Return the specification of its reader."""
-        options, paths = self._given(TABLE_OPTIONS), dict(self.files)
+        options, paths = self._dumped(TABLE_OPTIONS), dict(self.files)
         if self.target is not None:
             options |= {"label_column": self.target, "task": self.task_of_target}
         if self.labels is not None:
             options["labels"] = LABELS_KEY
             paths[LABELS_KEY] = self.labels
         reader = f"mklearn.study.data.readers.own_tables:{self.reader}"
-        return {"reader": reader, "options": options, "paths": paths, **self._given({"exclude_classes", "duplicates"})}
+        return {
+            "reader": reader,
+            "options": options,
+            "paths": paths,
+            **self._dumped({"exclude_classes", "duplicates"}),
+        }
 
 
 class ImageFolder(OwnDataset):
@@ -214,8 +219,8 @@ class ImageFolder(OwnDataset):
     def reading(self) -> dict[str, Any]:
         """Return the specification of its reader."""
         fields = {"options": {"colour": self.colour}, "paths": {"root": self.path}}
-        given = self._given({"exclude_classes", "duplicates", "resize"})
-        return {"reader": "mklearn.study.data.readers.images:class_folders", **fields, **given}
+        further = self._dumped({"exclude_classes", "duplicates", "resize"})
+        return {"reader": "mklearn.study.data.readers.images:class_folders", **fields, **further}
 
 
 class TableFile(Strict):
@@ -241,11 +246,11 @@ class FeatureTables(OwnTables):
     .h5ad X, and of .h5mu the modality with the name of the descriptor."""
     id_prefix: Count | None = None
     """Number of characters of an id that say which sample it is, where tables have longer ids than others: 12 of
-    barcodes of aliquots beside those of patients. By default all."""
+    barcodes of aliquots beside barcodes of patients. By default all."""
     leave_out: list[str] = []
     """Columns that are no features, such as what else was measured of a sample."""
     missing_views: Literal["error", "drop", "mean"] = "error"
-    """What is done with samples that lack a table, or have no value there: refused, left out, or put at the mean of the
+    """Treatment of samples that lack a table, or have no value there: refused, left out, or put at the mean of the
     training samples, in the feature space of each kernel. They are counted in the notes on the data set."""
     impute: Impute = "none"
     """How single missing values are filled in: by the mean or median of the training samples of each split, before

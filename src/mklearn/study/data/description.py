@@ -60,8 +60,8 @@ def described(
         raise DataError(f"{samples}: has no images, which descriptor {kind} needs.")
     extra = {}
     if learned is not None:
-        held = read_arrays(learned)
-        extra["learned"] = {str(name): held[str(name)] for name in held["names"]}
+        arrays = read_arrays(learned)
+        extra["learned"] = {str(name): arrays[str(name)] for name in arrays["names"]}
     images, compute = data.images[rows], partial(load(implementation), **extra, **parameters)
     starts = range(0, len(images), BATCH)
 
@@ -69,7 +69,7 @@ def described(
         try:
             return compute(images[start : start + BATCH])
         except DataError as error:  # which counts the images of a batch
-            named = re.sub(r"^Image (\d+)\b", lambda found: f"image {str(ids[start + int(found[1])])!r}", str(error))
+            named = re.sub(r"^Image (\d+)\b", lambda match: f"image {str(ids[start + int(match[1])])!r}", str(error))
             raise DataError(f"{samples}: {named}") from error
 
     batches = map(batch_of, progress(starts, len(starts), f"descriptor {kind}: batch"))

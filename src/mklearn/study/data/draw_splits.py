@@ -4,7 +4,7 @@ Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's
 `size` is the number of training samples per class or of folds. The name is the registry's, or for a user's own data the
 study's; variants of a data set with one name and the same labels have the same splits. A split thus depends on these
 four only: more repeats do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores
-a trailing 0: with seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
+a trailing 0: seed 0 gives the splits of ``default_rng([crc32(name), size, repeat])``.)
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def draw_splits(
 
 def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
     """Return the rows in `table` of the samples of `reference`, which must be the same with the same labels."""
-    here = f"these samples are not those of {dataset!r}, whose splits they are to have (splits_of)"
+    here = f"these samples are not those of {dataset!r}, whose splits they take (splits_of)"
     ids, others = (pd.Index(frame["id"].astype(str)) for frame in (table, reference))
     extra, lacking = (some(one.difference(two, sort=False).to_numpy()) for one, two in ((ids, others), (others, ids)))
     if lacking or extra:

@@ -16,14 +16,14 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class ProtocolRow(Row):
-    """What a study needs to know of a protocol."""
+    """Properties of a protocol that a study is checked and planned by."""
 
     targets: Sequence[str] = ("classes",)
     """The kinds of target that it can draw splits of: "classes", "numbers"."""
     holds_groups: bool = False
     """Whether no group has both training and test samples."""
     composes: bool = False
-    """Whether its samples are composed of those of the data set, and methods take features that their fits learn."""
+    """Whether its samples are composed, such as pairs of samples, and methods take features that their fits learn."""
     required: Sequence[str] = ()
     """Parameters that a study has to give."""
     exclusive: Sequence[tuple[str, str, str]] = ()

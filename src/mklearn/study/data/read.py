@@ -1,7 +1,7 @@
 """Reading of any data set from its specification: the named reader, then selection, merged classes and checks.
 
-Samples are those of some of the classes, and of each class the first ones or a random draw. They are selected by the
-labels alone, so that a reader can select before it decodes an image.
+A study can take some of the classes, and the first samples of each class or a random draw. Samples are selected by
+their labels alone, so that a reader can select before it decodes an image.
 
 Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``. It
 permutes the samples of the class, and the first of them are the draw. A draw thus depends on these three only, not on
@@ -35,8 +35,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     """Read the data set of a specification, which :func:`mklearn.study.datasets.dataset_spec` makes.
 
     `files` are the paths of the files of a registered data set by name, in any of its packagings; by default
-    ``spec["paths"]``, those of own data. Raise DataError for missing or damaged files, or a data set that is not the
-    expected one, and ConfigError for an unknown reader, option or class, or a class with too few samples to draw from.
+    ``spec["paths"]``, for own data. Raise DataError for missing or damaged files, or an unexpected data set, and
+    ConfigError for an unknown reader, option or class, or a class with too few samples to draw from.
     """
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
     read, options = load(spec["reader"]), dict(spec.get("options") or {})
@@ -50,7 +50,7 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     new_names: dict[str, str] = {}
 
     def choose(labels: np.ndarray) -> np.ndarray:
-        """Find the positions of the selected samples; the expected numbers are those of the whole data set."""
+        """Find the positions of the selected samples; the numbers of the whole data set are checked."""
         rows = np.arange(len(labels))
         if target_of(labels) == "numbers":
             _check_expected({"n_samples": len(labels)}, expected, source)

@@ -69,7 +69,7 @@ class Entry(Strict):
 
     @property
     def family(self) -> str:
-        """What its samples are: images or tables."""
+        """Kind of its samples: images or tables."""
         return "tables" if self.tables else "images"
 
     def packaging(self, mirror: str | None) -> list[FileSpec]:
@@ -103,13 +103,13 @@ class Entry(Strict):
     def spec(self) -> dict[str, Any]:
         """Build the specification for :func:`mklearn.study.data.read.read_dataset` from builtin types."""
         options = self.options | ({"target": self.targets[0]} if self.targets else {})
-        given = {name: value for name in ("resize", "merge") if (value := getattr(self, name)) is not None}
-        return {"registered": self.id, "reader": self.reader, "options": options, "expected": self.expected, **given}
+        further = {name: value for name in ("resize", "merge") if (value := getattr(self, name)) is not None}
+        return {"registered": self.id, "reader": self.reader, "options": options, "expected": self.expected, **further}
 
 
 @cache
 def registry() -> dict[str, Entry]:
-    """Return all registered data sets by id: mklearn's own and those of installed packages.
+    """Return all registered data sets by id: mklearn's and the sets of installed packages.
 
     An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``;
     ConfigError if it can't be read, or has a data set that is registered already.
@@ -129,9 +129,9 @@ def registry() -> dict[str, Entry]:
     return entries
 
 
-def _entries(text: str, known: Mapping[str, Entry], package: str = "") -> dict[str, Entry]:
+def _entries(text: str, others: Mapping[str, Entry], package: str = "") -> dict[str, Entry]:
     raw: dict[str, dict[str, Any]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    bases = raw | {name: base.model_dump() for name, base in known.items() if name not in raw}
+    bases = raw | {name: base.model_dump() for name, base in others.items() if name not in raw}
     return {
         name: Entry(**{**bases.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
         for name, fields in raw.items()
@@ -148,29 +148,28 @@ def entry(name: str) -> Entry:
     return entries[name]
 
 
-def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+def selection_mistakes(dataset: Entry, selection: Mapping[str, Any]) -> list[tuple[str, str]]:
     """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
-    expected, mistakes = known.expected, list[tuple[str, str]]()
-    if given.get("target") is not None and given["target"] not in known.targets:
-        named = ", ".join(known.targets) or "none: it has classes"
-        mistakes.append(("target", f"{known.id} has no number {given['target']!r} to predict; valid: {named}."))
-    if known.targets:
-        keys = [key for key in ("merge", *SELECTION) if given.get(key)]
-        return mistakes + [(key, f"the target of {known.id} is numbers and has no classes; omit it.") for key in keys]
-    if given.get("resize") and known.tables:
-        mistakes.append(("resize", f"{known.id} has tables of features and no images; omit it."))
-    if given.get("merge"):
-        if known.merge:
-            mistakes.append(("merge", f"the classes of {known.id!r} are merged already; merge those of {known.of!r}."))
-        return mistakes  # the sizes of merged classes are known only after reading
-    chosen, left_out, first, per_class, draw = (given.get(key) for key in SELECTION)
+    expected, mistakes = dataset.expected, list[tuple[str, str]]()
+    if (target := selection.get("target")) is not None and target not in dataset.targets:
+        valid = ", ".join(dataset.targets) or "none: it has classes"
+        mistakes.append(("target", f"{dataset.id} has no number {target!r} to predict; valid: {valid}."))
+    if dataset.targets:
+        keys = [key for key in ("merge", *SELECTION) if selection.get(key)]
+        return mistakes + [(key, f"the target of {dataset.id} is numbers and has no classes; omit it.") for key in keys]
+    if selection.get("resize") and dataset.tables:
+        mistakes.append(("resize", f"{dataset.id} has tables of features and no images; omit it."))
+    if selection.get("merge"):  # the sizes of merged classes are known only after reading
+        sentence = f"the classes of {dataset.id!r} are merged already; merge the classes of {dataset.of!r}."
+        return mistakes + [("merge", sentence)] * bool(dataset.merge)
+    chosen, left_out, first, per_class, draw = (selection.get(key) for key in SELECTION)
     available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())
     if first is not None and first > available:
         mistakes.append(("first_classes", f"{first} requested, but there are only {available}."))
     smallest = expected.get("smallest_class", expected.get("per_class"))
     # Without a draw, smaller classes are kept whole; with selected classes, only the reader knows the sizes.
-    whole = not chosen and not left_out and first is None and draw is not None
-    if whole and per_class is not None and smallest is not None and per_class > smallest:
+    is_whole = not chosen and not left_out and first is None and draw is not None
+    if is_whole and per_class is not None and smallest is not None and per_class > smallest:
         mistakes.append(("per_class", f"{per_class} can't be drawn: the smallest class has {smallest} samples."))
     return mistakes
 

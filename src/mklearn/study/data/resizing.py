@@ -72,7 +72,7 @@ def resize_images(
 ) -> np.ndarray | list[np.ndarray]:  # fmt: skip
     """Resize images (n, rows, cols[, 3]), which are not modified; an array if the new shapes agree, else a list.
 
-    The new size is that of `shape`, or at equal aspect ratio about a number of `pixels` per image; see
+    The new size is `shape`, or at equal aspect ratio about a number of `pixels` per image; see
     :func:`resize_matrix` for `interpolation`. With `rounding` "nearest" integers are rounded half to even, clipped to
     the range of their type and keep it; with "none" they become unrounded float64. Floating-point images keep their
     type and are neither rounded nor clipped ("bicubic" and "lanczos" may overshoot).

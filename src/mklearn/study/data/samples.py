@@ -90,7 +90,7 @@ class SampleSet:
 
     @property
     def target(self) -> TargetKind:
-        """What is predicted."""
+        """Kind of the target: classes or numbers."""
         return target_of(self.labels)
 
     @cached_property

@@ -67,8 +67,8 @@ class Splits:
     choosing: tuple[np.ndarray, np.ndarray] | None = None
     """Training and validation samples by which the parameters of all splits are chosen."""
     samples: Any = None
-    """Samples that are composed of those of the data set, such as pairs of them: `mklearn.papers.fsvm.pairs.Pairs`
-    shows what they need. The positions are then theirs."""
+    """Samples composed of samples of the data set, such as pairs; positions are then theirs. The class
+    `mklearn.papers.fsvm.pairs.Pairs` shows the attributes that they need."""
 
     def __post_init__(self) -> None:
         if not self.splits:
@@ -114,7 +114,7 @@ class Splits:
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
-        `ids` are those of the data set; `provenance` tells how the splits were drawn and from what.
+        `ids` name the samples of the data set; `provenance` tells how the splits were drawn and from what.
         """
         metadata: dict[str, Any] = {"n_samples": self.n_samples}
         if self.samples is not None:
@@ -147,7 +147,7 @@ class Splits:
             ids = samples.names(ids)
         n_samples = metadata["n_samples"]
         if len(ids) != n_samples or not np.array_equal(np.asarray(ids)[frame["index"]], frame["id"].to_numpy(str)):
-            raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
+            raise DataError(f"{path}: made for other samples than the data set has; delete it and run again")
         chosen = frame[frame["repeat"].eq(CHOICE)]
         train, validation = (chosen["index"][chosen["role"].eq(role)].to_numpy(np.int64) for role in ROLES[:2])
         drawn = splits_of_frame(frame[frame["repeat"].ne(CHOICE)])

@@ -8,12 +8,12 @@ from typing import Any
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".npz", ".npy", ".mat", ".h5ad", ".h5mu")
-"""Of the tables that are read."""
+"""Suffixes of the tables that are read."""
 MISSING = (
     "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A", "#N/A N/A", "#NA",
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
-"""Words that stand for no value, as an empty cell does: those of ``pandas.read_csv``."""
+"""Words that stand for no value, as an empty cell does, as in ``pandas.read_csv``."""
 
 
 def is_number(value: Any) -> bool:

@@ -27,7 +27,7 @@ FIRST = "first equal"
 
 @dataclass
 class DataCheck:
-    """What the data of a study are, and what is wrong with them."""
+    """Counts of a study's data, notes on them and mistakes in them."""
 
     counts: list[str] = field(default_factory=list)
     """A line for each data set that could be read without network."""

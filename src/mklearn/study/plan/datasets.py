@@ -59,7 +59,7 @@ class PlannedDataset:
     impute: Impute = "none"
     """How missing values of tables are filled in."""
     target: TargetKind = "classes"
-    """What is predicted."""
+    """Kind of the target."""
     keeps_ratios: bool = False
     """Whether its images have several sizes, for all that is known: resized to a number of pixels."""
     about: Mapping[str, str] = field(default_factory=dict)
@@ -102,15 +102,15 @@ def planned_dataset(
 
 def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:
     """Return what else a data set's files depend on: the order of tables, which a key drops, its splits, its folder."""
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
-        found["order"] = list(config.files)  # of the samples, too
+        names["order"] = list(config.files)  # of the samples, too
     if config.splits_of is not None:
         same = config.splits_of == splits_of
-        found["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # whose, and what seeds those
+        names["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # whose, and what seeds those
     if not isinstance(config, RegisteredDataset) and not Path(results).resolve().is_relative_to(Path.cwd()):
-        found["folder"] = str(Path.cwd())  # the study of another folder may have the same paths
-    return found
+        names["folder"] = str(Path.cwd())  # the study of another folder may have the same paths
+    return names
 
 
 def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:
@@ -122,24 +122,24 @@ def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str
 
 
 def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str, mirror: str | None) -> PlannedDataset:
-    known = entry(config.name)
+    registered = entry(config.name)
 
     def path(file: FileSpec) -> str:
-        return str(Path(results, DOWNLOADS.format(source=known.of or known.id, file=file.name)))
+        return str(Path(results, DOWNLOADS.format(source=registered.of or registered.id, file=file.name)))
 
-    files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
-    downloads = {path(file): file for file in [*files, *chain(*known.protocol_files.values())]}
-    usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns
+    files = registered.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
+    downloads = {path(file): file for file in [*files, *chain(*registered.protocol_files.values())]}
+    draw = "" if planned.id == registered.id else f", {planned.id}"  # two draws are two columns
     return replace(
         planned,
         files=[path(file) for file in files],
-        protocol_files={kind: [path(file) for file in listed] for kind, listed in known.protocol_files.items()},
-        title=config.title or usual,
+        protocol_files={kind: [path(file) for file in listed] for kind, listed in registered.protocol_files.items()},
+        title=config.title or f"{registered.title}{draw}",
         downloads=downloads,
-        n_samples=known.n_samples(config.model_dump()),
-        released_splits=known.released_splits,
-        missing_views=known.missing_views,
-        about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
+        n_samples=registered.n_samples(config.model_dump()),
+        released_splits=registered.released_splits,
+        missing_views=registered.missing_views,
+        about={name: getattr(registered, name) for name in ("licence", "citation", "homepage", "note")},
     )
 
 
@@ -167,8 +167,8 @@ def _listing(dataset_id: str, path: str) -> str:
 
     if not Path(path).is_dir():
         raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
-    found = [(file, file.stat()) for file in find_images(Path(path))[0]]
-    return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in found])
+    files = [(file, file.stat()) for file in find_images(Path(path))[0]]
+    return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in files])
 
 
 def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from mklearn.study.specs.model import Spec
 
 TargetKind = Literal["classes", "numbers"]
-"""Prediction for a sample: its class, or a number.
+"""Kind of target: the class of a sample, or a number.
 
 The labels file of a data set has the target in the column ``y``: codes of classes as integers, with their names in
 ``label``, or numbers as floats.
@@ -45,7 +45,7 @@ class SplitSpec(Spec):
     parameters: dict[str, Any]
     seed: int
     dataset: str = ""
-    """Name that the generator is seeded with: that of the data set, or of the one whose splits it has."""
+    """Name that seeds the generator: the data set, or the one whose splits it has."""
     source: str | None = None
     """``"module:function"`` that reads the splits that were released with the data set."""
     file_sha256: str | None = None

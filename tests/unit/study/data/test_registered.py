@@ -156,7 +156,7 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     savemat(path, {"X": columns / 255, "Y": gnd})
     np.testing.assert_allclose(deng_cai({"x": path}, shape=(3, 4)).images, images / 255)  # type: ignore[arg-type]
     for variables, shape, message in (
-        ({"fea": columns[::-1], "gnd": gnd}, (3, 4), r"x\.mat: its content is not that of the registered data set"),
+        ({"fea": columns[::-1], "gnd": gnd}, (3, 4), r"x\.mat: its content is not the registered data set"),
         ({"fea": columns, "gnd": gnd}, (4, 4), r"images have shape \(6, 12\); expected \(6, 16\)"),
         ({"data": columns}, (3, 4), r"has the variables 'data'; expected fea and gnd"),
     ):
@@ -207,7 +207,7 @@ def test_damaged_tables(tmp_path: Path, text: str, sentence: str) -> None:
 def test_unexpected_data_set(mirror: Path) -> None:
     path = mirror / "yale" / "Yale_32x32.mat"
     spec = entry("orl").spec()
-    with pytest.raises(DataError, match="its content is not that of the registered"):
+    with pytest.raises(DataError, match="its content is not the registered"):
         read_dataset(spec, {"ORL_32x32.mat": path})
     del spec["options"]["content_sha256"]
     with pytest.raises(DataError, match=r"Yale_32x32\.mat: .* n_samples: expected 400, got 165; n_classes"):

@@ -19,7 +19,7 @@ from mklearn.study.data.readers.registered import check_content, only_path
 from mklearn.study.data.samples import SampleSet, check_text, natural_key, read_each, some, stack_if_regular
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
-"""Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
+"""Pillow's decoders that an image can choose by its content; others, such as the one of EPS, start programs."""
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
 MOST_BYTES = 8 << 30
 """Unpacked size of the members of an archive that are read."""
@@ -98,26 +98,20 @@ def find_images(root: Path) -> tuple[list[Path], list[Path]]:
     """
     if not root.is_dir():
         raise DataError(f"{root}: no such folder; expected one sub-folder per class with images in it")
-    folders = [path for path in _visible(root) if path.is_dir()]
-    strays = [path for path in _visible(root) if not path.is_dir()]
+    paths = {path: path.relative_to(root).parts for pattern in ("*", "*/*") for path in root.glob(pattern)}
+    visible = [path for path, parts in paths.items() if not any(map(is_hidden, parts))]
+    visible.sort(key=lambda path: list(map(natural_key, paths[path])))
+    folders = [path for path in visible if path.parent == root and path.is_dir()]
+    images = [p for p in visible if p.parent != root and p.is_file() and p.suffix.lower() in IMAGE_SUFFIXES]
+    strays = [path for path in visible if path not in {*folders, *images}]
     if len(folders) < 2:
-        held = some([path.name for path in (*folders, *strays)]) or "nothing"
-        raise DataError(f"{root}: expected two or more sub-folders, one per class, with images in it; it has {held}")
-    images: list[Path] = []
-    for folder in folders:
-        files = _visible(folder)
-        of_class = [file for file in files if file.is_file() and file.suffix.lower() in IMAGE_SUFFIXES]
-        images += of_class
-        strays += [file for file in files if file not in of_class]
-        if not of_class:
-            suffixes = ", ".join(IMAGE_SUFFIXES)
-            raise DataError(f"{root}: no images in class folder {folder.name!r} ({suffixes}); fill or remove it")
+        content = some([path.name for path in visible if path.parent == root]) or "nothing"
+        raise DataError(f"{root}: expected two or more sub-folders, one per class, with images in it; it has {content}")
+    if empty := [folder.name for folder in folders if folder not in {image.parent for image in images}]:
+        suffixes = ", ".join(IMAGE_SUFFIXES)
+        raise DataError(f"{root}: no images in class folder {empty[0]!r} ({suffixes}); fill or remove it")
     check_text((path.relative_to(root).as_posix() for path in images), f"{root}: names of images")
     return images, strays
-
-
-def _visible(folder: Path) -> list[Path]:
-    return sorted((path for path in folder.iterdir() if not is_hidden(path.name)), key=lambda p: natural_key(p.name))
 
 
 # --- an archive
@@ -130,12 +124,12 @@ def archive(
     """Read the images of a zip archive, or of the tar archive `inner` in it, in natural order of their ids.
 
     Nothing is unpacked to disk. `member` is the regular expression for the whole name of an image, with groups ``id``
-    and ``class``. ``content_sha256`` is that of the pixels (n, rows, cols) of all images; without it, ``notes`` has the
+    and ``class``. ``content_sha256`` checks the pixels (n, rows, cols) of all images; without it, ``notes`` has the
     files that are no images. `choose` returns the positions of the images to read by the labels of all.
     """
     path = only_path(paths)
     named = re.compile(member)
-    found: dict[str, re.Match[str]] = {}
+    matches: dict[str, re.Match[str]] = {}
     strays: list[str] = []
     for name, _ in _members(path, lambda name: False, inner):
         if not any(map(is_hidden, name.split("/"))):
@@ -143,12 +137,12 @@ def archive(
             if match is None:
                 strays.append(name)
             else:
-                found[name] = match
-    if not found:
+                matches[name] = match
+    if not matches:
         where = f"{inner} in it" if inner else "the archive"
         raise DataError(f"{path}: {where} has no images named {member}; it has {some(sorted(strays)) or 'nothing'}")
-    names = sorted(found, key=lambda name: list(map(natural_key, found[name]["id"].split("/"))))
-    ids, labels = (np.array([found[name][group] for name in names]) for group in ("id", "class"))
+    names = sorted(matches, key=lambda name: list(map(natural_key, matches[name]["id"].split("/"))))
+    ids, labels = (np.array([matches[name][group] for name in names]) for group in ("id", "class"))
     rows = np.arange(len(names)) if choose is None else choose(labels)
     wanted = set(names if content_sha256 else [names[row] for row in rows])
     images: dict[str, np.ndarray] = {}

@@ -39,28 +39,28 @@ def feature_tables(
 ) -> SampleSet:  # fmt: skip
     """Read tables that describe the same samples: `paths` has a file for each descriptor.
 
-    Rows may be in any order: that of the first table is used, and samples that it lacks follow. Arrays without ids, all
-    in one file or beside a labels file, have its order; without one their ids are the row numbers, from 1. Samples
-    without a label are left out.
+    Rows may be in any order: samples are in the order of the first table, and samples that it lacks follow. Arrays
+    without ids, all in one file or beside a labels file, have its order; without one their ids are the row numbers,
+    from 1. Samples without a label are left out.
 
     `labels` is the key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have
-    labels; those of several files must agree. `arrays` names the array of a descriptor whose file has several. Samples
+    labels; labels of several files must agree. `arrays` names the array of a descriptor whose file has several. Samples
     that lack a table, or whose row there has no value, are by `missing_views` refused, left out, or kept with a row of
     NaN (see :mod:`mklearn.kernels.completion`). With `impute` single values may be missing; they stay NaN here.
     `columns` are fields of :class:`Columns`.
     """
-    held = Columns(**columns)
+    special = Columns(**columns)
 
     def opened(name: str) -> Table:
         path = Path(paths[name])
         array = None if name == labels else array_of_view(path, name, (arrays or {}).get(name))
-        return read_table(path, held, array)
+        return read_table(path, special, array)
 
     tables = read_each(opened, sorted(paths, key=lambda name: name != labels))
     sources = list(tables.values())
-    _check_columns(sources, held, has_holder=labels is not None)
+    _check_columns(sources, special, has_holder=labels is not None)
     holder = tables.pop(labels) if labels else None
-    tables = _with_ids(tables, holder, held.id_column)
+    tables = _with_ids(tables, holder, special.id_column)
     names = {name: table.names for name, table in tables.items() if table.names is not None}
     views = read_each(lambda name: _numbers(tables[name], impute), list(tables))
     absent = _absent(views, tables, holder, missing_views)
@@ -70,7 +70,7 @@ def feature_tables(
         values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables}
         return {"tables": values, "columns": names, "notes": _notes_on_values(values, impute)}
 
-    return _labelled_samples([*([holder] if holder else []), *tables.values()], kept, held, content,
+    return _labelled_samples([*([holder] if holder else []), *tables.values()], kept, special, content,
                              _missing_notes(absent, missing_views))  # fmt: skip
 
 
@@ -86,18 +86,18 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
     symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the largest entry count as rounding and are
     averaged.
     """
-    held = Columns(**columns)
-    holder = read_table(Path(paths[labels]), held)
-    _check_columns([holder], held, has_holder=True)
+    special = Columns(**columns)
+    holder = read_table(Path(paths[labels]), special)
+    _check_columns([holder], special, has_holder=True)
 
     def content(ids: np.ndarray) -> dict[str, Any]:
         def matrix(name: str) -> np.ndarray:
-            return _matrix(Path(paths[name]), held.id_column, holder, measure).loc[ids, ids].to_numpy()
+            return _matrix(Path(paths[name]), special.id_column, holder, measure).loc[ids, ids].to_numpy()
 
         matrices = read_each(matrix, [name for name in paths if name != labels])
         return {"matrices": matrices, "measures": dict.fromkeys(matrices, measure)}
 
-    return _labelled_samples([holder], holder.ids, held, content)
+    return _labelled_samples([holder], holder.ids, special, content)
 
 
 def _labelled_samples(
@@ -119,12 +119,11 @@ def _labelled_samples(
         notes = [*notes, f"{subject} left out (missing_labels); {final}"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
-    held = content(ids)
-    notes = (*notes, *held.pop("notes", ()))
+    fields = content(ids)
+    notes = (*notes, *fields.pop("notes", ()))
+    target = labels if columns.task == "classes" else labels.astype(np.float64)
     try:
-        return SampleSet(
-            ids, labels if columns.task == "classes" else labels.astype(np.float64), groups=groups, notes=notes, **held
-        )
+        return SampleSet(ids, target, groups=groups, notes=notes, **fields)
     except DataError as error:
         raise DataError(f"{paths}: {error}") from error
 
@@ -142,7 +141,7 @@ def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "gro
         differs = ids[(here != "") & (every != "") & (here != every)]
         if len(differs):
             raise DataError(
-                f"{source.path}: {what} disagree with those of another file for {some(differs)}; {str(differs[0])!r} "
+                f"{source.path}: {what} disagree with another file for {some(differs)}; {str(differs[0])!r} "
                 f"is {here[differs[0]]!r} here and {every[differs[0]]!r} there"
             )
         every = every.where(here == "", here)
@@ -154,12 +153,12 @@ def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "gro
 
 def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: bool) -> None:
     """Raise DataError for a column of labels, groups or what is no feature that no table has."""
-    held = {name for table in tables for name in table.columns}
+    valid = {name for table in tables for name in table.columns}
     group = [columns.group_column] if columns.group_column else []
-    unknown = [name for name in (columns.label_column, *group, *columns.leave_out) if name not in held]
+    unknown = [name for name in (columns.label_column, *group, *columns.leave_out) if name not in valid]
     if unknown:
         hint = "" if has_holder or unknown[0] != columns.label_column else ", and no labels file given (labels: ...)"
-        every = [*held, *(str(name) for table in tables for name in table.features.columns)]
+        every = [*valid, *(str(name) for table in tables for name in table.features.columns)]
         paths = ", ".join(str(table.path) for table in tables)
         raise DataError(f"{paths}: no column {some(unknown)}{hint}.{nearest(unknown, every)}")
 
@@ -236,13 +235,13 @@ def _absent(
 
 
 def _check_prefixes(tables: Sequence[Table]) -> None:
-    """Raise DataError if ids of one table are beginnings of those of another, as of patients of those of aliquots."""
+    """Raise DataError if ids of one table, such as patients, are beginnings of the ids of another, such as aliquots."""
     for short, long in itertools.permutations(tables, 2):
         n, ids = len(short.ids[0]), pd.Index(long.ids)
         begun = ids[ids.str[:n].isin(short.ids)]
         if 2 * len(begun) >= len(ids) and not ids.isin(short.ids).any() and set(map(len, short.ids)) == {n}:
             raise DataError(
-                f"{long.path}: its ids begin with those of {short.path}, such as {begun[0]!r} with {begun[0][:n]!r}; "
+                f"{long.path}: its ids begin with the ids of {short.path}, such as {begun[0]!r} with {begun[0][:n]!r}; "
                 f"`id_prefix: {n}` in the data set (mklearn init: --id-prefix {n}) takes so many characters of each id"
             )
 
@@ -293,7 +292,7 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataF
         lacking, extra = np.setdiff1d(holder.ids, side), np.setdiff1d(side, holder.ids)
         if len(lacking) or len(extra):
             raise DataError(
-                f"{path}: its ids are not those of {holder.path}: it lacks {some(lacking) or 'none'} and has "
+                f"{path}: its ids are not the ids of {holder.path}: it lacks {some(lacking) or 'none'} and has "
                 f"{some(extra) or 'none'} that {holder.path} lacks"
             )
     matrix = pd.DataFrame(values, ids, names).loc[holder.ids, holder.ids]

@@ -37,7 +37,7 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
     digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest() if expected else None
     if digest != expected:
         raise DataError(
-            f"{source}: its content is not that of the registered data set (sha256 of the decoded values: expected "
+            f"{source}: its content is not the registered data set (sha256 of the decoded values: expected "
             f"{expected}, got {digest}): another crop, scaling or order. Delete the file, and run again to download it"
         )
 
@@ -98,7 +98,7 @@ def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
 def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
     """Read the training and the test part of MNIST from its four files by name.
 
-    ``content_sha256`` is that of the pixels, (n, rows, columns) bytes, training part first. Ids are "train/1", ...,
+    ``content_sha256`` checks the pixels, (n, rows, columns) bytes, training part first. Ids are "train/1", ...,
     "test/1", ..., classes "0" ... "9".
     """
     parts: dict[str, Part] = {}
@@ -202,7 +202,7 @@ def deng_cai(
 ) -> SampleSet:
     """Read ``fea`` (n, rows * cols), whose rows are images in column-major order, and ``gnd`` (n, 1).
 
-    Some files have the names ``X`` and ``Y``. ``content_sha256`` is that of ``fea``, as uint8 if all its values are
+    Some files have the names ``X`` and ``Y``. ``content_sha256`` checks ``fea``, as uint8 if all its values are
     integers in 0..255 and as float64 otherwise. Ids are "label/k", k counting from 1 within the class.
     """
     path = only_path(paths)
@@ -247,7 +247,7 @@ def uci(
     """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
 
     Features of each of the `tables` are a slice of all; by default one table, "features", has all. In text the column
-    with the `class_codes` is the first or the last one: copies differ in that. ``content_sha256`` is that of the
+    with the `class_codes` is the first or the last one: copies differ in that. ``content_sha256`` checks the
     features, shape (n, d), with the codes as last column, as float64. Ids are "code/k", k counting from 1 within the
     class.
     """

@@ -42,7 +42,7 @@ class Columns:
     group_column: str | None = None
     leave_out: Sequence[str] = ()
     task: TargetKind = "classes"
-    """What labels are."""
+    """Kind of the labels."""
     missing_labels: Collection[str] = MISSING
     """Words that stand for no label or group, as an empty cell does."""
     id_prefix: int | None = None
@@ -61,7 +61,7 @@ class Table:
     """'' where a sample has none; None where the file has no such column."""
     groups: np.ndarray | None
     columns: Sequence[str]
-    """Those that hold no features."""
+    """Columns that hold no features."""
 
     @property
     def ids(self) -> np.ndarray:
@@ -85,39 +85,39 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
     text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
     suffix = table_suffix(path)
     if suffix in ANNOTATED:
-        held, features = _annotated(path, array or "X", columns.id_column)
+        about, features = _annotated(path, array or "X", columns.id_column)
     elif suffix in ARRAYS:
-        held, features = _of_arrays(path, array, text)
+        about, features = _of_arrays(path, array, text)
     elif array is not None:
         raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
     else:
         frame = read_frame(path, text)
-        held = frame[[name for name in text if name in frame]]
-        features = frame.drop(columns=list(held))
+        about = frame[[name for name in text if name in frame]]
+        features = frame.drop(columns=list(about))
     if not len(features):
         raise DataError(f"{path}: no rows")
 
     def words(name: str | None) -> np.ndarray | None:
-        if name not in held:
+        if name not in about:
             return None
-        values = column_text(held[name], path, str(name), may_be_empty=True)
+        values = column_text(about[name], path, str(name), may_be_empty=True)
         return np.where(np.isin(values, list(columns.missing_labels)), "", values)
 
-    has_ids = columns.id_column in held
+    has_ids = columns.id_column in about
     ids = np.arange(1, len(features) + 1).astype(str)
     if has_ids:
-        ids = column_text(held[columns.id_column], path, columns.id_column)
+        ids = column_text(about[columns.id_column], path, columns.id_column)
         ids = ids if columns.id_prefix is None else ids.astype(f"U{columns.id_prefix}")
         cut = f" of {columns.id_prefix} characters (id_prefix)" if columns.id_prefix else ""
         check_unique(ids, f"{path}: ids{cut}")
     elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
-        require_columns([*held, *features], (columns.id_column,), path)
+        require_columns([*about, *features], (columns.id_column,), path)
     labels = words(columns.label_column)
     if labels is not None:
         check = _class_names if columns.task == "classes" else _target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    return Table(path, features, has_ids, labels, words(columns.group_column), list(map(str, held)))
+    return Table(path, features, has_ids, labels, words(columns.group_column), list(map(str, about)))
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
-    """Read a Parquet, CSV or TSV table, of text the first `rows`; the first of `text_columns` is that of ids.
+    """Read a Parquet, CSV or TSV table, of text the first `rows`; the first of `text_columns` has the ids.
 
     Columns of True, False and missing values are logical. In text tables `text_columns` are read as they are written:
     an id "007" or "NA" is text. Every column has a name, and no two columns the same, but for text that begins with a
@@ -199,7 +199,7 @@ def _check_names(names: Sequence[str], path: Path) -> None:
 
 
 def arrays_in(path: Path, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an NPZ or MATLAB file (versions 5 to 7.3), or those of `names`; the one of NPY is ``X``.
+    """Read the arrays of an NPZ or MATLAB file (versions 5 to 7.3), or the arrays of `names`; the one of NPY is ``X``.
 
     Text of MATLAB, also in cells, is a vector. The arrays of ``scipy.sparse.save_npz`` are a dense matrix ``X``.
     """
@@ -220,7 +220,7 @@ def arrays_in(path: Path, names: Collection[str] | None = None) -> dict[str, np.
 
 
 def matlab_variables(path: Path, names: Collection[str] | None = None) -> dict[str, Any]:
-    """Read the variables of a MATLAB file, or those of `names`, without axes of length 1; cells are lists."""
+    """Read the variables of a MATLAB file, or the variables of `names`, without axes of length 1; cells are lists."""
     require("pymatreader", "h5py")
     from pymatreader import read_mat
 
@@ -265,7 +265,7 @@ def _of_arrays(path: Path, array: str | None, text: Sequence[str]) -> tuple[pd.D
 
 
 def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the columns of ``obs``, of MuData also those of the whole, and a matrix with the names in ``var``."""
+    """Return the columns of ``obs``, in MuData of modality and whole, and a matrix with the names in ``var``."""
     place = array
     with annotated_file(path) as (file, read):
         part = file
@@ -423,7 +423,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
 
 
 def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
-    """Convert a column, such as that of folds, to int64; raise DataError for what is no whole number below 2**53."""
+    """Convert a column, such as the folds, to int64; raise DataError for anything but whole numbers below 2**53."""
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~(np.abs(numbers) < 2**53) | (np.mod(numbers, 1) != 0)
     if bad.any():
