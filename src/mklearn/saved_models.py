@@ -107,9 +107,8 @@ def save_model(
     Raises
     ------
     DataError
-        The estimator holds an object that is of no class that would be loaded again, such as a function or a
-        transformer of another package; it is not fitted; the card is no mapping of JSON types; the file can't be
-        written.
+        The estimator is not fitted, or holds an object of a class that is not loaded again, such as a function or a
+        transformer of another package; the card is no mapping of JSON types; the file can't be written.
     MissingExtra
         skops is not installed.
     """
@@ -127,14 +126,12 @@ def save_model(
     try:
         header = json.dumps({"versions": versions(), "card": card}, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise DataError(
-            f"{path}: the card can't be written as JSON ({error}); use text, numbers, lists, dicts"
-        ) from error
-    stream = io.BytesIO(_dumped(path, type(estimator).__name__, {"estimator": estimator, "arrays": dict(arrays or {})}))
-    with zipfile.ZipFile(stream, "a") as archive:
-        archive.writestr(_CARD, header)
+        raise DataError(f"{path}: the card can't be written ({error}); use text, numbers, lists, dicts") from error
+    content = _dumped(path, type(estimator).__name__, {"estimator": estimator, "arrays": dict(arrays or {})})
     with atomic_path(path) as temporary:
-        temporary.write_bytes(stream.getbuffer())
+        temporary.write_bytes(content)
+        with zipfile.ZipFile(temporary, "a") as archive:
+            archive.writestr(_CARD, header)
 
 
 def load_model(path: str | os.PathLike[str]) -> SavedModel:
@@ -163,21 +160,20 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
                 f"{path}: saved with {name} {then}, and this is {now}: install {name} {then}, or fit and save the "
                 "model again"
             )
-    loaded = _loaded(path, content)
     try:
-        return SavedModel(loaded["estimator"], card, dict(loaded["arrays"]), saved_with)
-    except (LookupError, TypeError, ValueError) as error:
+        return SavedModel(card=card, versions=saved_with, **_loaded(path, content))
+    except TypeError as error:
         raise _unreadable(path, error) from error
 
 
 def fitted_bytes(estimators: Sequence[Any], what: str) -> bytes:
-    """Return fitted estimators as bytes for :func:`from_bytes`; ``what`` names them in errors, as of `save_model`."""
+    """Return fitted estimators as bytes; ``what`` names them in errors, which are like the ones of `save_model`."""
     require("skops")
     return _dumped(what, "a list", list(estimators))
 
 
 def from_bytes(content: bytes, what: str) -> list[Any]:
-    """Return the estimators of :func:`fitted_bytes`; ``what`` names them in errors, as of `load_model`."""
+    """Return the estimators of `fitted_bytes`; ``what`` names them in errors, which are like those of `load_model`."""
     return list(_loaded(what, content))
 
 
@@ -187,7 +183,7 @@ def versions() -> dict[str, str]:
 
 
 def _dumped(path: object, name: str, content: Any) -> bytes:
-    """Return an archive of skops, if it holds nothing that would not be loaded again."""
+    """Return an archive of skops; raise `DataError` if it holds an object that would not be loaded again."""
     from skops.io import dumps, get_untrusted_types
     from skops.io.exceptions import UnsupportedTypeException
 

@@ -81,7 +81,7 @@ class KernelsMixin:
 
     @property
     def _has_specs(self) -> bool:
-        """Whether ``kernels`` holds specs, whose parameters are those of the estimator too."""
+        """Whether ``kernels`` holds specs, whose parameters are parameters of the estimator too."""
         return not self._is_precomputed
 
     def _training_stack(self, X: Any) -> KernelStack:
@@ -94,8 +94,7 @@ class KernelsMixin:
             transform = StackTransform(self.kernels)
             table = self._checked_features(X, transform, reset=True)
             stack = transform.fit_transform(table)
-            self._transform_ = transform
-            self._dtype_ = _dtype_of(table, stack)
+            self._transform_, self._dtype_ = transform, _dtype_of(table, stack)
         self.kernel_ids_ = stack.ids
         return stack
 
@@ -184,10 +183,10 @@ def _dtype_of(table: Any, stack: KernelStack) -> np.dtype[Any]:
 
 
 def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:
-    """Return kernel weights (n_kernels,) that are given, not learned, scaled to sum 1.
+    """Return fixed kernel weights (n_kernels,), scaled to sum 1.
 
-    The choice is the average (None and "uniform"), one kernel by its position, or nonnegative weights; else
-    `ConfigError`.
+    The choice is the average (None and "uniform"), one kernel by its position, or nonnegative weights. Anything else
+    raises `ConfigError`.
     """
     if choice is None or (isinstance(choice, str) and choice == "uniform"):
         return np.full(n_kernels, 1.0 / n_kernels)
@@ -196,10 +195,9 @@ def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:
             raise ConfigError(f"kernel_weights={choice}: kernels are numbered from 0 to {n_kernels - 1}")
         return np.eye(n_kernels)[int(choice)]
     try:
-        given = np.asarray(choice)
-        if given.dtype.kind == "c":
+        if np.asarray(choice).dtype.kind == "c":
             raise TypeError
-        weights = given.astype(np.float64)
+        weights = np.asarray(choice, dtype=np.float64)
     except (TypeError, ValueError):
         raise ConfigError(
             f"kernel_weights={choice!r}: must be None, 'uniform', the position of a kernel, or one number per kernel"

@@ -82,9 +82,8 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         if features.min() < 0:
             sample, feature = np.unravel_index(int(features.argmin()), features.shape)
             raise DataError(
-                f"{name} has a negative feature ({features[sample, feature]:.6g} at sample {sample}, feature {feature})"
-                "; the chi-squared distance is for non-negative features such as histograms; use squared_euclidean "
-                "instead"
+                f"{name} has a negative feature ({features.min():.6g} at sample {sample}, feature {feature}); the "
+                "chi-squared distance is for non-negative features such as histograms; use squared_euclidean instead"
             )
     if not importable("numba"):
         from sklearn.metrics.pairwise import additive_chi2_kernel  # here: scikit-learn's import takes a second
@@ -180,10 +179,10 @@ def _products(rows: Any, columns: Any, same: bool) -> Array:
 def _representable(values: Array, dtype: np.dtype) -> Array:
     """Return results in their dtype; raise `DataError` where they are too large for it."""
     with np.errstate(over="ignore"):
-        found: Array = values.astype(dtype, copy=False)
-    if not all_finite(found):
+        converted: Array = values.astype(dtype, copy=False)
+    if not all_finite(converted):
         raise DataError(f"the features are too large: sums of their squares overflow {dtype}; rescale them")
-    return found
+    return converted
 
 
 @cache

@@ -72,8 +72,7 @@ def select_columns(table: Any, columns: Any) -> Any:
             raise DataError(f"`columns` {names!r} are names, but X is no DataFrame; give positions or a DataFrame")
         missing = [name for name in names if name not in table.columns]
         if missing:
-            listed = list(map(str, table.columns))
-            shown = ", ".join(listed[:10]) + (", ..." if len(listed) > 10 else "")
+            shown = ", ".join(map(str, table.columns[:10])) + (", ..." if len(table.columns) > 10 else "")
             raise DataError(f"`columns` {missing!r} are not in the DataFrame; its columns: {shown}")
         return table[names]
     chosen = columns if isinstance(columns, slice) else np.asarray(columns)

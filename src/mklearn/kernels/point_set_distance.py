@@ -62,9 +62,8 @@ def point_set_distances(
 
     Parameters
     ----------
-    X : PointSets
-        n sets of at most p points, valid as `mklearn.descriptors.point_sets.PointSets` are: `descriptors` (n, p, d),
-        `positions` (n, p, 2), `counts` (n,). Points beyond a set's count are ignored.
+    X : mklearn.descriptors.point_sets.PointSets
+        n sets of at most p points: `descriptors` (n, p, d), `positions` (n, p, 2), `counts` (n,).
     Y : PointSets, optional
         m sets. Default: `X`; the result is then exactly symmetric with an exactly zero diagonal. Between `X` and `Y`,
         equal sets have a distance of 0 up to rounding errors.
@@ -73,8 +72,8 @@ def point_set_distances(
     position_scale : float
         > 0, in pixels; about the side of an image of 60,000 pixels.
     n_jobs : int, optional
-        Threads. Each computes whole rows with one thread of BLAS: the distances do not depend on their number.
-        Default: the calling thread, and those of BLAS.
+        Threads, which do not change the result: each computes whole rows with one thread of BLAS. Default: the calling
+        thread, with all threads of BLAS.
 
     Raises
     ------
@@ -86,9 +85,8 @@ def point_set_distances(
     Notes
     -----
     The distance of a set without points (an image without edges) to another set is twice the mean squared length of
-    the other's descriptors (2 for unit vectors), the squared distance of orthogonal descriptors of the same length,
-    without a position term. Its distance to another set without points is 0. These distances are finite, in practice
-    larger than between sets with points, and do not depend on the rest of the test set.
+    the other's descriptors, the squared distance of orthogonal descriptors of one length without a position term; to
+    another set without points it is 0. These distances do not depend on the rest of the test set.
     """
     factor = check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")
     columns = _Points.of(X if Y is None else Y, "X" if Y is None else "Y", factor)
@@ -121,7 +119,7 @@ def point_set_distances(
 class _Points:
     """The real points of all sets, one after the other in columns, the fastest layout for the matrix product."""
 
-    descriptors: NDArray[np.float32]  # (d, points), minus the origin: differences stay, cancellation shrinks
+    descriptors: NDArray[np.float32]  # (d, points), minus the origin, which reduces cancellation
     squared_norms: Vector  # (points,), of these descriptors
     positions: NDArray[np.float32]  # (2, points), scaled so that their distance is the position term
     offsets: NDArray[np.intp]  # (n + 1,): set i has the columns offsets[i] to offsets[i + 1]

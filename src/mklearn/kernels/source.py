@@ -25,15 +25,15 @@ FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling",
 
 
 class Source:
-    """What kernels read of a view, fitted to the training samples.
+    """Inputs of kernels from one view, fitted to the training samples.
 
-    Of a table these are columns, preprocessed, completed and scaled; of `mklearn.kernels.Pairwise` its values. In both,
-    samples without the view have no rows where they may lack it.
+    These are columns of a table, preprocessed, completed and scaled, or the values of `mklearn.kernels.Pairwise`.
+    Samples that may lack the view, and do, have no rows.
 
     Parameters
     ----------
     spec : mapping
-        Of a kernel or a factor; `FEATURE_KEYS` are read, other keys ignored. `feature_scaling` is checked in ``fit``.
+        Spec of a kernel or a factor. Keys beside `FEATURE_KEYS` are ignored; `feature_scaling` is checked in ``fit``.
     view : str, optional
         Name of the view; None if there is one table.
 
@@ -50,8 +50,7 @@ class Source:
     observed_ : (n,) bool array
         Which training samples have the view.
     train_ : array or CSR array of shape (n_observed, p), or Pairwise
-        Of these, before scaling: scaled ones are computed again for new samples, so that sources of several scalings
-        share one array.
+        Values of these samples before scaling, so that sources of several scalings share one array.
 
     Raises
     ------
@@ -78,9 +77,7 @@ class Source:
         self._name = "X" if view is None else f"view {view!r}"
 
     def fit(self, X: Any, like: Source | None = None) -> Self:
-        """Fit to the training samples: one table or `Views`.
-
-        What `like` fitted and selected, a fitted source with the same ``selection``, is shared.
+        """Fit to the training samples, one table or `Views`; share all but the scaling with `like`, of one selection.
 
         Raises
         ------
@@ -120,10 +117,7 @@ class Source:
         return self
 
     def training_values(self, rows: Any = None) -> Any:
-        """Return what the kernel reads of the observed training samples: scaled features (n_observed, p), or Pairwise.
-
-        `rows`, an array of indices or a slice, chooses among these samples.
-        """
+        """Return scaled features (n_observed, p), or Pairwise, of observed training samples, all or some `rows`."""
         values = self.train_ if rows is None else self.train_[rows]
         return values if self._scaler is None else self._scaler.transform(values)
 
@@ -134,10 +128,9 @@ class Source:
         return rows
 
     def transform(self, X: Any, *, scaled: bool = True) -> tuple[Any, Mask]:
-        """Return what the kernel reads of new samples, for those that have the view, and which have it, (m,).
+        """Return the features, or Pairwise, of the new samples that have the view, and which have it, (m,).
 
-        Features are dense or sparse as those of the training samples. A view of another kind than theirs, or of other
-        columns, raises `DataError`.
+        Features are dense or sparse as in training. A view of another kind or of other columns raises `DataError`.
         """
         check_form(X if self.view is None else X[self.view], self._form, self._name)
         table, present = self._chosen(X)
@@ -167,9 +160,9 @@ class Source:
         """Return the chosen columns of the samples that have the view, and which have it."""
         table = X if self.view is None else X[self.view]
         if isinstance(table, Pairwise):
-            given = {"columns": self._columns, "preprocessing": self._preprocessing, "impute": self._imputer.strategy,
-                     "feature_scaling": self._scaling}  # fmt: skip
-            for key, value in given.items():
+            keys = ("columns", "preprocessing", "impute", "feature_scaling")
+            values = (self._columns, self._preprocessing, self._imputer.strategy, self._scaling)
+            for key, value in zip(keys, values, strict=True):
                 if value is not None and value != "none":
                     raise ConfigError(f"`{key}` needs a view of features, and {self._name} holds pairwise values")
         elif self._columns is not None:
@@ -199,10 +192,7 @@ class Source:
 
 
 def measured(measure: str, rows: Any, training: Any = None) -> Array:
-    """Compute or look up a measure between what `Source` reads of some samples and of training samples.
-
-    Without the latter it is among the samples.
-    """
+    """Compute or look up a measure between values of `Source` for samples and training samples, or among samples."""
     if isinstance(rows, Pairwise):
         return rows.against(rows if training is None else training)
     if training is None:
@@ -213,7 +203,7 @@ def measured(measure: str, rows: Any, training: Any = None) -> Array:
 
 
 def own_values(rows: Any) -> Array | None:
-    """Return the measure of each sample with itself, (m,): inner products; None where it is not known."""
+    """Return the inner product or kernel value of each sample with itself, (m,); None if `Pairwise` has none."""
     return rows.own() if isinstance(rows, Pairwise) else squared_norms(rows)
 
 
@@ -239,7 +229,7 @@ def check_form(table: Any, form: tuple[bool, int, tuple[str, ...] | None], name:
 
 @contextmanager
 def _data_errors(key: str) -> Iterator[None]:
-    """Raise what a user's transformer, or another one, says of the data as `DataError`."""
+    """Turn errors of a transformer into `DataError`."""
     try:
         yield
     except NotApplicable:
