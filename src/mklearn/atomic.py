@@ -118,7 +118,7 @@ def write_npz(path: str | os.PathLike[str], compressed: bool = False, **arrays: 
 
 
 def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an NPZ file, or those of `names`, and verify their checksums.
+    """Read all arrays of an NPZ file, or only `names`, and verify their checksums.
 
     Raises
     ------

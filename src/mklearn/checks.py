@@ -296,7 +296,7 @@ def not_positive_semidefinite(parameter: str) -> DataError:
 def checked_sample_weight(
     sample_weight: ArrayLike | None, codes: NDArray[np.intp], classes: NDArray[Any], class_weight: Any = None
 ) -> NDArray[np.float64] | None:
-    """Check sample weights and return them, times those of classes, as a vector of length n; None if there are none.
+    """Return checked sample weights times class weights, a vector of length n; None if there are none.
 
     A sample of weight 2 counts as two equal ones, a sample of weight 0 as none. ``codes``, (n,), are positions in
     ``classes``, (c,). The class weights "balanced" give all classes the same sum; classes that a mapping does not name

@@ -43,12 +43,12 @@ def is_there(implementation: str) -> bool:
 
 
 ROW = "study_row"
-"""Attribute by which a class or function outside mklearn brings its own row."""
+"""Attribute that holds the row of a class or function outside mklearn."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What every row has."""
+    """Fields of every row."""
 
     implementation: str = ""
     """``"module:name"`` of a class or function."""
@@ -94,7 +94,7 @@ def _outside_row(kind: str, inferred: Callable[[Any], Row]) -> Row:
 
 
 def exported(table: Mapping[str, Row], package: str) -> dict[str, list[str]]:
-    """Return the names in a table that a package has, by module: what its lazy ``__init__`` exports."""
+    """Return the names that the lazy ``__init__`` of a package exports, by module."""
     names: dict[str, list[str]] = {}
     for row in table.values():
         module, _, name = row.implementation.partition(":")

@@ -28,7 +28,7 @@ from mklearn.methods import METHODS
 __all__ = ["SavedModel", "load_model", "save_model"]
 
 MOST_BYTES = 2**31
-"""Unpacked size of a model; that of a large file may be `MOST_PACKED` times its own."""
+"""Largest unpacked size of a model; a larger file may unpack to `MOST_PACKED` times its size."""
 MOST_PACKED = 100
 _CARD = "card.json"
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
@@ -61,7 +61,7 @@ TRUSTED: tuple[str, ...] = (
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
 )
-"""Classes that are constructed, beside those of scikit-learn, NumPy and SciPy that skops itself trusts."""
+"""Classes that are constructed, beside the ones that skops itself trusts."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class SavedModel:
     card : mapping
         The description that it was saved with, of JSON types.
     arrays : mapping of str to array
-        What else its predictions need, such as the names of the training samples.
+        Other arrays that predictions need, such as the names of the training samples.
     versions : mapping of str to str
         Python, mklearn, and the packages that numbers depend on, when it was saved.
     """

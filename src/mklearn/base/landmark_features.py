@@ -31,7 +31,7 @@ _BLOCK_BYTES = 2**25
 class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     """Explicit features of several kernels, side by side, whose inner products approximate the kernels.
 
-    Of kernel m with landmarks Z and K_m(Z, Z) = U W U' the features of a sample x are
+    For kernel m with landmarks Z and K_m(Z, Z) = U W U' the features of a sample x are
     ``Phi_m(x) = k_m(x, Z) U W^(-1/2)``, so that ``Phi_m Phi_m'`` is the Nystroem approximation of K_m: exact between
     landmarks, and everywhere if all training samples are landmarks. The features of a linear kernel are those of its
     view; it needs no landmarks.
@@ -60,7 +60,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         and cast once. With 300 landmarks of USPS and bandwidths from a quarter to 16 times the mean squared distance,
         features differ from those in float64 by up to 5e-5, and their inner products by 3e-6 of the largest.
     random_state : int, RandomState or None, default=0
-        Of the choice of landmarks and of the samples that bandwidths are fitted to.
+        Seed of the choice of landmarks and of the samples that bandwidths are fitted to.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     n_samples_ : int
         Number of training samples.
     n_features_in_ : int
-        Of all views together.
+        Number of features of all views.
 
     Raises
     ------
@@ -217,7 +217,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         """Yield blocks of rows of X, in order, and their features, which are never all in memory together.
 
-        Parameters and errors are those of ``transform``; a block is a slice and an array of shape (b, D), of at most
+        Parameters and errors are as for ``transform``; a block is a slice and an array of shape (b, D), of at most
         32 MB unless it is one row.
         """
         check_is_fitted(self)

@@ -30,10 +30,9 @@ _CONSTANT = 1e-12
 
 
 def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
-    """Return the transformer that an estimator's parameter ``landmarks`` stands for, not fitted.
+    """Return the unfitted transformer of ``landmarks``: their number, or a mapping of parameters with "n".
 
-    That is the number of landmarks, or a mapping with "n" and optionally other parameters of `LandmarkFeatures`. Raises
-    `ConfigError` for unknown settings, or no number.
+    Raises `ConfigError` for unknown parameters of `LandmarkFeatures`, or no number.
     """
     if not isinstance(landmarks, Mapping):
         return LandmarkFeatures(kernels, n=landmarks)
@@ -44,7 +43,7 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
 
 
 def fitted_features(kernels: Any, landmarks: Any, X: Any, y: ArrayLike | None = None) -> LandmarkFeatures:
-    """Return that transformer, fitted to samples; estimators on the same `CachingViews` share it."""
+    """Return the transformer of ``landmarks``, fitted to samples; estimators on the same `CachingViews` share it."""
     return kept(X, lambda: landmark_features(kernels, landmarks).fit(X, y), kernels, landmarks, y)
 
 
@@ -88,17 +87,14 @@ class LandmarkMoments:
 
     @cached_property
     def centred_traces(self) -> Array:
-        """tr(K_m)/n - 1'K_m 1/n^2 of each kernel before it is scaled, (M,).
-
-        Of the samples that have its view: others are at the mean of those.
-        """
+        """Centred traces tr(K_m)/n - 1'K_m 1/n^2 before scaling, (M,), over the samples that have the view."""
         variances = self.moments.squares / self.moments.n_samples_
         traces = np.array([variances[block].sum() for block in self.features.blocks_])
         return traces / self.features.observed_shares_
 
     @cached_property
     def scale(self) -> Array:
-        """What each feature is multiplied by, (D,): unit centred trace for the kernels that ask for it."""
+        """Factor of each feature, (D,), for unit centred trace of the kernels that are scaled."""
         divisors = np.ones(self.n_kernels)
         for number, (name, trace) in enumerate(zip(self.features.kernel_ids_, self.centred_traces, strict=True)):
             block = self.features.blocks_[number]
@@ -133,7 +129,7 @@ class LandmarkInput:
 
     With ``landmarks`` each kernel is replaced by the product of explicit features (Nystroem's approximation, exact if
     all samples are landmarks), and the method is computed from their moments: time grows with n, memory does not. The
-    results are those of the method on the approximate kernels, with the same parameters.
+    results equal the method's on the approximate kernels, with the same parameters.
 
     Differences in the attributes: ``coefficients_`` are of the features, (n_features, n_columns), and there are
 
@@ -163,12 +159,12 @@ class LandmarkInput:
         features : LandmarkFeatures
             Fitted. Its kernels are used; ``kernels`` and ``landmarks`` are ignored.
         moments : Moments
-            Of these features over the training samples; with labels for supervised methods, else `DataError` is raised.
+            Moments of these features over the training samples; supervised methods need labels, else `DataError`.
 
         Returns
         -------
         self
-            Of embeddings, ``embedding_`` are the embedded class means: ``predict`` is by the nearest class mean.
+            The ``embedding_`` of an embedding holds the class means: ``predict`` is by the nearest class mean.
         """
         self._learn(LandmarkMoments(features, moments))
         return self
@@ -202,7 +198,7 @@ class LandmarkInput:
         raise NotImplementedError
 
     def _set_coefficients(self, data: LandmarkMoments, coefficients: Array) -> None:
-        """Set the coefficients, given those of the scaled features, (n_features, n_columns)."""
+        """Set the coefficients from the ones of the scaled features, (n_features, n_columns)."""
         self.coefficients_ = data.scale[:, None] * coefficients
         self.offset_ = data.origin @ self.coefficients_
 
@@ -248,7 +244,7 @@ class LandmarkRidge(LandmarkInput):
 
 
 class LandmarkEmbedding(LandmarkInput):
-    """`LandmarkInput` of kernel embeddings."""
+    """Mixin of kernel embeddings that learn from landmark features as well."""
 
     n_components: int | None
     embedding_: Array

@@ -58,7 +58,7 @@ class Kernel(ABC):
     Parameters
     ----------
     measure : str, optional
-        What the pairwise matrix holds, one of `measures`. Default: the first of them.
+        Content of the pairwise matrix, one of `measures`. Default: the first of them.
     centre : bool
         Centre in feature space at the mean of the training samples.
     normalise : {"none", "unit_diagonal", "centred_trace"}

@@ -72,7 +72,7 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     a bandwidth that is fitted to the mean distance absorbs it. Without numba, scikit-learn computes them: the same to
     rounding, and slower.
 
-    Parameters and errors are those of `squared_euclidean`; negative and sparse features are refused too. The
+    Parameters and errors are as for `squared_euclidean`; negative and sparse features are refused too. The
     distances, shape (n, m), are in units of the features.
     """
     rows, columns, same, dtype = _pair(X, Y)
@@ -100,7 +100,7 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the inner products ``x_i' y_j``, shape (n, m), exactly symmetric without `Y`.
 
-    Parameters, units and errors are those of `squared_euclidean`. The result is float64, also of float32 features:
+    Parameters, units and errors are as for `squared_euclidean`. The result is float64, also of float32 features:
     centring features that lie far from zero leaves only the last digits of their products.
     """
     rows, columns, same, _ = _pair(X, Y)
@@ -113,7 +113,7 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 def manhattan(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the Manhattan distances ``sum_k |x_k - y_k|``, in units of the features.
 
-    Parameters and errors are those of `squared_euclidean`; sparse features are refused too.
+    Parameters and errors are as for `squared_euclidean`; sparse features are refused too.
     """
     rows, columns, _, dtype = _pair(X, Y)
     if is_sparse(columns):
@@ -124,10 +124,10 @@ def manhattan(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 def tanimoto_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the Tanimoto (Jaccard) distances ``1 - x'y / (|x|^2 + |y|^2 - x'y)``, where 0/0 counts 1.
 
-    Of bit vectors these are the bits that one of two samples has, over those that one or both have: from 0 to 1. Two
-    samples without any bit are equal, and at distance 0.
+    For bit vectors it is the number of bits that exactly one of two samples has, over the number that one or both have.
+    Two samples without any bit have distance 0.
 
-    Parameters and errors are those of `squared_euclidean`.
+    Parameters and errors are as for `squared_euclidean`.
     """
     rows, columns, same, dtype = _pair(X, Y)
     products = _products(rows, columns, same)

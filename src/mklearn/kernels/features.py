@@ -18,7 +18,7 @@ def is_sparse(values: Any) -> bool:
 def as_features(values: Any, name: str) -> Any:
     """Return a table as a finite floating matrix; a sparse one becomes a CSR array and is not filled.
 
-    Errors are those of `mklearn.checks.as_float_matrix`.
+    Errors are as for `mklearn.checks.as_float_matrix`.
     """
     if not is_sparse(values):
         return as_float_matrix(values, name)

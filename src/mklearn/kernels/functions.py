@@ -250,7 +250,7 @@ class ProductKernel(Kernel):
         For each factor "measure", "bandwidth" and "bandwidth_rule" as in `mklearn.kernels.functions.GaussianKernel`,
         all optional; "id" names it in messages (default: its number). "view", "columns", "preprocessing", "impute" and
         "feature_scaling" say what it is computed from, see `mklearn.kernels.transform.StackTransform`. Each gamma_m is
-        fitted on the training samples as that of the single kernel.
+        fitted on the training samples as for a single kernel.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 

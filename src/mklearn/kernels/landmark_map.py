@@ -36,7 +36,7 @@ class LandmarkMeasure:
         rounded to it. float32 squared distances have rounding errors of about 1e-7 of the squared distances of both
         samples from the mean landmark.
 
-    What depends on the landmarks alone is computed once. In float64 the result is that of `MEASURES` to rounding.
+    The terms of the landmarks alone are computed once. In float64 the result equals `MEASURES` to rounding.
     """
 
     def __init__(self, measure: str, landmarks: Any, dtype: str) -> None:

@@ -50,7 +50,7 @@ class LandmarkTransform(KernelsOfSpecs):
     ) -> Self:  # fmt: skip
         """Fit the kernels' parameters and choose landmarks.
 
-        Parameters and errors are those of `mklearn.base.landmark_features.LandmarkFeatures`, valid; `labels` of shape
+        Parameters and errors are as for `mklearn.base.landmark_features.LandmarkFeatures`, valid; `labels` of shape
         (n,) are for "random_per_class", None for one class of all samples. Messages name the kernel.
         """
         self._fit_sources(X)

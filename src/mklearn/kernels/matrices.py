@@ -86,8 +86,8 @@ def unit_diagonal(
     K : array_like, shape (n, m)
         Kernel between n samples and m training samples.
     row_diagonal, column_diagonal : array_like, shape (n,) and (m,), optional
-        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`; that of the
-        result is then exactly one.
+        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`, and the
+        diagonal of the result is exactly one.
 
     Raises
     ------
@@ -132,8 +132,8 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
 def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
     """Divide a training kernel by its centred trace, so that wide and narrow kernels contribute alike to a sum.
 
-    It is written to `out`, which may be `K`; by default to a new array. The divisor, which is returned too, is that of
-    rows of new samples.
+    It is written to `out`, which may be `K`; by default to a new array. The divisor, which is returned too, also
+    scales rows of new samples.
 
     Raises
     ------
@@ -241,7 +241,7 @@ class PSDRepair:
         of a kernel that needs no repair and whose eigenvalues were not computed.
     n_negative, negative_mass : int or None, float or None
         Number of eigenvalues below ``-tolerance`` times the largest absolute one, and the sum of their absolute values
-        divided by that of all.
+        divided by the sum over all eigenvalues.
     shift : float
         Amount that policy "shift" added to the diagonal; 0 otherwise.
     vectors, multipliers : ndarray, shapes (n, r) and (r,), or None

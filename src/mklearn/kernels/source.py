@@ -1,4 +1,4 @@
-"""What a kernel reads of a view: columns with their preprocessing and scaling, or pairwise values."""
+"""Inputs of a kernel from a view: columns with their preprocessing and scaling, or pairwise values."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Source:
         return values if self._scaler is None else self._scaler.transform(values)
 
     def observed_rows(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the rows of `training_values` of those of some training samples that have the view."""
+        """Return the rows of `training_values` of some training samples, without samples that lack the view."""
         row_of = np.cumsum(self.observed_) - 1
         rows: NDArray[np.intp] = row_of[samples[self.observed_[samples]]]
         return rows

@@ -40,7 +40,7 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
 
 @functools.cache
 def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a kernel's class, without its name; ``set_params`` asks for those of every kernel."""
+    """Return the parameters of a kernel's class, without its name; cached for ``set_params``."""
     return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
 
 
@@ -149,7 +149,7 @@ def _parameters_of(spec: KernelSpec) -> dict[str, Any]:
 
 
 def _changed(spec: KernelSpec, changes: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    """Return a spec with some parameters changed, those of its transformer too."""
+    """Return a spec with some parameters changed, also of its transformer."""
     changed: dict[str, Any] = {"kind": spec} if isinstance(spec, str) else dict(spec)
     prefix = "preprocessing__"
     of_transformer = {key.removeprefix(prefix): value for key, value in changes.items() if key.startswith(prefix)}

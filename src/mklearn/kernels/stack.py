@@ -29,7 +29,7 @@ class KernelStack:
         C-contiguous, read-only view; float32 or float64.
     ids : tuple of str
     shape, n_rows, n_columns, dtype
-        Of `matrices`.
+        Shape and dtype of `matrices`.
 
     Raises
     ------

@@ -11,14 +11,14 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class KernelRow(Row):
-    """What a study needs to know of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`."""
+    """Row of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`."""
 
     measures: Sequence[str] = ()
     """Measures of the matrices that it can be computed from, as in the class; the first one by default."""
 
     @property
     def of(self) -> Literal["descriptor", "matrix", "kernels"]:
-        """What it is made from: a descriptor, a matrix of the data set, or other kernels."""
+        """Input of the kernel: a descriptor, a matrix of the data set, or other kernels."""
         return (
             "kernels" if self.measures == ("product",) else "matrix" if self.measures == ("kernel",) else "descriptor"
         )

@@ -47,7 +47,7 @@ class KernelsOfSpecs:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Names of the kernels; those of one spec on each view are known after the fit."""
+        """Names of the kernels; the names of one spec's kernels on each view are known after the fit."""
         return tuple(entry.id for entry in self._entries)
 
     def reads_as_given(self, X: Any) -> bool:
@@ -128,7 +128,7 @@ class StackTransform(KernelsOfSpecs):
     stack_train_ : KernelStack
         M kernels, (n, n). Set by `fit` only.
     infos : list of dict
-        Of each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), the number
+        For each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), the number
         "n_missing" of training samples that lack its views, and `mklearn.kernels.Kernel.info_`.
 
     Raises
@@ -201,7 +201,7 @@ class StackTransform(KernelsOfSpecs):
     def training_kernels(self, X: Any) -> Iterator[Array]:
         """Fit every kernel on the training samples and yield the training kernels, (n, n) each, one after the other.
 
-        Parameters and errors are those of `fit_transform`. One kernel at a time is in memory; kernels of new samples
+        Parameters and errors are as for `fit_transform`. One kernel at a time is in memory; kernels of new samples
         can be computed when all have been taken.
         """
         self._fit_sources(X)
@@ -266,7 +266,7 @@ class StackTransform(KernelsOfSpecs):
     def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:
         """Count, for each view that has clipped features, the values of new samples that are, and all of them.
 
-        Of the scalings of a view the one that has the most counts. Parameters and errors are those of `transform`.
+        Where a view has several scalings, the largest count is returned. Parameters and errors are as in `transform`.
         """
         table = self._as_read(X, new=True)
         sources = {source.key: source for entry in self._entries for source in entry.sources}
@@ -287,7 +287,7 @@ class StackTransform(KernelsOfSpecs):
 def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
     """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
 
-    Without `Y` they are the training kernels of `X`. Specs and errors are those of `StackTransform`, which fits the
+    Without `Y` they are the training kernels of `X`. Specs and errors are as for `StackTransform`, which fits the
     kernels only once for several sets of new samples.
     """
     if Y is None:

@@ -18,7 +18,7 @@ from mklearn.kernels.stack import KernelStack
 
 
 class SampleView(ABC):
-    """A view that is no table, but whose samples are selected like rows: see `mklearn.kernels.views.Pairwise`.
+    """A view that is not a table and whose samples are selected like rows: see `mklearn.kernels.views.Pairwise`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class LearnedView(SampleView):
 
     @abstractmethod
     def transformer(self) -> Any:
-        """Return what learns the features, not fitted: ``fit`` and ``transform`` take this view of some samples."""
+        """Return an unfitted transformer whose ``fit`` and ``transform`` take this view of some samples."""
 
 
 class Views:
@@ -237,7 +237,7 @@ class Pairwise(SampleView):
     Parameters
     ----------
     values : array of shape (N, N), or (m, N)
-        What the kernel's ``measure`` says, such as squared distances, among N samples; or between m new samples and
+        The kernel's ``measure``, such as squared distances, among N samples; or between m new samples and
         these, to some of which an estimator was fitted. Not copied, so that it may be memory-mapped.
     positions : array of shape (m,), optional
         Columns that stand for the samples in the rows; by default 0, 1, ... of a square matrix, and none of another.
@@ -270,7 +270,7 @@ class Pairwise(SampleView):
             if self._positions.dtype.kind not in "iu" or not np.isin(self._positions, np.arange(self.n_columns)).all():
                 raise DataError(f"positions of pairwise values must be integers from 0 to {self.n_columns - 1}")
         self.dtype = np.dtype(np.float32 if self._values.dtype == np.float32 else np.float64)
-        """Of kernels from these values."""
+        """Precision of kernels from these values."""
 
     def __getitem__(self, rows: Any) -> Self:
         chosen = copy.copy(self)
@@ -293,7 +293,7 @@ class Pairwise(SampleView):
         return np.asarray(self._values[np.ix_(self._rows, training._positions)])
 
     def own(self) -> Array | None:
-        """Return the value of each sample with itself, (m,); None of new samples, of which it is not known."""
+        """Return the value of each sample with itself, (m,); None for new samples, which have no column."""
         return None if self._positions is None else np.asarray(self._values[self._rows, self._positions])
 
     def lacking(self) -> NDArray[np.bool_]:

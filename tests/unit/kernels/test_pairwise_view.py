@@ -1,4 +1,4 @@
-"""Views of pairwise values: selection of samples, new samples, and estimators on them against those on features."""
+"""Views of pairwise values: selection of samples, and new samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from mklearn.classifiers import KernelSVC
 from mklearn.errors import DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.subspace import KernelFDA
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
@@ -110,33 +109,6 @@ def test_samples_without_any_value() -> None:
     assert not view[[1]].lacking().any()
     assert Pairwise(np.full((2, N), np.nan)).lacking().tolist() == [True, True]
     assert not Pairwise(np.zeros((2, 2), dtype=int)).lacking().any()
-
-
-# --- estimators
-
-
-@pytest.mark.parametrize("method", [KernelSVC, KernelFDA])
-def test_estimators_on_distances_features_and_kernels_agree(digits, method: Any) -> None:
-    X, y = digits
-    train, test = np.arange(1, 90, 2), np.arange(0, 90, 2)
-    distances = Views({"d": Pairwise(squared_euclidean(X)), "x": X[:, :30]})
-    features = Views({"d": X, "x": X[:, :30]})
-    specs = {"d": {"kind": "gaussian", "bandwidth": 0.5}, "x": "linear"}
-    looked_up = method(kernels=specs).fit(distances[train], y[train])
-    computed = method(kernels=specs).fit(features[train], y[train])
-    kernels = StackTransform(specs).fit(distances[train])
-    given = method().fit(kernels.stack_train_.as_last_axis(), y[train])
-    rows = Views({"d": Pairwise(squared_euclidean(X[test], X)), "x": X[test, :30]})
-    predicted = looked_up.predict(distances[test])
-    assert np.mean(predicted == y[test]) > 0.9
-    np.testing.assert_array_equal(predicted, looked_up.predict(rows))
-    np.testing.assert_array_equal(predicted, computed.predict(features[test]))
-    np.testing.assert_array_equal(predicted, given.predict(kernels.transform(distances[test]).as_last_axis()))
-    output = "decision_function" if method is KernelSVC else "transform"
-    found = getattr(looked_up, output)(distances[test])
-    np.testing.assert_allclose(getattr(computed, output)(features[test]), found, atol=1e-8)
-    np.testing.assert_allclose(getattr(looked_up, output)(rows), found, atol=1e-8)
-    np.testing.assert_array_equal(getattr(given, output)(kernels.transform(distances[test]).as_last_axis()), found)
 
 
 # --- errors

@@ -51,16 +51,10 @@ CHOICE_SAMPLE = 10_000
 """Training samples at most by which candidates are compared."""
 
 
-# --- blocks of rows
-
-
 def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_], part: str) -> Block:
     """Read one block, ``"2of8"``, from the same part of each descriptor.
 
-    Raises
-    ------
-    DataError
-        A file is of other samples than this part of the data set, or has features that are not finite.
+    Other samples than in this part of the data set, and features that are not finite, raise `DataError`.
     """
     place, views = rows_of_part(len(ids), part), {}
     for name, path in zip(descriptors, files, strict=True):
@@ -81,17 +75,10 @@ def read_blocks(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[
         yield read_block(files[number::n_blocks], descriptors, ids, f"{number + 1}of{n_blocks}")
 
 
-# --- landmarks
-
-
 def choose_landmarks(
     splits: Sequence[Split], y: NDArray[Any], blocks: Iterator[Block], spec: MomentsSpec
 ) -> list[LandmarkFeatures | str]:
-    """Choose the landmarks of each split, or say why it has none, and fit the parameters of the kernels.
-
-    Candidates are at most 20,000 training samples, or as many as there are landmarks: drawn at random, and the first of
-    each class that would be missing.
-    """
+    """Choose the landmarks of each split, or say why it has none, and fit the parameters of the kernels."""
     drawn = [_landmark_candidates(split.train, y, spec) for split in splits]
     rows = np.unique(np.concatenate(drawn))
     tables: dict[str, list[NDArray[Any]]] = {}
@@ -120,6 +107,7 @@ def read_landmarks(path: Path) -> list[LandmarkFeatures | str]:
 
 
 def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> Indices:
+    """Draw 20,000 training samples, or as many as landmarks, and add the first of each class that is missing."""
     size = max(SAMPLE, spec.landmarks["n"])
     if len(train) <= size:
         return train
@@ -130,18 +118,12 @@ def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> 
     return np.sort(drawn)
 
 
-# --- moments
-
-
 class Folds(NamedTuple):
     """The inner folds of a split's training samples, and the samples by which candidates are compared."""
 
-    number: NDArray[np.int64]
-    """(n,) fold of every sample of the data set; -1 outside the training part."""
-    n_folds: int
-    """1 if there can be no inner cross-validation; ``reason`` then says why."""
-    sample: Indices
-    """Positions of the compared samples, ascending."""
+    number: NDArray[np.int64]  # (n,) fold of every sample of the data set; -1 outside the training part
+    n_folds: int  # 1 if there can be no inner cross-validation, for some reason
+    sample: Indices  # positions of the compared samples, ascending
     reason: str = ""
 
     @classmethod
@@ -194,15 +176,9 @@ def block_moments(features: LandmarkFeatures, block: Block, y: NDArray[Any], fol
 
 
 def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[list[Moments], NDArray[Any], float]:
-    """Add up the moments of one split, given its number.
+    """Add up the moments of one split by its number, fold by fold.
 
-    Returns
-    -------
-    folds : list of Moments
-    sample : array of shape (s, D)
-        Features of the compared samples.
-    seconds : float
-        Processor time of the passes.
+    Also return the features of the compared samples, (s, D), and the processor time of the passes.
     """
     totals, samples, seconds = list[Moments](), [], 0.0
     for path in blocks:
@@ -221,16 +197,13 @@ def class_codes(y: NDArray[Any]) -> NDArray[np.int64] | None:
     return y if target_of(y) == "classes" else None
 
 
-# --- fits
-
-
 @dataclass(frozen=True)
 class FitToMoments(FitAtSize):
     """A method with landmarks at one training size; neither the moments nor the features of two splits are held."""
 
     every_split: Sequence[Split] = ()
     landmarks: Sequence[LandmarkFeatures | str] = ()
-    """Of each split of the protocol, or why it has none."""
+    """Fitted landmarks of each split of the protocol, or why it has none."""
     ids: NDArray[np.str_] = field(default_factory=lambda: np.array([], dtype=str))
     moments: Sequence[Path] = ()
     blocks: Sequence[Path] = ()
@@ -261,18 +234,14 @@ class FitToMoments(FitAtSize):
 
 @dataclass
 class SplitSums:
-    """What the samples of a split are fitted by and embedded from."""
+    """Sums over the training samples of a split, and the blocks of all samples to apply a fit to."""
 
     features: LandmarkFeatures
     folds: Folds
-    moments: list[Moments]
-    """Of each fold."""
-    sample: NDArray[Any]
-    """Features of the compared samples."""
-    seconds: float
-    """Processor time of the pass over the samples; methods on the same landmarks share it."""
-    blocks: Callable[[], Iterable[Block]]
-    """Reads the blocks of all samples; only one is held at a time."""
+    moments: list[Moments]  # of each fold
+    sample: NDArray[Any]  # features of the compared samples
+    seconds: float  # processor time of the pass over the samples, which methods on the same landmarks share
+    blocks: Callable[[], Iterable[Block]]  # reads one block at a time
 
     def __post_init__(self) -> None:
         self.total = functools.reduce(Moments.merge, self.moments)
@@ -300,12 +269,12 @@ class SummedSamples(SplitSamples):
         solved = time.process_time()
         if fold < 0:
             outputs = self._outputs(estimator, np.concatenate(self.rows))
-            known, asked = (outputs[rows].astype(np.float64) for rows in self.rows)
+            train, test = (outputs[rows].astype(np.float64) for rows in self.rows)
         else:
             of_sample = np.asarray(estimator.outputs_of_features(sums.sample))
-            known, asked = (of_sample[np.searchsorted(sums.folds.sample, rows)] for rows in self.rows)
+            train, test = (of_sample[np.searchsorted(sums.folds.sample, rows)] for rows in self.rows)
         seconds = sums.seconds + solved - started, time.process_time() - solved
-        fitted = _fitted(estimator, known, asked, self.y_train, seconds)
+        fitted = _fitted(estimator, train, test, self.y_train, seconds)
         fitted.weights = estimator.kernel_weights_
         return fitted
 
@@ -328,13 +297,13 @@ class SummedSamples(SplitSamples):
 
 
 def _fitted(
-    estimator: Any, known: NDArray[Any], asked: NDArray[Any], y: NDArray[Any], seconds: tuple[float, float]
+    estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], seconds: tuple[float, float]
 ) -> Fitted:
     """Return a fitted method, given its outputs for training samples with labels ``y`` and for test samples."""
     if hasattr(estimator, "transform"):
         lookup = lookup_of(estimator, len(y))
-        return Fitted(y, [estimator], [known.shape[1]], [lookup], *seconds, embeddings=[(known, asked)])
+        return Fitted(y, [estimator], [train.shape[1]], [lookup], *seconds, embeddings=[(train, test)])
     if is_regressor(estimator):
-        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), asked)], *seconds, labels=[asked[:, 0]])
-    labels = estimator.labels_of(estimator.decision_of(asked))
-    return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=asked)], *seconds, labels=[labels])
+        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), test)], *seconds, labels=[test[:, 0]])
+    labels = estimator.labels_of(estimator.decision_of(test))
+    return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=test)], *seconds, labels=[labels])
