@@ -60,14 +60,9 @@ class EasyMKL(CombinedSVC):
     }
 
     def __init__(
-        self,
-        *,
-        kernels: Any = "precomputed",
-        trade_off: float = 0.1,
-        C: float = 10.0,
-        C_scale: CScale = "variance",
+        self, *, kernels: Any = "precomputed", trade_off: float = 0.1, C: float = 10.0, C_scale: CScale = "variance",
         decide: Decide = "one_vs_rest",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.kernels = kernels
         self.trade_off = trade_off
         self.C = C

@@ -65,15 +65,9 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     }
 
     def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-        ridge: float = 1e-3,
-        C: float = 1.0,
-        random_state: Any = 0,
-    ) -> None:
+        self, n_components: int | None = None, *, kernels: Any = "precomputed", kernel_weights: Any = None,
+        ridge: float = 1e-3, C: float = 1.0, random_state: Any = 0,
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.kernels = kernels
         self.kernel_weights = kernel_weights

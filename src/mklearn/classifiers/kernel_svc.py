@@ -88,15 +88,9 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     }
 
     def __init__(
-        self,
-        *,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-        C: float = 10.0,
-        C_scale: CScale = "variance",
-        decide: Decide = "one_vs_rest",
-        class_weight: Any = None,
-    ) -> None:
+        self, *, kernels: Any = "precomputed", kernel_weights: Any = None, C: float = 10.0,
+        C_scale: CScale = "variance", decide: Decide = "one_vs_rest", class_weight: Any = None,
+    ) -> None:  # fmt: skip
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.C = C

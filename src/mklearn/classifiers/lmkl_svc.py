@@ -148,19 +148,10 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     }
 
     def __init__(
-        self,
-        *,
-        kernels: Any = "precomputed",
-        gating: Any = None,
-        gate: Gate = "softmax",
-        gate_scale: GateScale = "published",
-        solver: Solver = "line_search",
-        ridge: float | Literal["uniform"] = 0.0,
-        C: float = 10.0,
-        random_state: Any = 0,
-        tol: float | None = None,
-        max_iter: int = 200,
-    ) -> None:
+        self, *, kernels: Any = "precomputed", gating: Any = None, gate: Gate = "softmax",
+        gate_scale: GateScale = "published", solver: Solver = "line_search", ridge: float | Literal["uniform"] = 0.0,
+        C: float = 10.0, random_state: Any = 0, tol: float | None = None, max_iter: int = 200,
+    ) -> None:  # fmt: skip
         self.kernels = kernels
         self.gating = gating
         self.gate = gate

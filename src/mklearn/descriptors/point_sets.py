@@ -78,10 +78,7 @@ class PointSets:
     def concatenate(cls, parts: Sequence[PointSets]) -> PointSets:
         """Concatenate the images of one or more parts; parts of smaller capacity are padded with zeros.
 
-        Raises
-        ------
-        DataError
-            The descriptors have different lengths.
+        Descriptors of different lengths raise `DataError`.
         """
         lengths = {part.descriptors.shape[2] for part in parts}
         if len(lengths) > 1:
@@ -102,10 +99,7 @@ class PointSets:
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> PointSets:
         """Build point sets from the arrays of `as_arrays`; other names are ignored.
 
-        Raises
-        ------
-        DataError
-            An array is missing, or the arrays are not point sets.
+        A missing array, and arrays that are no point sets, raise `DataError`.
         """
         missing = [name for name in _ARRAYS if name not in arrays]
         if missing:

@@ -149,21 +149,10 @@ def local_descriptors(image: Grey, size: float, n_points: int) -> tuple[Float32,
 
 
 def sift_at(image: Grey, points: NDArray, sizes: Sequence[float]) -> Float32:
-    """Compute upright SIFT descriptors of unit length at given points.
+    """Compute upright SIFT descriptors of unit length, (k, 128) in float32, at points (k, 2): row and column.
 
-    Parameters
-    ----------
-    image : ndarray of shape (h, w)
-        Of any range; it is stretched to 0..255.
-    points : ndarray of shape (k, 2)
-        Row and column.
-    sizes : sequence of k floats
-        Side in pixels of the patch around each point. Parts outside the image add nothing.
-
-    Returns
-    -------
-    ndarray of float32, shape (k, 128)
-        In the order of the points. Zeros for a patch without gradients, and for a point that OpenCV drops.
+    The image, (h, w) of any range, is stretched to 0..255. ``sizes`` are the sides in pixels of the patch around each
+    point; parts outside the image add nothing. A patch without gradients, and a point that OpenCV drops, give zeros.
     """
     require("cv2")
     import cv2

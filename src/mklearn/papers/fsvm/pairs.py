@@ -123,22 +123,12 @@ class PairView(LearnedView):
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of the samples of a data set, which are the samples of a protocol.
+    """Pairs of the samples of a data set, which are the samples of a protocol."""
 
-    Parameters
-    ----------
-    first, second : list of int
-        Positions of the two samples.
-    fold : list of int
-        Fold of each pair, from 0, or -1 of those that serve the choice of parameters.
-    comparison : dict
-        Parameters of `PairFeatures`.
-    """
-
-    first: list[int]
+    first: list[int]  # positions of the first and of the second samples
     second: list[int]
-    fold: list[int]
-    comparison: dict[str, Any]
+    fold: list[int]  # from 0, or -1 of pairs that serve the choice of parameters
+    comparison: dict[str, Any]  # parameters of `PairFeatures`
     classes: ClassVar[tuple[str, ...]] = ("different", "same")
 
     def names(self, ids: NDArray[np.str_]) -> NDArray[np.str_]:
@@ -160,12 +150,9 @@ class Pairs:
 
 
 @constrained(
-    components=[at_least(1), None],
-    square_root=["boolean"],
-    whiten=["boolean"],
-    unit_length=["boolean"],
+    components=[at_least(1), None], square_root=["boolean"], whiten=["boolean"], unit_length=["boolean"],
     terms=[ListOf(one_of(PairTerm))],
-)
+)  # fmt: skip
 def verification(
     target: np.ndarray, components: int | None = 200, square_root: bool = False, whiten: bool = True,
     unit_length: bool = True, terms: Sequence[PairTerm] = TERMS, *, ids: np.ndarray,

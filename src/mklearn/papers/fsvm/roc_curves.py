@@ -31,18 +31,10 @@ def roc_curves(results: StudyResults) -> ReportPart:
 
 
 def mean_roc(predicted: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Average the ROC curves of all splits at equal shares of false acceptances.
+    """Average the ROC curves of one method's predictions over all splits, at equal shares of false acceptances.
 
-    Parameters
-    ----------
-    predicted : DataFrame or None
-        Predictions of one method: ``repeat, fold, true, decision_value`` (of class 1).
-
-    Returns
-    -------
-    curve : DataFrame or None
-        ``accepted, mean``: shares of accepted pairs of different classes and of the same class. None
-        without decision values or with a class missing in a split.
+    Returns ``accepted, mean``, the shares of accepted pairs of different classes and of the same class; None without
+    decision values, or where a split lacks a class.
     """
     from sklearn.metrics import roc_curve
 

@@ -38,13 +38,7 @@ GRID = np.linspace(-7, 7, 71), np.linspace(-9, 6, 76)
 
 
 def gauss4_figure(results: StudyResults) -> ReportPart:
-    """Draw the four machines of the first split, with the mean test accuracy and share of support vectors of all.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Of the study ``gauss4``.
-    """
+    """Draw the four machines of the first split of ``gauss4``, with mean test accuracy and share of support vectors."""
     samples = results.dataset("gauss4")
     drawn = partial(panels, samples, first_training_set(results, samples), means(results.scores))
     alt = "Four panels: samples of two classes in the plane, support vectors, and the boundaries of a machine."

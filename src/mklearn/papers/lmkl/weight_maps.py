@@ -33,13 +33,7 @@ PENALTY = {"softmax": 10.0, "sigmoid": 0.1}
 
 
 def weight_maps(results: StudyResults) -> ReportPart:
-    """Draw MKL's weights over patches of faces, and gates over patches of faces and of digits, of the first models.
-
-    Parameters
-    ----------
-    results : StudyResults
-        With the data sets ``faces`` (Olivetti) and ``digits`` (USPS).
-    """
+    """Draw MKL's weights over patches of ``faces`` (Olivetti), and gates of these and of ``digits`` (USPS)."""
     faces, digits = results.dataset("faces"), results.dataset("digits")
     of_faces = validation_folds(faces.y, groups=faces.groups, test_size=2, folds=8, in_order=True, first_seed=1000)
     of_digits = validation_folds(digits.y, groups=digits.groups, test_share=1 / 3, folds=2, deals=5, first_seed=500)

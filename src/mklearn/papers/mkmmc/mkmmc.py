@@ -119,16 +119,9 @@ class MKMMC(KernelEmbedding):
     }
 
     def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        constraint: Constraint = "rkhs",
-        trade_off: float = 1.0,
-        max_iter: int = 50,
-        tol: float = 1e-6,
-        keep: Keep = "best",
-        kernels: Any = "precomputed",
-    ) -> None:
+        self, n_components: int | None = None, *, constraint: Constraint = "rkhs", trade_off: float = 1.0,
+        max_iter: int = 50, tol: float = 1e-6, keep: Keep = "best", kernels: Any = "precomputed",
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.constraint = constraint
         self.trade_off = trade_off

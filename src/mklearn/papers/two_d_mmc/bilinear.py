@@ -27,12 +27,7 @@ _DEFAULT_SIZE = 10
 
 
 class Scatter:
-    """Weighted sum of the scatters of stacks of matrices D_i, from either side.
-
-    Parameters
-    ----------
-    terms : pairs of a weight of any sign and a stack of shape (N_k, rows, cols)
-    """
+    """Weighted sum of the scatters of stacks of matrices D_i, (N_k, rows, cols), from either side, with any weights."""
 
     def __init__(self, *terms: tuple[float, Array]) -> None:
         # stored for both sides, so that all products run over contiguous rows

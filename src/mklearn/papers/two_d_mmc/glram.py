@@ -86,16 +86,9 @@ class GLRAM(BilinearEmbedding):
     _fixed_side: ClassVar[Side] = "left"
 
     def __init__(
-        self,
-        n_components: int | tuple[int, int] | None = None,
-        *,
-        shape: tuple[int, int] | None = None,
-        centre: bool = False,
-        init: Init = "identity",
-        max_iter: int = 20,
-        tol: float = 1e-8,
-        random_state: Any = None,
-    ) -> None:
+        self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
+        centre: bool = False, init: Init = "identity", max_iter: int = 20, tol: float = 1e-8, random_state: Any = None,
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.shape = shape
         self.centre = centre

@@ -29,13 +29,7 @@ METHODS: dict[str, BilinearEmbedding] = {
 
 
 def iterations_figure(results: StudyResults) -> ReportPart:
-    """Draw for each data set the mean accuracy over the splits of its smallest training size.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Of a study of images of one size, with splits whose other samples train.
-    """
+    """Draw for each data set of images the mean accuracy over the splits of its smallest training size."""
     alt = "Lines: accuracy of the nearest neighbour in each embedding against the number of iterations."
     return ReportPart(
         figures=[

@@ -96,17 +96,10 @@ class TwoDLDA(BilinearEmbedding):
     }
 
     def __init__(
-        self,
-        n_components: int | tuple[int, int] | None = None,
-        *,
-        shape: tuple[int, int] | None = None,
-        ridge: float = 1.0,
-        scaling: Scaling = "within",
-        init: Init = "identity",
-        max_iter: int = 20,
-        tol: float = 1e-8,
-        random_state: Any = None,
-    ) -> None:
+        self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
+        ridge: float = 1.0, scaling: Scaling = "within", init: Init = "identity", max_iter: int = 20,
+        tol: float = 1e-8, random_state: Any = None,
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.shape = shape
         self.ridge = ridge

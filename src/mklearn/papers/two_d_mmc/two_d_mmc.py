@@ -97,16 +97,10 @@ class TwoDMMC(BilinearEmbedding):
     }
 
     def __init__(
-        self,
-        n_components: int | tuple[int, int] | None = None,
-        *,
-        shape: tuple[int, int] | None = None,
-        trade_off: str | float = "trace_ratio",
-        init: Init = "identity",
-        max_iter: int = 20,
-        tol: float = 1e-8,
+        self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
+        trade_off: str | float = "trace_ratio", init: Init = "identity", max_iter: int = 20, tol: float = 1e-8,
         random_state: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.shape = shape
         self.trade_off = trade_off
