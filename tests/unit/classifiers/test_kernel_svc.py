@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from mklearn.classifiers import EasyMKL, EmbeddedLinearSVC, KernelSVC
+from mklearn.classifiers import LMKLSVC, MKLSVC, EasyMKL, EmbeddedLinearSVC, KernelSVC
 from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.subspace import KernelFDA
@@ -79,6 +80,24 @@ def test_raw_penalty(digits):
     assert abs(KernelSVC(C=1e-3, C_scale="none").fit(K, y).dual_coef_).max() == pytest.approx(1e-3)
     with pytest.raises(ValueError, match="C_scale"):
         KernelSVC(C_scale="trace").fit(K, y)
+
+
+@pytest.mark.parametrize("model", [KernelSVC(C=2.0), MKLSVC(C=1.0), LMKLSVC(C=1.0)], ids=str)
+def test_more_classes_have_a_machine_each(digits, model):
+    K, y, K_test, _ = digits
+    rows = np.flatnonzero(y < 3)
+    K, y, K_test = K[np.ix_(rows, rows)], y[rows], K_test[:, rows]
+    values = model.fit(K, y).decision_function(K_test)
+    np.testing.assert_array_equal(model.predict(K_test), values.argmax(axis=1))
+    weights = getattr(model, "kernel_weights_by_class_", None)
+    if isinstance(model, LMKLSVC):
+        assert model.localized_weights(K_test).shape == (3, len(values), 3)
+    elif weights is not None:
+        np.testing.assert_allclose(model.kernel_weights_, weights.mean(axis=0))
+    for code in range(3):
+        alone = clone(model).fit(K, y == code)
+        np.testing.assert_allclose(alone.decision_function(K_test), values[:, code], atol=1e-9)
+        assert weights is None or alone.kernel_weights_ == pytest.approx(weights[code])
 
 
 # --- machines on weights or an embedding of kernels

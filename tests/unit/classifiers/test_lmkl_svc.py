@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer
 
 from mklearn.classifiers import LMKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError
@@ -104,13 +104,10 @@ def test_views_that_can_not_gate(cancer, gating, error, message):
         LMKLSVC(gating="gates").fit(np.eye(30), np.arange(30) % 2)
 
 
-def test_start_is_the_documented_one_and_units_do_not_matter(cancer):
+def test_start_is_the_documented_one(cancer):
     views, y = cancer
     stopped = gated(random_state=5, max_iter=0).fit(views[TRAIN], y[TRAIN])
     np.testing.assert_array_equal(stopped.machines_.V[0], np.random.default_rng(5).uniform(-0.01, 0.01, (3, 7)))
-    other = Views({"X": views["X"], "gates": 3 * views["gates"] + 1})
-    one, two = (gated().fit(each[TRAIN], y[TRAIN]).decision_function(each[TEST]) for each in (views, other))
-    np.testing.assert_allclose(one, two, atol=1e-6)
 
 
 def test_features_gate_themselves_and_kernels_by_their_average(cancer):
@@ -147,17 +144,3 @@ def test_uniform_is_the_machine_on_the_uniform_average(cancer, gate):
         rescaled = KernelSVC(kernels=SPECS, C=3.0 * scale, C_scale="none").fit(views[TRAIN], y[TRAIN])
         difference = published.decision_function(views[TEST]) - rescaled.decision_function(views[TEST])
         assert abs(difference).max() < 1e-2
-
-
-def test_more_classes_have_a_machine_each():
-    X, y = load_digits(n_class=3, return_X_y=True)
-    views = Views({"X": X, "gates": X[:, 20:24]})
-    train, test = slice(0, 120), slice(120, None)
-    model = gated().fit(views[train], y[train])
-    values = model.decision_function(views[test])
-    assert values.shape == (len(y) - 120, 3)
-    assert model.localized_weights(views[test]).shape == (3, len(values), 3)
-    assert np.mean(model.predict(views[test]) == y[test]) > 0.9
-    for code in range(3):
-        alone = gated().fit(views[train], y[train] == code)
-        np.testing.assert_allclose(alone.decision_function(views[test]), values[:, code], atol=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer
 
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.kernels.transform import StackTransform
@@ -45,21 +45,6 @@ def test_two_classes(cancer):
     # a machine on the kernel of these weights, by scikit-learn
     alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
     np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
-
-
-def test_more_classes_have_a_machine_each():
-    X, y = load_digits(n_class=4, return_X_y=True)
-    K, K_test = stacks(X, 200)
-    model = MKLSVC(C=1.0).fit(K, y[:200])
-    values = model.decision_function(K_test)
-    assert values.shape == (len(K_test), 4)
-    np.testing.assert_array_equal(model.predict(K_test), values.argmax(axis=1))
-    assert model.score(K_test, y[200:]) > 0.95
-    np.testing.assert_allclose(model.kernel_weights_, model.kernel_weights_by_class_.mean(axis=0))
-    for code in range(4):
-        alone = MKLSVC(C=1.0).fit(K, y[:200] == code)
-        np.testing.assert_allclose(alone.decision_function(K_test), values[:, code], atol=1e-9)
-        np.testing.assert_allclose(alone.kernel_weights_, model.kernel_weights_by_class_[code])
 
 
 def test_large_norm_is_the_machine_on_the_uniform_average(cancer):
