@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_digits
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from tests.scores import chosen_score, component
 
@@ -19,12 +21,13 @@ from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
-from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.nearest_neighbour import accuracy_by_dimension, nearest_neighbour_indices
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.rules import decide, predictions_by_dimension
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec, RefitSpec
 from mklearn.subspace.mmc import MMC
@@ -51,8 +54,6 @@ class Digits:
 
 @pytest.fixture(scope="module")
 def digits() -> Digits:
-    from sklearn.datasets import load_digits
-
     bunch = load_digits()
     chosen = np.concatenate([np.flatnonzero(bunch.target == code)[:20] for code in (1, 3, 5, 8, 9)])
     noise = np.random.default_rng(0).normal(scale=4, size=(100, 8, 8))
@@ -224,3 +225,40 @@ def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
     outcome = run(Slow(), X, X_test, y, embeds, RefitSpec(sizes=sizes) if sizes else None)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
     assert [model[-1].n_components for model in outcome.estimators] == (sizes or [1])
+
+
+# --- rules that classify in an embedding
+
+DIGITS, TARGET = (array[:700] for array in load_digits(return_X_y=True))
+NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])[TARGET]
+OLD, NEW = slice(0, 400), slice(400, None)
+
+
+@pytest.fixture(scope="module")
+def embedded() -> tuple[NDArray[Any], NDArray[Any]]:
+    model = PCA(n_components=6).fit(DIGITS[OLD])
+    return model.transform(DIGITS[OLD]), model.transform(DIGITS[NEW])
+
+
+@pytest.mark.parametrize("y", [TARGET, NAMES])
+def test_class_means_are_those_of_scikit_learn_at_every_dimension(embedded: Any, y: NDArray[Any]) -> None:
+    train, test = embedded
+    expected = [NearestCentroid().fit(train[:, :q], y[OLD]).predict(test[:, :q]) for q in range(1, 7)]
+    found = predictions_by_dimension(train, y[OLD], test, "class_mean")
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(decide(train, y[OLD], test, "class_mean").labels, expected[-1])
+    assert (found != predictions_by_dimension(train, y[OLD], test, "euclidean")).any(axis=1).all()
+
+
+def test_ties_take_the_first_class() -> None:
+    Z, y = np.array([[3.0], [1.0], [-1.0], [-3.0]]), np.array(["b", "b", "a", "a"])
+    assert decide(Z, y, [[0.0], [0.1]], "class_mean").labels.tolist() == ["a", "b"]
+
+
+def test_who_decides(embedded: Any) -> None:
+    _, indices, distances = decide(embedded[0], TARGET[OLD], embedded[1], "class_mean")
+    assert set(indices.tolist()) == {-1}
+    assert np.isnan(distances).all()
+    _, indices, distances = decide(embedded[0], TARGET[OLD], embedded[1], "cosine")
+    np.testing.assert_array_equal(indices, nearest_neighbour_indices(*embedded, "cosine"))
+    assert np.isfinite(distances).all()

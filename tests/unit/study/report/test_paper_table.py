@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.unit.study.report.test_method_pairs import score_table
+from tests.unit.study.report.test_comparison import score_table
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.summary import summarise

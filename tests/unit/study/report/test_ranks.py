@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tests.unit.study.report.test_method_pairs import score_table
+from tests.unit.study.report.test_comparison import score_table
 
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.ranks import critical_difference, ranks, ranks_of, ranks_part, ranks_table

@@ -1,10 +1,13 @@
-"""The script of a fit with several inputs and metrics: which file is which, and the rows that come out."""
+"""The script of a fit: which file is which, the rows that come out, and splits that end early."""
 
 from __future__ import annotations
 
 import json
+import time
+import weakref
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,10 +26,12 @@ from mklearn.papers.fsvm.pairs import Pairs
 from mklearn.rows import load
 from mklearn.study.artefacts import read_record
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.engine.failures import write_missing
 from mklearn.study.engine.workflow_files import load_script
-from mklearn.study.evaluation.score_table import evaluated_fit
+from mklearn.study.evaluation.score_table import evaluated_fit, score_table
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import FitSpec
+from mklearn.subspace.pca import PCA
 
 N = 30
 fit = load_script("fit")
@@ -48,7 +53,7 @@ class Gated(GatedMeans):
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Any]:
-    """Thirty samples of three classes in two splits, as two kernels and two tables of features."""
+    """Thirty samples of three classes in four splits, as two kernels and two tables of features."""
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1, 2], 10)
     X = rng.normal(size=(N, 4)) + 2 * np.eye(4)[y]
@@ -59,7 +64,7 @@ def files(tmp_path: Path) -> dict[str, Any]:
     matrix = MEASURES["squared_euclidean"](X)
     write_npz(tmp_path / "d.npz", matrix=matrix, ids=ids)
     drawn = []
-    for repeat in range(2):
+    for repeat in range(4):
         order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")
         drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
     Splits(tuple(drawn), N).save(tmp_path / "splits.parquet", ids)
@@ -93,7 +98,7 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     columns = ["repeat", "metric", "selection", "status"]
     assert frame[columns].to_numpy().tolist() == [
         [repeat, *rest]
-        for repeat in (0, 1)
+        for repeat in range(4)
         for rest in (
             ["accuracy", "inner_cv", "ok"], ["auc", "inner_cv", "ok"],
             ["support_vector_share", "inner_cv", "not_applicable"],
@@ -107,7 +112,7 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert metadata["spec"] == spec().as_dict()
     predicted = samples_of(files["predictions"])
-    assert len(predicted) == 20
+    assert len(predicted) == 40
     assert predicted["decision_value"].notna().all()
 
 
@@ -174,7 +179,7 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
     run_fit(spec(fails=True), **files)
     frame = rows_of(files["predictions"], "accuracy", "auc")
-    assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 2
+    assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 4
 
 
 @pytest.mark.parametrize(
@@ -207,8 +212,9 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
         "grid": {"machine": [alternating | {"C": C} for C in (1.0, 10.0)]}, "inputs": {"kernels": {"kind": "kernels"}},
         "refit": {"sizes": [1, 3], "path": path},
     }  # fmt: skip
-    found = spec().as_dict() | {"method": method}
-    run_fit(FitSpec.model_validate(found), **files | {"sources": []})
+    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
+    Splits(Splits.load(files["splits"], ids).splits[:2], N).save(files["splits"], ids)
+    run_fit(FitSpec.model_validate(spec().as_dict() | {"method": method}), **files | {"sources": []})
     frame = rows_of(files["predictions"]).query("metric == 'accuracy'")
     swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
     assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]
@@ -221,7 +227,7 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
         str(json.loads(parameters)["machine"]["C"]) for parameters in chosen["parameters"]
     ]
     assert all(entry["equivalent_C"] >= entry["C0"] and entry["end"] >= 0 for entry in diagnostics)
-    assert [entry["half_step"] for entry in history] == [0, 1, 2, 0, 1, 2]
+    assert [entry["half_step"] for entry in history] == [0, 1, 2] * 2
     assert all(entry["value"] >= entry["optimum"] > 0 for entry in history)
 
 
@@ -235,3 +241,114 @@ def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]
     frame = rows_of(files["predictions"])
     assert set(frame["status"]) == {"inaccurate"}
     assert frame["message"].str.contains("shrinkage is 0").all()
+
+
+# --- splits that end early
+
+CALLS_OF_A_SPLIT = 3
+"""Two inner folds, and the last fit."""
+
+
+class Hungry(PCA):
+    """Wants more memory than there is in its second split."""
+
+    calls: ClassVar[int] = 0
+    held: ClassVar[list[weakref.ref[Any]]] = []
+
+    def fit(self, X: Any, y: Any = None) -> Hungry:
+        type(self).calls += 1
+        if type(self).calls == CALLS_OF_A_SPLIT + 1:
+            large = np.ones(1000)
+            self.held.append(weakref.ref(large))
+            np.empty((1 << 30, 1 << 20))
+        super().fit(X, y)
+        return self
+
+
+class Slow(PCA):
+    """Does not end in its second split, or on too many samples."""
+
+    calls: ClassVar[int] = 0
+    most: ClassVar[int] = 30
+    time_over: ClassVar[Path]
+
+    def fit(self, X: Any, y: Any = None) -> Slow:
+        type(self).calls += 1
+        while type(self).calls > CALLS_OF_A_SPLIT or len(X) > self.most:
+            self.time_over.touch()
+            time.sleep(0.05)
+        super().fit(X, y)
+        return self
+
+
+ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
+
+
+def early(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluation: Any) -> FitSpec:
+    """An embedding of one table."""
+    features = {"kind": "features", "descriptors": ["gating-0a"]}
+    method = {"id": "m", "implementation": f"{__name__}:{implementation}", "inputs": {"X": features}, "embeds": True}
+    content = {"dataset": "d", "settings": settings, "method": method, "seed": 0}
+    return FitSpec.model_validate(
+        content | {"evaluation": {"neighbours": ["euclidean"], "inner_folds": 2} | evaluation}
+    )
+
+
+def early_rows(files: dict[str, Any], estimator: str, *settings: list[dict[str, Any]], **evaluation: Any) -> Any:
+    run_fit(early(estimator, *settings, **evaluation), **files | {"matrices": None, "sources": files["sources"][:1]})
+    return rows_of(files["predictions"])
+
+
+def test_memory_that_runs_out_in_one_split_costs_that_split(files: dict[str, Any]) -> None:
+    Hungry.calls = 0
+    frame = early_rows(files, "Hungry")
+    assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, {"out_of_memory"}, {"ok"}, {"ok"}]
+    one = frame[frame["status"].eq("out_of_memory")]
+    assert len(one) == 1
+    assert "memory ran out: Unable to allocate" in one["message"].item()
+    assert one["value"].isna().all()
+    assert read_npz(files["model"])["p/repeats"].tolist() == [0, 2, 3]
+
+
+def test_after_the_limit_done_splits_keep_their_values(files: dict[str, Any], time_over: Path) -> None:
+    Slow.calls = -10_000  # without end of patience: what the values are
+    whole = early_rows(files, "Slow")
+    Slow.calls, Slow.time_over = 0, time_over
+    frame = early_rows(files, "Slow", time_limit=2 / 60)
+    assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, *[{"time_limit"}] * 3]
+    late = frame[frame["status"].eq("time_limit")]
+    assert late["message"].str.contains(r"time limit of 0\.0333333 minutes").all()
+    assert late[["n_train", "n_test"]].to_numpy().tolist() == [[20, 10]] * 3
+    columns = ["dimension", "selection", "value"]
+    first, expected = (f.loc[f["repeat"].eq(0), columns].reset_index(drop=True) for f in (frame, whole))
+    pd.testing.assert_frame_equal(first, expected)
+
+
+@pytest.mark.full
+def test_each_training_size_has_a_limit_and_a_model_of_its_own(
+    files: dict[str, Any], time_over: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one size uses up is not taken from the next."""
+    held = Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(str))
+    few = [replace(split, train=split.train[::2], train_size=3) for split in held]
+    many = [replace(split, train_size=6) for split in held]
+    Splits((*few, *many), 30).save(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(str))
+    settings = [{"protocol": f"p-p{size}", "train_size": size} for size in (6, 3)]
+    for name, value in {"calls": -10_000, "most": 12, "time_over": time_over}.items():
+        monkeypatch.setattr(Slow, name, value, raising=False)
+    frame = early_rows(files, "Slow", settings, time_limit=2 / 60)
+    assert frame["protocol"].drop_duplicates().tolist() == ["p-p6", "p-p3"]
+    assert frame.groupby("train_size")["status"].agg(set).to_dict() == {3: {"ok"}, 6: {"time_limit"}}
+    assert set(frame["n_train"].groupby(frame["train_size"]).first()) == {10, 20}
+    model = read_npz(files["model"])
+    assert (model["p-p3/repeats"].tolist(), model["p-p6/repeats"].tolist()) == ([0, 1, 2, 3], [])
+
+
+def test_kernels_of_a_row_are_named_in_the_order_of_the_study(files: dict[str, Any], tmp_path: Path) -> None:
+    kernels = [{"id": name, "view": "f"} for name in ("a", "b", "other")]
+    missing = tmp_path / "missing.npz"
+    write_missing(str(missing), early("PCA").model_copy(update={"kernels": kernels}), "lost")
+    Slow.calls = -10_000
+    early_rows(files, "Slow")
+    table, _ = score_table([missing, files["predictions"]], "s", ["accuracy"], ["c", "b", "a"])
+    assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]
