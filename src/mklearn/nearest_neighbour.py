@@ -109,7 +109,7 @@ def nearest_neighbour_indices(
 def distances_to(
     Z_train: ArrayLike, Z_test: ArrayLike, indices: NDArray[np.intp], rule: Rule = "euclidean"
 ) -> NDArray[np.float64]:
-    """Compute the distance of each test sample to one training sample each, given by its row.
+    """Compute the distance of each test sample to one training sample each, by its row.
 
     With "cosine" it is 1 minus the cosine about the mean of the training embedding; on a line the Euclidean distance.
     """

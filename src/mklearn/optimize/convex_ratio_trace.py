@@ -88,7 +88,7 @@ def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -
 
 @dataclass(eq=False)
 class RatioTraceObjective:
-    """The objective F of the module for given kernels, G, Q and lambda."""
+    """The objective F of the module for kernel matrices."""
 
     kernels: Sequence[NDArray[Any]]  # M of shape (n, n), positive semidefinite; float32 is summed in double precision
     numerator: Array  # (n, r), G
@@ -245,13 +245,13 @@ def convex_ratio_trace(
         if len(history) > max_iter:
             break
         target = model_maximiser(current.theta, gradient, hessian, to_bound, radius, p)
-        found = _line_search(objective, current, gradient, target, radius, p) or _line_search(
+        improved = _line_search(objective, current, gradient, target, radius, p) or _line_search(
             objective, current, gradient, corner, radius, p
         )
-        if found is None:
+        if improved is None:
             status = "stalled"
             break
-        current = found
+        current = improved
         history.append(current.value)
     return ConvexRatioTrace(
         theta=current.theta,

@@ -25,15 +25,15 @@ def fix_signs(vectors: ArrayLike) -> Floats:
 
     Among entries tied for the largest absolute value (relative 1e-6) the first one is made positive.
     """
-    given = np.asarray(vectors)
-    columns = given.reshape(given.shape[0], -1)
+    array = np.asarray(vectors)
+    columns = array.reshape(array.shape[0], -1)
     if columns.size == 0:
-        return given.copy()
+        return array.copy()
     size = np.abs(columns)
     leading = np.argmax(size >= (1.0 - _SIGN_TIE) * size.max(axis=0), axis=0)
     pivots = columns[leading, np.arange(columns.shape[1])]
     signs = np.where(pivots < 0, -1.0, 1.0).astype(columns.dtype, copy=False)
-    return (columns * signs).reshape(given.shape)
+    return (columns * signs).reshape(array.shape)
 
 
 def generalized_eigh(

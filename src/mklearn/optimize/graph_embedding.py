@@ -66,7 +66,7 @@ class Projection:
 
 
 class EmbeddingProblem(ABC):
-    """The steps of MKL-DR, whatever the kernels are given by.
+    """The steps of MKL-DR for any representation of the kernels.
 
     Coefficients are those of n samples, or coordinates with A'A = a'a.
     """
@@ -170,7 +170,7 @@ class EmbeddingProblem(ABC):
 class KernelProblem(EmbeddingProblem):
     """The steps of MKL-DR for kernel matrices among the samples.
 
-    What is costly is kept: T, which does not depend on A, the last combined kernel, and the last projections K_m A.
+    Costly results are kept: T, which does not depend on A, the last combined kernel, and the last projections K_m A.
     """
 
     def __init__(self, stack: KernelStack, graph: GraphPair) -> None:
@@ -337,7 +337,7 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
 
 
 def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -> Projection:
-    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending, given A'SA and A'S'A."""
+    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending, from A'SA and A'S'A."""
     values, inner = generalized_eigh(scatter, scatter_prime)
     return Projection(fix_signs(projection.coefficients @ inner), values, projection.ridge_amount)
 

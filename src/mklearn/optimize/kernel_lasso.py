@@ -1,4 +1,4 @@
-"""Choosing a few of many kernels: the group lasso in the kernels' feature spaces.
+"""Selection of a few of many kernels by the group lasso in the kernels' feature spaces.
 
 With centred kernels ``K_m = F_m F_m'`` of unit centred trace and centred targets T (n, c), each with rows scaled by
 roots of the sample weights, the problem for a penalty mu is
@@ -106,10 +106,10 @@ class KernelLasso:
         R = self._T.copy() if start is None else start.residuals.copy()
         swept = 0
         while True:
-            found = self._solution(penalty, B, R)
-            if found.gap <= self.tol or swept >= _MAX_SWEEPS:
-                return found
-            visited = np.flatnonzero((self._correlations(R) > penalty) | (found.sizes > 0))
+            solution = self._solution(penalty, B, R)
+            if solution.gap <= self.tol or swept >= _MAX_SWEEPS:
+                return solution
+            visited = np.flatnonzero((self._correlations(R) > penalty) | (solution.sizes > 0))
             for _ in range(10):
                 for m in visited:
                     self._update(int(m), penalty, B, R)

@@ -4,7 +4,18 @@
 
 This is the beta-step of MKL-DR (Lin, Liu, Fuh 2008, equation (22)). It is not convex. The paper relaxes it to a
 semidefinite program whose value is the smallest generalised eigenvalue and whose beta is 0 whenever the eigenvector has
-mixed signs.
+mixed signs. Deviation: the default is not this relaxation, whose weights can be several times above the optimum.
+
+Both methods work in coordinates where S' has a unit diagonal ("sdp" in whitened ones). They are therefore equivariant:
+K_m -> c_m K_m gives b_m -> b_m / c_m, and tolerances are relative. If several b are optimal, one of them is returned;
+if all are (S proportional to S'), equal weights in these coordinates.
+
+A kernel with S'_mm = 0 (constant under the second graph) gets weight 0, also where rounding has left up to 1e-12 of the
+largest S'_mm in its row. If S' is singular because kernels are linearly dependent, the solvers add a ridge of 1e-10 of
+the unit diagonal to both matrices. "exact" treats kernels that are equal up to scale as one and divides its weight
+equally among them, so that the combined kernel depends neither on their order nor on their number.
+
+Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
 """
 
 from __future__ import annotations
@@ -52,7 +63,7 @@ class KernelWeights:
     weights : array of shape (M,)
         Nonnegative, sum 1.
     value : float
-        b'Sb / b'S'b at ``weights``, for S and S' as given.
+        b'Sb / b'S'b at ``weights``, without a ridge.
     bound : float
         A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of the
         doubly nonnegative relaxation. "sdp": the smallest generalised eigenvalue, which is the value of the paper's
@@ -138,26 +149,6 @@ def kernel_weights(
     SolverFailed
         S_prime is zero or indefinite; the convex solver failed; or "sdp" returned beta = 0 (SCS does this), which has
         no direction to normalise.
-
-    Notes
-    -----
-    All methods work in coordinates where S' has a unit diagonal ("sdp" in whitened ones). They are therefore
-    equivariant: K_m -> c_m K_m gives b_m -> b_m / c_m, and tolerances are relative.
-
-    A kernel with S'_mm = 0 (constant under the second graph) gets weight 0, also where rounding has left up to 1e-12 of
-    the largest S'_mm in its row. If S' is singular because kernels are linearly dependent, the solvers add a ridge of
-    1e-10 of the unit diagonal to both matrices; ``value`` is the ratio of the matrices as given. "exact" treats kernels
-    that are equal up to scale as one and divides its weight equally among them (in unit-diagonal coordinates), so that
-    the combined kernel depends neither on their order nor on their number. "sdp" does not.
-
-    If several b are optimal, one of them is returned; if all are (S proportional to S'), equal weights in unit-diagonal
-    coordinates.
-
-    Deviation from the paper: the default is not its relaxation, whose weights can be several times above the optimum.
-
-    References
-    ----------
-    Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
     """
     start = perf_counter()
     check_choice(method, "method", get_args(Method))

@@ -115,7 +115,7 @@ class LandmarkProblem(EmbeddingProblem):
         return self._scatter(self.within, scaled, rho), self._scatter(self.total, scaled, rho)
 
     def _scatter(self, scatter: Array, scaled: Array, rho: float) -> Array:
-        """Compute 2 E'D S D E + rho I, given D E."""
+        """Compute 2 E'D S D E + rho I from S and D E."""
         matrix = symmetrized(2.0 * scaled.T @ (scatter @ scaled))
         matrix[np.diag_indices_from(matrix)] += rho
         return matrix
@@ -126,7 +126,7 @@ class LandmarkProblem(EmbeddingProblem):
         return np.asarray(solve_triangular(basis[rows], V[rows], lower=True, check_finite=False))
 
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
-        """Return D V of shape (D, p): the embedding of a sample is its features times it, less that of the mean."""
+        """Return D V of shape (D, p): a sample is embedded by its centred features times it."""
         return np.asarray(self.spread(weights)[:, None] * (self.basis @ coefficients))
 
     def _within_traces(self) -> Array:

@@ -90,7 +90,7 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Float
 
 
 def certified_bound(pencil: Pencil, multipliers: Floats, b: Floats) -> float:
-    """Compute a lower bound of the ratio from multipliers N, whatever the solver's accuracy.
+    """Compute a lower bound of the ratio from multipliers N, valid for any accuracy of the solver.
 
     For every N >= 0 (entry by entry) ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for all b >= 0; it is tight for
     the multipliers of `doubly_nonnegative`. The best of three bounds is returned: for N, for N = 0, and for N corrected

@@ -103,30 +103,30 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     array([0.5, 0.5])
     """
     check_choice(method, "method", get_args(Method))
-    given = as_square_matrix(Q, "Q")
-    check_symmetric(given, "Q")
-    given = symmetrized(given)
+    full = as_square_matrix(Q, "Q")
+    check_symmetric(full, "Q")
+    full = symmetrized(full)
     # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
-    centred = given - given.mean()
+    centred = full - full.mean()
     scale = float(np.abs(centred).max())
-    if scale <= 8 * np.finfo(float).eps * float(np.abs(given).max()):
+    if scale <= 8 * np.finfo(float).eps * float(np.abs(full).max()):
         # Q is constant, and so is the value.
-        theta = np.full(len(given), 1.0 / len(given))
-        return SimplexQP(theta, float(theta @ given @ theta), "exact", "optimal", 0.0)
+        theta = np.full(len(full), 1.0 / len(full))
+        return SimplexQP(theta, float(theta @ full @ theta), "exact", "optimal", 0.0)
     centred /= scale
     if method != "local":
         exact = _enumerate(centred)
         if exact is not None:
-            return _result(exact, given, centred, "exact", "optimal")
+            return _result(exact, full, centred, "exact", "optimal")
         if method == "exact":
             raise ConfigError(
-                f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(given)} entries: use "
+                f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(full)} entries: use "
                 "method='local' or 'auto'."
             )
     theta = _best_local(centred, _starts(centred))
     top = centred.diagonal().max()
     proven = not _concave_pairs(centred).any() and float(theta @ centred @ theta) >= top - _GAIN
-    return _result(theta, given, centred, "local", "optimal" if proven else "local")
+    return _result(theta, full, centred, "local", "optimal" if proven else "local")
 
 
 def simplex_projection(points: ArrayLike) -> Floats:
@@ -275,7 +275,7 @@ def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
 
 def _result(
     theta: Floats,
-    given: Floats,
+    full: Floats,
     centred: Floats,
     method: Literal["exact", "local"],
     status: Literal["optimal", "local"],
@@ -284,4 +284,4 @@ def _result(
     gradient = centred @ theta
     excess = gradient - float(theta @ gradient)
     residual = max(float(excess.max()), float(np.abs(excess[theta > 0]).max()), 0.0)
-    return SimplexQP(theta, float(theta @ given @ theta), method, status, residual)
+    return SimplexQP(theta, float(theta @ full @ theta), method, status, residual)

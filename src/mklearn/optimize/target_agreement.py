@@ -1,4 +1,4 @@
-"""How far a kernel agrees with the targets, in standard deviations of a kernel that says nothing of them.
+"""Agreement of a kernel with the targets, in standard deviations of a kernel that is independent of them.
 
 With the centred kernel K_c, centred targets T and sample weights w, samples i and j agree by ``h_ij = w_i w_j (K_c)_ij
 (TT')_ij``. Sums of h over pairs of different samples, or of different groups g and h, are compared with sums of the

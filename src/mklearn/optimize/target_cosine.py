@@ -1,11 +1,11 @@
-"""Two ways to decide by the outputs of a regression on class indicators: the largest output, or the largest cosine.
+"""Decisions by the outputs of a regression on class indicators: by the largest output, or the largest cosine.
 
 The cosine of an output f with the target e_k of a class, both about the class frequencies p, is
 
     cos_k = <f - p, e_k - p> / (|f - p| |e_k - p|).
 
 The largest output prefers classes of many training samples, which is right if new samples have the same frequencies;
-the cosine is that of kernel discriminants with class means.
+the cosine rule is equal to kernel discriminants with class means.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def gain_in_standard_errors(
 ) -> float:
     """Return the difference of two rates of correct predictions, (n,), of the same samples, over its standard error.
 
-    Samples of one set of ``left_out`` are not independent: the error is that of the sums over sets. It is 1 if a single
-    one of samples of equal weight is correct for ``one`` alone, and all others agree, 0 if both are correct for the
-    same samples, infinite if they differ alike for all samples.
+    Samples of one set of ``left_out`` are not independent: the error is computed from the sums over sets. The result is
+    1 if a single one of samples of equal weight is correct for ``one`` alone, and all others agree, 0 if both are
+    correct for the same samples, infinite if they differ alike for all samples.
     """
     weights = np.ones(len(one)) if sample_weight is None else sample_weight
     shares = weights / weights.sum()

@@ -1,4 +1,21 @@
-"""The trace-ratio problem: the global minimum of a ratio of traces over orthonormal columns."""
+"""The trace-ratio problem: the global minimum of a ratio of traces over orthonormal columns.
+
+    ``min tr(A'SA) / tr(A'S'A)  over A with A'A = I``
+
+is solved by Newton's method on ``f(rho) = min_A tr(A'(S - rho S')A)``, which is concave, decreasing, and zero at the
+optimal ratio. An iteration takes the eigenvectors of the p smallest eigenvalues of ``S - rho S'`` as A and the ratio of
+A as rho. The ratio starts from that of the full traces, an upper bound of the optimum, never increases and converges
+quadratically to the global optimum [1]_ [2]_.
+
+Without A'A = I the minimum is the smallest generalised eigenvalue and A has rank one: this is equation (18) of MKL-DR
+[3]_ as printed. The paper solves the ratio-trace problem instead, which is another one.
+
+References
+----------
+.. [1] Wang, Yan, Xu, Tang, Huang, "Trace ratio vs. ratio trace for dimensionality reduction", CVPR 2007.
+.. [2] Ngo, Bellalij, Saad, "The trace ratio optimization problem", SIAM Review 54, 2012.
+.. [3] Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +63,6 @@ def trace_ratio(
 ) -> TraceRatio:
     """Minimise a ratio of traces over orthonormal columns.
 
-    Solves ``min tr(A'SA) / tr(A'S'A) over A with A'A = I`` by Newton's method on
-    ``f(rho) = min_A tr(A'(S - rho S')A)``, which is concave, decreasing, and zero at the optimal ratio. An iteration
-    takes the eigenvectors of the p smallest eigenvalues of ``S - rho S'`` as A and the ratio of A as rho. The ratio
-    starts from that of the full traces, an upper bound of the optimum, never increases and converges quadratically to
-    the global optimum [1]_ [2]_.
-
     Parameters
     ----------
     S : array of shape (n, n)
@@ -73,17 +84,6 @@ def trace_ratio(
         ``n_components`` or ``max_iter`` is out of range.
     SolverFailed
         The denominator is not positive: S_prime is zero or indefinite, or its null space is too large.
-
-    Notes
-    -----
-    Without A'A = I the minimum is the smallest generalised eigenvalue and A has rank one: this is equation (18) of
-    MKL-DR [3]_ as printed. The paper solves the ratio-trace problem instead, which is another one.
-
-    References
-    ----------
-    .. [1] Wang, Yan, Xu, Tang, Huang, "Trace ratio vs. ratio trace for dimensionality reduction", CVPR 2007.
-    .. [2] Ngo, Bellalij, Saad, "The trace ratio optimization problem", SIAM Review 54, 2012.
-    .. [3] Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
     """
     s, s_prime = (symmetrized(as_square_matrix(M, name)) for M, name in ((S, "S"), (S_prime, "S_prime")))
     same_shape(s, s_prime)

@@ -168,9 +168,9 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             raise NotApplicable("the kernels are constant over the samples: no class can be discriminated")
         side = graph.L_prime if self.denominator == "total" else graph.L
         objective = RatioTraceObjective(list(stack), between_factor(graph.lda_classes), side, self.ridge * variance)
-        found = self._solved(objective)
-        omega, A = leading_directions(found.evaluation, wanted, found.ridge_amount)
-        self._set_projection(stack.combine(found.weights), found.weights, self._projection(found, omega, A))
+        solution = self._solved(objective)
+        omega, A = leading_directions(solution.evaluation, wanted, solution.ridge_amount)
+        self._set_projection(stack.combine(solution.weights), solution.weights, self._projection(solution, omega, A))
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
         wanted = self._wanted_of_classes(data)
@@ -180,34 +180,34 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         assert between is not None
         side = problem.total if self.denominator == "total" else problem.within
         objective = LandmarkRatioTrace(problem.blocks, side, between, self.ridge * variance)
-        found = self._solved(objective)
-        omega, V = leading_directions(found.evaluation, wanted, found.ridge_amount)
-        projection = self._projection(found, omega, problem.sample_coefficients(V))
-        coefficients = self._rescaled(found.weights, projection)
-        self._set_coefficients(data, problem.feature_coefficients(found.weights, coefficients))
+        solution = self._solved(objective)
+        omega, V = leading_directions(solution.evaluation, wanted, solution.ridge_amount)
+        projection = self._projection(solution, omega, problem.sample_coefficients(V))
+        coefficients = self._rescaled(solution.weights, projection)
+        self._set_coefficients(data, problem.feature_coefficients(solution.weights, coefficients))
 
     def _solved(self, objective: Objective) -> ConvexRatioTrace:
         """Return the optimum, or the start for equal weights; set the attributes that describe it."""
         learned = self.kernel_weights == "learned"
-        found = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter if learned else 0, tol=self.tol)
-        self.theta_ = found.theta
-        self.objective_ = found.value
-        self.objective_history_ = found.history
-        self.gradient_ = found.gradient
-        self.certificate_ = {"value": found.value, "bound": found.bound, "gap": found.gap}
-        self.n_iter_ = len(found.history)
-        self.status_ = found.status if learned else "uniform"
-        return found
+        solution = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter if learned else 0, tol=self.tol)
+        self.theta_ = solution.theta
+        self.objective_ = solution.value
+        self.objective_history_ = solution.history
+        self.gradient_ = solution.gradient
+        self.certificate_ = {"value": solution.value, "bound": solution.bound, "gap": solution.gap}
+        self.n_iter_ = len(solution.history)
+        self.status_ = solution.status if learned else "uniform"
+        return solution
 
-    def _projection(self, found: ConvexRatioTrace, omega: Array, A: Array) -> Projection:
+    def _projection(self, solution: ConvexRatioTrace, omega: Array, A: Array) -> Projection:
         """Return directions with A'(K L_d K + lambda K)A = I, K of theta, in the scale of the other embeddings.
 
         With the kernel of weights theta/s: A'S'A = I for S' = 2(K L_t K + lambda/s K), and A'SA = diag(within / total).
         """
-        s = float(found.theta.sum())
+        s = float(solution.theta.sum())
         if self.denominator == "total":
             eigenvalues, total = np.maximum(1.0 - omega, 0.0), np.ones_like(omega)
         else:
             eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
         self.ratios_ = omega
-        return Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, found.ridge_amount / s)
+        return Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, solution.ridge_amount / s)

@@ -161,10 +161,10 @@ class RatioTraceEmbedding(KernelEmbedding):
 
     def _rescaled(self, weights: Array, projection: Projection) -> Array:
         """Set the attributes that do not depend on the form of the coefficients, and return these in their scale."""
-        found = projection.coefficients.shape[1]
-        if found == 0 or (self.n_components is not None and found < self.n_components):
+        n_columns = projection.coefficients.shape[1]
+        if n_columns == 0 or (self.n_components is not None and n_columns < self.n_components):
             raise NotApplicable(
-                f"the combined kernel has {found} discriminating directions, fewer than "
+                f"the combined kernel has {n_columns} discriminating directions, fewer than "
                 f"n_components={self.n_components}: ask for fewer, or use richer kernels"
             )
         self.kernel_weights_ = weights

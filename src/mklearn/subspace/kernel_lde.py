@@ -18,7 +18,7 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 class KernelLDE(RatioTraceEmbedding):
     """Kernel local discriminant embedding.
 
-    Minimises tr((A'S'A)^-1 A'SA) with S = 2 K L K + rho I and S' = 2 K L' K + rho I, K = sum_m beta_m K_m with given
+    Minimises tr((A'S'A)^-1 A'SA) with S = 2 K L K + rho I and S' = 2 K L' K + rho I, K = sum_m beta_m K_m with fixed
     weights. L joins near samples of one class, L' near samples of different classes, and
     rho = ridge * tr(2 K L' K) / n.
 
@@ -26,12 +26,8 @@ class KernelLDE(RatioTraceEmbedding):
     ----------
     n_components : int, optional
         At most the number of samples; by default the number of classes less one, as for KernelFDA.
-    kernels, kernel_weights
-        As for `mklearn.subspace.kfd.KernelFDA`.
-    ridge : float
-        Relative to the mean diagonal entry of S', added to both matrices.
-    scaling : {"total", "within", "unit", "orthonormal"}
-        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it.
+    kernels, kernel_weights, ridge, scaling
+        As for `mklearn.subspace.kfd.KernelFDA`, with S' in place of the total scatter.
     k : int
         Number of neighbours of the same class.
     k_prime : int

@@ -27,7 +27,7 @@ from mklearn.subspace.kernel_embedding import KernelEmbedding
 class KernelMMC(KernelEmbedding):
     """Kernel maximum margin criterion.
 
-    Maximises tr(A'K (L_b - lambda L_w) K A) with K = sum_m theta_m K_m for given kernel weights theta, L_b = P - J and
+    Maximises tr(A'K (L_b - lambda L_w) K A) with K = sum_m theta_m K_m for fixed kernel weights theta, L_b = P - J and
     L_w = I - P (P the projector onto class means, J = 11'/n), over the coefficients A of the training samples.
 
     Parameters
@@ -104,8 +104,8 @@ class KernelMMC(KernelEmbedding):
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
-        given = self.trade_off
-        self.trade_off_ = kernel_trace_ratio(kernel, labels) if isinstance(given, str) else float(given)
+        by_ratio = isinstance(self.trade_off, str)
+        self.trade_off_ = kernel_trace_ratio(kernel, labels) if by_ratio else float(self.trade_off)
         p = self._wanted_components(stack.n_columns, labels)
         check_not_constant(kernel)
         values, coefficients = margin_step(

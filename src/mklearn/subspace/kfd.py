@@ -18,7 +18,7 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis, multi-class.
 
     Minimises the ratio trace of the within-class to the total scatter in the feature space of K = sum_m beta_m K_m,
-    with given kernel weights beta:
+    with fixed kernel weights beta:
 
         tr((A'S'A)^-1 A'SA),   S = 2 K (I - P) K + rho I,   S' = 2 K (I - J) K + rho I,
 
@@ -33,7 +33,7 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
         "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
         (n_samples, n_features) or several views; see `mklearn.kernels.transform.StackTransform`.
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
-        The average, one kernel by its position, or given weights (scaled to sum 1).
+        The average, one kernel by its position, or weights (scaled to sum 1).
     ridge : float
         Relative to the mean diagonal entry of the total scatter, added to both matrices. With 0 a nonsingular kernel
         maps every class to one point.

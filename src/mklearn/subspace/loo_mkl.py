@@ -53,10 +53,8 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         Largest number of L-BFGS-B iterations.
     tol : float
         Stop when an iteration decreases L by less than this, relatively.
-    ridge : float
-        Of the discriminant analysis: added to both matrices, relative to their scale, as for `KernelFDA`.
-    scaling : {"total", "within", "unit", "orthonormal"}
-        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it.
+    ridge, scaling
+        As for `KernelFDA`.
     kernel_weights : {"learned", "uniform"}
         "uniform": equal shares, with no optimisation. The difference to "learned" is what the learned weights alone
         change; ``shrinkage``, ``max_iter`` and ``tol`` are ignored.
@@ -82,7 +80,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     n_iter_ : int
         Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
-        "uniform": equal shares, because no better ones were found or they were asked for.
+        "uniform": equal shares, because no better ones were solution or they were asked for.
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -140,16 +138,16 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         targets = class_targets(class_structure(labels))
         objective = LeaveOneOutRidge(list(stack), targets, self.regularisation)
         if self.kernel_weights == "uniform":
-            found = equal_share_weights(objective)
+            solution = equal_share_weights(objective)
         else:
-            found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
-        self._fit_ratio_trace(stack, found.weights, lda_graph(labels), labels)
-        self.shares_ = found.shares
-        self.optimal_shares_ = found.optimal_shares
-        self.objective_ = found.value
-        self.regularisation_ = found.ridge
-        self.uniform_objective_ = found.uniform_value
-        self.objective_history_ = found.history
-        self.gradient_ = found.gradient
-        self.n_iter_ = len(found.history)
-        self.status_ = found.status
+            solution = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
+        self._fit_ratio_trace(stack, solution.weights, lda_graph(labels), labels)
+        self.shares_ = solution.shares
+        self.optimal_shares_ = solution.optimal_shares
+        self.objective_ = solution.value
+        self.regularisation_ = solution.ridge
+        self.uniform_objective_ = solution.uniform_value
+        self.objective_history_ = solution.history
+        self.gradient_ = solution.gradient
+        self.n_iter_ = len(solution.history)
+        self.status_ = solution.status

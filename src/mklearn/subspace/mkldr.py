@@ -111,9 +111,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         Largest number of beta-steps. Few steps are early stopping: a smaller f need not give a better accuracy.
     tol : float
         Stop when f changes by less than this, relatively, from one A-step to the next.
-    scaling : {"total", "within", "unit", "orthonormal"}
-        Final scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on
-        it. It does not affect the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
+    scaling
+        As for `mklearn.subspace.kfd.KernelFDA`. It does not affect the alternation, which has A'S'A = I (A'A = I for
+        "trace_ratio").
     solver : str
         For "sdp", and "exact" above 14 kernels: "auto" is MOSEK with a valid licence, else CLARABEL.
     kernel_weights : {"learned", "uniform"}

@@ -80,8 +80,8 @@ class MMC(LinearEmbedding):
         p = checked_components(self.n_components, d, f"there are {d} features", default=min(classes.n_classes - 1, d))
         span = centred_span(features).require_variance()
         coordinates = span.coordinates()
-        given = self.trade_off
-        self.trade_off_ = trace_ratio(coordinates, labels) if isinstance(given, str) else float(given)
+        by_ratio = isinstance(self.trade_off, str)
+        self.trade_off_ = trace_ratio(coordinates, labels) if by_ratio else float(self.trade_off)
         values, vectors = generalized_eigh(
             coordinates.T @ margin_laplacian(labels, self.trade_off_).apply(coordinates), which="largest"
         )
