@@ -59,16 +59,8 @@ def inner_folds(
         raise DataError(f"inner folds need one label for each sample and at least 2 folds: {labels.shape}, {n_folds}")
     classes, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     of_classes = target == "classes"
-    if of_classes and classes.size < 2:
-        raise NotApplicable(
-            f"inner cross-validation needs two classes or more; the training samples have {classes.size}"
-        )
-    if of_classes and sizes.min() < 2:
-        raise NotApplicable(
-            "inner cross-validation needs two training samples of each class; class "
-            f"{classes[sizes.argmin()]!s} has one: "
-            "raise the training size, or give the parameters and the dimension instead of choosing them"
-        )
+    if of_classes:
+        _check_classes(classes, sizes)
     most = len(labels)
     if groups is not None:
         most = min(groups_of_classes(labels, groups)) if of_classes else np.unique(groups).size
@@ -89,6 +81,18 @@ def inner_folds(
     else:
         dealt = _dealt(codes, sizes, n_folds, rng.permutation(codes.size))
     return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in np.unique(dealt)]
+
+
+def _check_classes(classes: NDArray[Any], sizes: Labels) -> None:
+    if classes.size < 2:
+        raise NotApplicable(
+            f"inner cross-validation needs two classes or more; the training samples have {classes.size}"
+        )
+    if sizes.min() < 2:
+        raise NotApplicable(
+            f"inner cross-validation needs two training samples of each class; class {classes[sizes.argmin()]!s} has "
+            "one: raise the training size, or give the parameters and the dimension instead of choosing them"
+        )
 
 
 def number_folds(y: NDArray[np.float64], n_folds: int, rng: np.random.Generator) -> Labels:

@@ -70,14 +70,13 @@ class SideBySide(TransformerMixin, BaseEstimator):
         DataError
             X is not several views, lacks one, or has features that are not finite numbers.
         """
-        names = self._views_of(X).names if self.views is None else self.views
+        views = self._views_of(X)
+        names = views.names if self.views is None else list(map(str, self.views))
         self._learned = {
-            str(name): view.transformer().fit(view)
-            for name in names
-            if isinstance(view := self._views_of(X)[str(name)], LearnedView)
+            name: views[name].transformer().fit(views[name]) for name in names if isinstance(views[name], LearnedView)
         }
-        self._forms = {str(name): table_form(self._views_of(X)[str(name)]) for name in names}
-        tables = self._tables(X, names)
+        self._forms = {name: table_form(views[name]) for name in names}
+        tables = self._tables(views)
         self.widths_ = {name: int(table.shape[1]) for name, table in tables.items()}
         features = np.concatenate(list(tables.values()), axis=1)
         self._imputer = FeatureImputer(self.impute).fit(features)
@@ -99,19 +98,19 @@ class SideBySide(TransformerMixin, BaseEstimator):
         views = self._views_of(X)
         for name, form in self._forms.items():
             check_form(views[name], form, f"view {name!r}")
-        tables = self._tables(X, list(self.widths_))
+        tables = self._tables(views)
         return self._scaler.transform(self._imputer.transform(np.concatenate(list(tables.values()), axis=1)))
 
-    def _tables(self, X: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    def _tables(self, views: Views) -> dict[str, NDArray[Any]]:
         """Return the features of each view."""
-        found = {}
-        for name in map(str, names):
-            view = self._views_of(X)[name]
+        tables = {}
+        for name in self._forms:
+            view = views[name]
             if isinstance(view, SampleView) and name not in self._learned:
                 raise DataError(f"view {name!r} is {view!r} and has no features")
             table = self._learned[name].transform(view) if name in self._learned else view
-            found[name] = as_float_array(table, f"view {name!r}", ndim=2, may_have_nan=self.impute != "none")
-        return found
+            tables[name] = as_float_array(table, f"view {name!r}", ndim=2, may_have_nan=self.impute != "none")
+        return tables
 
     @staticmethod
     def _views_of(X: Any) -> Views:

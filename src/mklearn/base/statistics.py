@@ -185,10 +185,10 @@ def paired_sample_difference(
     difference = mean(np.nanmean(table, axis=1))
     if 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
-    found = _difference(difference, _spread(table, n_train, bounds), disagreement)
+    result = _difference(difference, _spread(table, n_train, bounds), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other):
-        return _exact_difference(found, int((table == 1.0).sum()), int((table == -1.0).sum()))
-    return found
+        return _exact_difference(result, int((table == 1.0).sum()), int((table == -1.0).sum()))
+    return result
 
 
 def _are_outcomes(values: NDArray[np.float64]) -> bool:
@@ -225,10 +225,7 @@ def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: floa
     ----------
     Nadeau and Bengio (2003), section 4.1.1; for repeated k-fold cross-validation, Bouckaert and Frank (2004).
     """
-    finite = _finite(values)
-    if finite.size < 2 or not n_train * n_test > 0:
-        return Interval(mean(finite), math.nan, math.nan)
-    return Interval(*_difference(mean(finite), _resampled_spread(finite, n_train, n_test), math.nan)[:3])
+    return Interval(*_resampled(_finite(values), n_train, n_test, fewest=2)[:3])
 
 
 def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_test: float) -> Difference:
@@ -236,10 +233,8 @@ def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_tes
 
     Values (J,) are of two methods on the same splits. A split where either is not finite is left out.
     """
-    finite = _finite(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
-    if finite.size < FEWEST_SPLITS or not n_train * n_test > 0:
-        return _NO_DIFFERENCE._replace(mean=mean(finite))
-    return _difference(mean(finite), _resampled_spread(finite, n_train, n_test), math.nan)
+    differences = _finite(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
+    return _resampled(differences, n_train, n_test, FEWEST_SPLITS)
 
 
 def success_values(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
@@ -305,8 +300,12 @@ def _variance_of_test_samples(values: NDArray[np.float64], tested: NDArray[np.bo
     return between * n_samples / max(n_samples - 1, 1) * left + (total - between) / float(n_test.mean())
 
 
-def _resampled_spread(values: NDArray[np.float64], n_train: float, n_test: float) -> _Spread:
-    return _Spread(float(values.var(ddof=1)) * (1.0 / values.size + n_test / n_train), values.size - 1)
+def _resampled(values: NDArray[np.float64], n_train: float, n_test: float, fewest: int) -> Difference:
+    """Compute the mean of finite values and Nadeau and Bengio's interval, if there are enough values for one."""
+    if values.size < fewest or not n_train * n_test > 0:
+        return _NO_DIFFERENCE._replace(mean=mean(values))
+    variance = float(values.var(ddof=1)) * (1.0 / values.size + n_test / n_train)
+    return _difference(mean(values), _Spread(variance, values.size - 1), math.nan)
 
 
 def _difference(value: float, spread: _Spread, disagreement: float) -> Difference:

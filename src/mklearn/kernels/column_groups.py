@@ -63,12 +63,12 @@ def group_kernels(
     check_choice(unknown, "unknown", get_args(Unknown))
     check_integer(least, "least", 1)
     known = _known(columns)
-    found = {str(name): _columns_of(str(name), chosen, known) for name, chosen in groups.items()}
-    missing = list(dict.fromkeys(each for chosen in found.values() for each in chosen if each not in known))
-    kept = {name: [each for each in chosen if each in known] for name, chosen in found.items()}
+    named = {str(name): _columns_of(str(name), chosen, known) for name, chosen in groups.items()}
+    every = dict.fromkeys(each for chosen in named.values() for each in chosen)
+    missing, total = [each for each in every if each not in known], len(every)
+    kept = {name: [each for each in chosen if each in known] for name, chosen in named.items()}
     small = [name for name, chosen in kept.items() if len(chosen) < least]
     if missing and unknown != "ignore":
-        total = len({each for chosen in found.values() for each in chosen})
         message = f"{len(missing)} of the {total} columns that groups name are unknown: {_shown(missing)}"
         if unknown == "error":
             raise DataError(message)
