@@ -90,10 +90,9 @@ def target_counts(table: pd.DataFrame) -> str:
             f"standard deviation {y.std():.3g}"
         )
     ordered = sorted(Counter(map(str, table["label"])).items(), key=lambda item: (-item[1], natural_key(item[0])))
-    start = f"{len(table)} samples of {len(ordered)} classes"
+    start, most, least = f"{len(table)} samples of {len(ordered)} classes", ordered[0][1], ordered[-1][1]
     if len(ordered) <= CLASSES_SHOWN:
         return f"{start}: " + ", ".join(f"{name} {n}" for name, n in ordered)
-    (_, most), (_, least) = ordered[0], ordered[-1]
     if most == least:
         return f"{start}, {most} of each"
     smallest = ", ".join(f"{name} {n}" for name, n in ordered[::-1][:5])

@@ -66,23 +66,18 @@ def text(
         label_column=target or label, task="numbers" if target else "classes", group_column=group_column,
         missing_views="mean",
     )  # fmt: skip
-    views = dict(samples.tables)
-
-    def column(name: str) -> list[str]:
-        path = by_stem[_SAMPLES]
-        frame = read_frame(path, ("id", name))
-        require_columns(frame, (name,), path)
-        of_id = dict(zip(frame["id"], column_text(frame[name], path, name, may_be_empty=True), strict=True))
-        return [str(of_id[sample]) for sample in samples.ids]
-
+    path = by_stem[_SAMPLES]
+    frame = read_frame(path, [name for name in ("id", filled_column, part_column) if name])
+    require_columns(frame, [name for name in (filled_column, part_column) if name], path)
+    about = frame.set_index("id").loc[samples.ids]
+    views, ids = dict(samples.tables), samples.ids
     if filled_column is not None:
-        filled = [cell.split("+") for cell in column(filled_column)]
+        filled = [cell.split("+") for cell in column_text(about[filled_column], path, filled_column, may_be_empty=True)]
         for name, table in views.items():
             views[name] = np.where(np.array([stems[name] in names for names in filled])[:, None], np.nan, table)
-    views |= {name: _root(views[name], by_stem[stems[name]]) for name in kernels}
-    ids = samples.ids
     if part_column is not None:
-        ids = np.array([f"{part}/{name}" for part, name in zip(column(part_column), ids, strict=True)])
+        ids = np.array([f"{part}/{name}" for part, name in zip(about[part_column], ids, strict=True)])
+    views |= {name: _root(views[name], by_stem[stems[name]]) for name in kernels}
     return replace(samples, ids=ids, tables=views, notes=())
 
 
