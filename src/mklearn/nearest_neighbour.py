@@ -87,7 +87,7 @@ def nearest_neighbour_indices(
 ) -> NDArray[np.intp]:
     """Find the nearest training sample of each test sample, (m,), with all components of an embedding.
 
-    Parameters and errors are those of :func:`accuracy_by_dimension`. Of several samples at the same distance it is the
+    Parameters and errors are those of :func:`accuracy_by_dimension`. Ties go to the
     first of the first class, or without labels the first.
     """
     first, second = _embeddings(Z_train, Z_test)

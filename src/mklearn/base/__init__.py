@@ -1,1 +1,1 @@
-"""What estimators share: checks of samples, labels and parameters, kernel input, folds, the span of the samples."""
+"""Code that estimators share: validation, kernel input, landmark features, folds, statistics."""

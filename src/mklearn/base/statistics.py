@@ -35,7 +35,7 @@ are averaged first, sample by sample; a draw then counts as one split, and its n
 models are trained on or validated by.
 
 One test set, on which each method has one model or the models of one draw, says nothing about other training samples:
-V is A, and the interval is of the models as they were fitted. Of an accuracy it is then exact (Clopper and Pearson),
+V is A, and the interval is for the fitted models. For an accuracy it is exact (Clopper and Pearson),
 and two methods are compared by the samples on which one of them alone is right (McNemar's exact test). A is DeLong's
 variance of the area under the ROC curve.
 
@@ -83,7 +83,7 @@ class Difference(NamedTuple):
     """For the two-sided test of no difference. Below 0.05 exactly if the interval does not contain 0, except for a
     single test set."""
     disagreement: float
-    """Share of the test samples on which exactly one of the two is right; NaN where samples are not known."""
+    """Share of the test samples on which exactly one of the two is right; NaN if single samples are unknown."""
 
 
 _NO_DIFFERENCE = Difference(*[math.nan] * 5)
@@ -128,7 +128,7 @@ def sample_interval(
     -------
     interval : Interval
         Wilson's for a metric from 0 to 1: inside these, and not of length 0 where every sample is right. For another
-        one symmetric. Of a single test set exact where all values are 0 or 1, see the module.
+        one symmetric. For a single test set it is exact if all values are 0 or 1, see the module.
 
     References
     ----------

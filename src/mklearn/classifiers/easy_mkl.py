@@ -51,7 +51,7 @@ class EasyMKL(CombinedSVC):
     Notes
     -----
     Deviations: the paper classifies by the same problem on the weighted kernel; here a support vector machine does, as
-    for the other methods of this room. Of more than two classes the machines share the mean weights.
+    for the other methods of this room. With more than two classes the machines share the mean weights.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -21,7 +21,7 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
     Embedded samples, less the mean of the training embedding, are scaled to unit length: with a ridge, new samples are
-    closer to the mean than training samples, so that lengths do not discriminate classes. Of a single component
+    closer to the mean than training samples, so that lengths do not discriminate classes. With a single component
     only the sign would be left: it is divided by its mean length over the training samples, and the machine has no
     intercept, so that the sign still decides.
 

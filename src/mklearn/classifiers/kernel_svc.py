@@ -67,7 +67,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     Sample weights bound the dual variables: alpha_i <= C w_i. With ``C_scale="variance"`` the variance is weighted too.
 
     The machines are scikit-learn's (LIBSVM). Votes lose 10 accuracy points where classes are many and samples few
-    (Caltech-101). Of classes with equally many votes, the one with the larger outputs is predicted. There are no
+    (Caltech-101). Ties in votes go to the class with the larger outputs. There are no
     probabilities: scikit-learn's would come from another cross-validation.
 
     For more samples than kernel matrices take, put scikit-learn's linear machine behind `LandmarkFeatures`, or see

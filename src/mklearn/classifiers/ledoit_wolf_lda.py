@@ -134,7 +134,7 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute the cosine with each class mean, or minus the squared distance to it, shape (m, n_classes).
 
-        The cosine of one component is a sign. Of two classes the component itself is taken, with the sign of each
+        The cosine of one component is a sign. With two classes the component itself is used, with the sign of each
         class, which ranks the samples; of more the distance decides.
         """
         Z = np.asarray(self.transform(X), dtype=np.float64)

@@ -48,7 +48,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
 
     A support vector machine on k(x, z) = sum_m eta_m(x) k_m(x, z) eta_m(z), where the gates eta_m are softmax or
     sigmoid functions of linear functions of gating features, learned by descent in the machine's objective; see
-    `mklearn.optimize.localized_mkl`. Of more than two classes, each has its own machine and gates, against the rest.
+    `mklearn.optimize.localized_mkl`. With more than two classes, each has its own machine and gates, one-vs-rest.
 
     Parameters
     ----------

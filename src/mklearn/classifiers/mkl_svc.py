@@ -20,7 +20,7 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
     """Multiple kernel learning with a support vector machine: kernel weights and machine from one convex problem.
 
     Minimises the objective of the machine on sum_m theta_m K_m over theta >= 0 with ||theta||_p <= M^(1/p - 1); see
-    `mklearn.optimize.svm_weights`. Of more than two classes, each has its own machine and weights, against the rest.
+    `mklearn.optimize.svm_weights`. With more than two classes, each has its own machine and weights, one-vs-rest.
 
     Parameters
     ----------

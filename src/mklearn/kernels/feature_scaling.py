@@ -88,7 +88,7 @@ class FeatureScaler:
           interpolated, outside their range the nearest quantile is taken. Any increasing map of a feature (a
           logarithm) leaves the ranks of the training samples the same.
         - "log": log(1 + x / s) of each feature x >= 0, standardised; s is the median of its positive values in the
-          training samples. Of new samples, what is negative counts as 0.
+          training samples. Negative values of new samples count as 0.
     clip : bool
         Whether scaled features of new samples are brought to at most half the width of the training samples'
         range outside of it. Not for "unit", which has a range of its own.
@@ -248,9 +248,10 @@ class SparseScaler:
 
 
 def is_heavy_tailed(X: Any) -> bool:
-    """Return whether features are nonnegative and most of them are skewed to large values: "log" suits them.
+    """Return whether "log" suits features: they are nonnegative and most of them are skewed to large values.
 
-    Features of two values are not counted. A table may be sparse, or have NaN. Of many features some are looked at.
+    Features of two values are not counted. A table may be sparse, or have NaN. If there are many features, only a
+    subset is checked.
     """
     table = X.tocsc() if is_sparse(X) else X
     if not _are_nonnegative(table.data if is_sparse(X) else table):

@@ -18,7 +18,7 @@ def landmark_ridge(problem: LandmarkProblem, cross: Array, weights: Array, amoun
     """Minimise the squared error of targets with penalty lambda tr(W'W), lambda = ``amount``, and a free intercept.
 
     With K = Phi Theta Phi', D = Theta^(1/2) and the products C = Phi'Y, (D, c), of features and targets about their
-    means, W = (D S_T D + lambda I)^-1 D C. Of class indicators C has the class sums of the centred features. Returns D
+    means, W = (D S_T D + lambda I)^-1 D C. For class indicators C has the class sums of the centred features. Returns D
     W, (D, c): what a sample's features are multiplied by. Raises `SolverFailed` where lambda is below the rounding of
     the scatter.
     """

@@ -55,7 +55,7 @@ def ridge_path(
 ) -> RidgePath:
     """Fit kernel ridge regression of targets Y (n, c) with the ridge of the smallest left-out error.
 
-    K, (n, n), is symmetric, centred or not, and stays as it is. Of equal errors the larger ridge is chosen; with
+    K, (n, n), is symmetric, centred or not, and not modified. Ties go to the larger ridge; with
     ``each_target`` each target has one of its own. A sample of weight 2 counts as two equal ones, which are left out
     together, as the samples of a group are.
 

@@ -23,8 +23,8 @@ Array = NDArray[np.floating[Any]]
 def target_cosines(outputs: Array, frequencies: Array) -> Array:
     """Compute the cosine of outputs (m, c) with the target of each class, both about the class frequencies (c,).
 
-    Rows of outputs sum to 1; the cosines of outputs that are the frequencies are 0. Of two classes the cosine is only a
-    sign: in its place the deviation over the length of the target, which has that sign and ranks the samples.
+    Rows of outputs sum to 1; the cosines of outputs that are the frequencies are 0. With two classes the cosine is only
+    a sign, so the deviation over the length of the target replaces it, which has the same sign and ranks the samples.
     """
     deviations = outputs - frequencies
     # <f - p, e_k - p> = (f_k - p_k) - <f - p, p>, |e_k - p|^2 = 1 - 2 p_k + |p|^2

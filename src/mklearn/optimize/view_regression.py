@@ -1,7 +1,7 @@
 """Kernel ridge regression of a view on the other views, to complete samples that lack it.
 
-A kernel on one view has the feature map phi, and the other views together the kernel S. Of a sample x without the view,
-phi(x) is estimated by the ridge regression of phi on S, fitted to the samples o that have the view:
+A kernel on one view has the feature map phi, and the other views together the kernel S. For a sample x without the
+view, phi(x) is estimated by the ridge regression of phi on S, fitted to the samples o that have the view:
 
     phi(x) = sum_i b_i(x) phi(x_i),    b(x) = 1/n + (s(x) - mean of S_oo) H (H S_oo H + lambda I)^-1 H,
 

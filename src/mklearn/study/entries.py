@@ -69,8 +69,8 @@ def each_once(names: Any) -> Any:
 
 
 def kind_in(table: Mapping[str, Row]) -> Any:
-    """Return what the schema of study files says of ``kind``: a name in a table, or that of a package outside."""
-    outside_kind = {"type": "string", "pattern": r"^[\w.]+:\w+$", "description": "Of another package: module:name."}
+    """Return the JSON schema of ``kind``: a name in a table, or ``module:name`` of another package."""
+    outside_kind = {"type": "string", "pattern": r"^[\w.]+:\w+$", "description": "For another package: module:name."}
     return WithJsonSchema({"anyOf": [{"enum": sorted(table)}, outside_kind]})
 
 

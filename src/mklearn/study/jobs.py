@@ -227,7 +227,7 @@ class Jobs:
         """Plan fits, which read labels, and what the views of their methods are made from.
 
         ``matrices`` of distances that kernels are made from, and as ``sources`` images and the features of descriptors,
-        each once. Of a method with landmarks on samples in blocks ``moments`` and ``blocks`` of features.
+        each once. Methods with landmarks on blocks of samples read ``moments`` and ``blocks`` of features.
         """
         for (key, protocol, method), fit in self.plan.fits.items():
             dataset, matrices = self.plan.datasets[key], [name.split("/") for name in fit.spec.pairwise]

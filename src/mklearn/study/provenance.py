@@ -126,7 +126,7 @@ def code_files(rule: str, modules: Iterable[str] = (), scripts: Path = SCRIPTS) 
     """Return the source files behind a rule such as ``fit``, sorted.
 
     These are the folders that count for the rule, its script, and the modules that its specification names (a method,
-    a descriptor, a reader), with what their files import from each other. Of other packages all modules count.
+    a descriptor, a reader), with what their files import from each other. For other packages all modules count.
     """
     folders, script = _FOLDERS.get(rule, ()), scripts / f"{_SCRIPT_OF.get(rule, rule)}.py"
     files = {script} | {file for folder in folders for file in _files_in(PACKAGE / folder)}

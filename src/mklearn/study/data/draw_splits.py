@@ -226,7 +226,7 @@ def validation_folds(
     Parameters
     ----------
     folds : int
-        At least 2. What the folds do not divide goes to the last ones, with `in_order` to the first.
+        At least 2. Remaining samples go to the last folds, with `in_order` to the first.
     repeats : int
         Number of test parts drawn. Models of one repeat have the same test part, and are numbered by ``Split.fold``.
     test_share : float

@@ -54,7 +54,7 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
 
     Where entries are better than the reference with certainty, the best mean of those: another one that is as high on
     average may owe it to a few splits. Else the best of those that failed in no split, if there are any, as means over
-    other splits don't compare. Of equal ones the first; None where no entry has a value.
+    other splits don't compare. Ties go to the first; None if no entry has a value.
     """
     larger_is_better = metric_named(metric).larger_is_better
     rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))

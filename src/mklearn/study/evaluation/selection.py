@@ -30,7 +30,7 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     """Choose the candidate with the highest mean score, its row, and its number of leading dimensions.
 
     Mean validation scores (n_candidates, n_dimensions) are for the first q dimensions in column q - 1, and NaN
-    where a candidate has none; SolverFailed is raised if none has any. Of scores within 1e-9 of the best: the fewest
+    where a candidate has none; SolverFailed is raised if none has any. Among scores within 1e-9 of the best, the fewest
     dimensions, then the candidate that comes first. List simpler candidates first.
 
     ``components="all"`` compares candidates at the largest dimension that they have. "one_standard_error" takes the

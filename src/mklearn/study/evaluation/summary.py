@@ -72,7 +72,7 @@ def summarise(
         Rule of a reference with several that methods without a rule are compared with: the headline's; "" is the first.
     published : sequence of dict
         ``value`` (a fraction), ``source`` and perhaps ``std``, ``dimension``, ``repeats``, and some of `NAMED_BY`; a
-        key that is absent or None matches anything, but an absent metric is the accuracy. Of several that match a row,
+        key that is absent or None matches anything, but an absent metric is the accuracy. If several match a row,
         the one that names most keys is taken.
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.

@@ -25,14 +25,14 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
     model : path
         A model file, such as ``results/photos/model.mklearn``.
     sources : paths
-        Of a model on images one folder, with images at any depth, or one image. Of a model on tables one file that
+        For a model on images one folder, with images at any depth, or one image. For a model on tables one file that
         holds all views, a folder of files that are named as the study's, or ``VIEW=FILE`` for each view.
 
     Returns
     -------
     frame : DataFrame
         Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
-        ``decision_CLASS`` where it has decision values. Of a method that predicts numbers ``id``, ``predicted`` and,
+        ``decision_CLASS`` where it has decision values. For a regressor ``id``, ``predicted`` and,
         where it has ``predict_interval``, ``low_90`` and ``high_90``, the ends of an interval that holds nine of ten
         numbers. Images that can't be read are the last rows, and ``problem`` says why; without any there is no such
         column.

@@ -28,7 +28,7 @@ FILE_WIDTH = 560
 SCALE = 2
 """Pixels of the PNG per pixel of the SVG."""
 MAX_COLOURS = 8
-"""Up to this many classes or kernels have colours of the scheme; more take hues. So many methods have solid lines."""
+"""Number of colours in the scheme, and of methods with solid lines; more classes or kernels take hues."""
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONGEST = 120

@@ -119,7 +119,7 @@ def embedding_section(results: Results) -> Section:
 def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
     """Draw the first two dimensions of one repeat by class; up to twelve classes are named at their median.
 
-    Rings are training samples, dots test samples. A class is highlighted under the pointer. Of an embedding in one
+    Rings are training samples, dots test samples. A class is highlighted under the pointer. For an embedding in one
     dimension, whose second one is 0, each class has a row, with training samples above test samples.
     """
     points = thinned(points).astype({"label": str, "role": str})

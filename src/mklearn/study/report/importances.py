@@ -17,7 +17,7 @@ from mklearn.study.report.tables import Column, Table, number, words
 from mklearn.study.report.wording import plural, value
 
 DRAWN = 20
-"""So many features of a view are in its figure, the most important ones."""
+"""Maximum number of features of a view in its figure."""
 TEXTS, NUMBERS = ("view", "feature", "measure", "message"), ("loss", "low", "high", "splits", "permutations")
 
 

@@ -21,7 +21,7 @@ from mklearn.study.report.tables import Cell, Column, Table, number, words
 from mklearn.study.report.wording import DASH, count, enumeration, percent, scientific
 
 SHOWN = 5
-"""So many of the largest weights are in the table."""
+"""Number of the largest weights in the table."""
 WORST = {
     "min_eigenvalue": "min", "off_diagonal_mass": "min", "bandwidth": "median", "identity_like": "max", "shift": "max",
     "constant": "max",

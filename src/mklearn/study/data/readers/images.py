@@ -25,7 +25,7 @@ MOST_BYTES = 8 << 30
 """Unpacked size of the members of an archive that are read."""
 CLASS_FOLDERS = "(?P<id>(?P<class>[^/]+)/[^/]+)"
 _NAMED = 20
-"""So many broken images are named."""
+"""Maximum number of broken images that a message names."""
 _logger = logging.getLogger(__name__)
 
 
@@ -38,7 +38,7 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
     """Decode the content of an image file of one of `FORMATS`; DataError names it by `name`.
 
     "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
-    (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. Of an animation, the
+    (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. For an animation, the
     first frame is used.
     """
     require("PIL")

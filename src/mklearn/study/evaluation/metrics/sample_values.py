@@ -1,12 +1,12 @@
-"""Values of single test samples whose mean is a metric: what its interval is computed from.
+"""Values of single test samples with a metric as their mean, from which its interval is computed.
 
-The accuracy is a mean over the test samples already. Any other metric T is one to first order: a sample's value is
-``T + m IF``, with the influence IF of one of m samples on T. The values have T as their mean, and their variance over m
-is that of T: for recalls and F1 that of a stratified sample, for the area under the ROC curve that of DeLong et al.
-(1988). Those of R² (whose denominator is of the training samples) and of the absolute error are exact; that of a root
-is its derivative; those of correlations are of Devlin et al. (1975) and, for ranks, of Croux, Dehon (2010).
+The accuracy is a mean over the test samples. Any other metric T is one to first order: a sample's value is
+``T + m IF``, with the influence IF of one of m samples on T. The mean of the values is T, and their variance over m
+is the variance of T: for recalls and F1 in a stratified sample, for the area under the ROC curve by DeLong et al.
+(1988). For R² (whose denominator is of the training samples) and the absolute error the values are exact, for a root
+they use its derivative; for correlations they follow Devlin et al. (1975) and, for ranks, Croux, Dehon (2010).
 
-Each is named as its metric in `functions`, with the same parameters, and returns an array (m,).
+Each function has the name and parameters of its metric in `functions`, and returns an array (m,).
 """
 
 from __future__ import annotations
