@@ -19,8 +19,7 @@ _CACHED = 2**14
 
 SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
-LARGEST_TARGET = 1e150
-"""The square of a target up to this is a float."""
+LARGEST_TARGET = 1e150  # its square is a float
 LARGEST_INTEGER = 2**31 - 1
 """No count can be larger: what it counts has to fit into memory, and into the integers of compiled code."""
 
@@ -48,28 +47,26 @@ def check_integer(value: Any, name: str, least: int = 1, most: int | None = None
 
 def check_positive(value: Any, name: str) -> float:
     """Return `value` as a float; raise `ConfigError` unless it is a finite number > 0."""
-    number = _finite(value)
-    if number is None or number <= 0:
+    number = _number(value)
+    if not 0 < number < math.inf:
         raise invalid(value, name, "a finite number > 0")
     return number
 
 
 def check_nonnegative(value: Any, name: str) -> float:
     """Return `value` as a float; raise `ConfigError` unless it is a finite number >= 0."""
-    number = _finite(value)
-    if number is None or number < 0:
+    number = _number(value)
+    if not 0 <= number < math.inf:
         raise invalid(value, name, "a finite number >= 0")
     return number
 
 
-def _finite(value: Any) -> float | None:
-    if isinstance(value, bool | str):
-        return None
+def _number(value: Any) -> float:
+    """Return a float, NaN for values of other types."""
     try:
-        number = float(value)
+        return math.nan if isinstance(value, bool | str) else float(value)
     except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+        return math.nan
 
 
 def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None:
@@ -195,7 +192,7 @@ def as_distances(values: ArrayLike, name: str) -> Array:
 
 
 def check_square(matrix: Array, name: str, of: str = "") -> None:
-    """Raise `DataError` unless `matrix` is (n, n); `of` says what its rows and columns are."""
+    """Raise `DataError` unless `matrix` is (n, n); `of` describes its rows and columns."""
     if matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"{name} has shape {matrix.shape}: expected a square matrix{of}")
 
@@ -314,8 +311,7 @@ def checked_sample_weight(
     weights = nonnegative_weights(sample_weight, len(codes))
     sums = np.bincount(codes, weights, minlength=len(classes))
     if not sums.all():
-        empty = classes[int(np.argmin(sums))]
-        raise DataError(f"sample_weight: all weights of class {empty!s} are zero; leave these samples out")
+        raise DataError(f"sample_weight: all weights of class {classes[sums.argmin()]!s} are zero; leave it out")
     if class_weight is None:
         return weights
     if isinstance(class_weight, Mapping):
