@@ -1,12 +1,13 @@
-"""Every row of the tables: its code is there, and has what the row and the listings say of it."""
+"""Every row of the tables: its code has what the row and the listings say; protocols draw the same splits again."""
 
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
-from tests.entries import implementation
+from tests.entries import implementation, protocol
 
 from mklearn.base.parameters import validate_parameter_constraints
 from mklearn.descriptors.table import DESCRIPTORS, TABLE
@@ -81,3 +82,32 @@ def test_a_kernel_has_what_its_row_says(kind: str) -> None:
 @pytest.mark.parametrize("kind", DESCRIPTORS)
 def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
     assert DESCRIPTORS[kind].measure in {*MEASURES, POINT_SET}
+
+
+# --- protocols that draw splits
+
+PROTOCOL_FIELDS: dict[str, dict[str, Any]] = {"random_per_class": {"train_size": 3}}
+NEEDS_GROUPS = ["group_k_fold"]
+DRAWN = [kind for kind in PROTOCOLS if kind not in ("given", "released", "verification")]
+"""The others are read from files."""
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_splits_depend_on_seed_and_data_set_only(kind: str) -> None:
+    y = np.repeat(np.arange(3), 8)
+    draw = implementation(PROTOCOLS[kind])
+    assert {"seed", "name", "classes"} <= set(inspect.signature(draw).parameters)
+    parameters = protocol(kind, **PROTOCOL_FIELDS.get(kind, {})).parameters()
+    if kind in NEEDS_GROUPS:
+        parameters["groups"] = np.arange(len(y)).astype(str)
+
+    def drawn(seed: int = 0, name: str = "x") -> list[list[int]]:
+        splits = list(draw(y, **parameters, seed=seed, name=name))
+        for split in splits:
+            assert not np.intersect1d(split.train, split.test).size
+            assert set(y[split.train]) == set(y[split.test]) == {0, 1, 2}
+        return [split.train.tolist() for split in splits]
+
+    assert drawn() == drawn()
+    assert drawn() != drawn(seed=1)
+    assert drawn() != drawn(name="y")

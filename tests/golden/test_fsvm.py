@@ -90,11 +90,6 @@ def test_objective(data, name, machine):
 
 
 @names
-def test_rmm_without_a_bound_is_the_svm(data, name):
-    assert RMMSVC(8.0, B=np.inf).fit(*data[name]).objectives_[0] == pytest.approx(SETS[name].svm, rel=1e-6)
-
-
-@names
 def test_C0(data, name):
     found = FSVC().fit(*data[name])
     assert found.C0_[0] == pytest.approx(SETS[name].C0, rel=1e-4)

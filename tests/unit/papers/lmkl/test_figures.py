@@ -1,4 +1,4 @@
-"""Figures of the LMKL paper: machines are those of the study, lines lie where they should, maps are shares."""
+"""Figures and data of the LMKL paper: machines as in the study, lines where they should lie, shares, densities."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from mklearn.errors import ConfigError
 from mklearn.papers.lmkl import gauss4, gauss4_figure, weight_maps
+from mklearn.study.data.read import read_dataset
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.extensions import study_files
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import read_study
@@ -100,3 +103,34 @@ def test_maps_are_shares_of_the_largest_row_by_row() -> None:
     rows = weight_maps.grid_rows(np.array([1.0, 2.0, 4.0, 0.0]), start="start 1")
     assert rows[1] == {"start": "start 1", "r": 0, "c": 1, "v": 0.5}
     assert [row["v"] for row in rows] == [0.25, 0.5, 1.0, 0.0]
+
+
+# --- the data set
+
+
+def test_the_registered_draw() -> None:
+    held = read_dataset(dataset_spec({"name": "gauss4"}))
+    assert held.tables["features"].shape == (1600, 2)
+    assert held.labels.tolist() == ["positive"] * 800 + ["negative"] * 800
+    np.testing.assert_array_equal(held.tables["features"], gauss4.read().tables["features"])
+    assert not np.array_equal(held.tables["features"], gauss4.read(seed=1).tables["features"])
+
+
+def test_means_and_variances() -> None:
+    n = 40000
+    samples = gauss4.read(n=n).tables["features"].reshape(4, n // 4, 2)
+    np.testing.assert_allclose(samples.mean(axis=1), gauss4.MEANS, atol=5 * 2 / np.sqrt(n / 4))
+    np.testing.assert_allclose(samples.var(axis=1), gauss4.VARIANCES, rtol=5 * np.sqrt(2 / (n / 4)))
+
+
+@pytest.mark.full
+def test_accuracy_of_the_best_rule() -> None:
+    """89.77 %, by the densities themselves."""
+    held = gauss4.read(seed=7, n=200000)
+    density = norm.pdf(held.tables["features"][:, None], gauss4.MEANS, np.sqrt(gauss4.VARIANCES)).prod(axis=2)
+    positive = density[:, gauss4.CLASSES == "positive"].sum(axis=1) > density[:, gauss4.CLASSES == "negative"].sum(
+        axis=1
+    )
+    np.testing.assert_array_equal(gauss4.best_rule(held.tables["features"]) > 0, positive)
+    accuracy = np.mean(positive == (held.labels == "positive"))
+    assert accuracy == pytest.approx(0.8977, abs=4 * np.sqrt(0.09 / 200000))
