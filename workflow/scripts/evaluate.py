@@ -13,23 +13,9 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Write a row for each metric of each split, component and nearest-neighbour rule, and one for each test sample.
 
-    Parameters
-    ----------
-    fits : list of Path
-        The predictions of each fit, in the order of the plan.
-    scores, predictions : Path
-        Written.
-    study, metrics : str, list of str
-        The study's name and its metrics.
-    order : list of str
-        Names of the fits: a study that lists them in another order has its rows in that order.
-    kernels : list of str
-        Names of the kernels in the order of the study.
-
-    Raises
-    ------
-    DataError
-        A value is not finite, or outside the range of its metric.
+    ``fits`` are the predictions of each fit in the order of the plan, and ``order`` their names: a study that lists
+    them in another order has its rows in that order; ``kernels`` are named in the study's order too. DataError is
+    raised for a value that is not finite, or outside the range of its metric.
     """
     rows, samples = score_table(fits, study, metrics, kernels or ())
     write_table(predictions, samples, record)

@@ -26,18 +26,9 @@ def fit(
     the study's time limit) is stored with its reason; splits that were done before it keep their predictions. Each
     training size has a time limit of its own, and its own arrays in both files, such as ``faces-p2/weights``.
 
-    Parameters
-    ----------
-    labels, splits : Path
-    matrices, sources : list of Path
-        The distances of ``spec.pairwise``; the images, and the features of ``spec.descriptors``.
-    moments, blocks : list of Path
-        With landmarks on samples in blocks, in place of sources: the moments of all blocks, and their features.
-    model, predictions : Path
-        Written: weights, objectives and embeddings; and the predictions of each split.
-    spec : FitSpec
-    here : bool
-        Fit in this process, where a debugger stops, and without a time limit.
+    ``matrices`` are the distances of ``spec.pairwise``, ``sources`` the images and the features of
+    ``spec.descriptors``; with landmarks on samples in blocks, in their place, ``moments`` and ``blocks`` of features.
+    ``here`` fits in this process, where a debugger stops, and without a time limit.
     """
     table = read_table(labels)[0]
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)

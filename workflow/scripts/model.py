@@ -26,21 +26,10 @@ def model(
 
     Of a study with one given test set, the method is chosen on the other samples, which alone are learned from.
 
-    Parameters
-    ----------
-    summary, samples, splits : Path
-        Of the study, the data set, and the protocol that says what is expected. Where its splits keep groups together,
-        so does the inner cross-validation.
-    sources, learned : list of Path
-        Of the views of ``spec.inputs`` the features; of those that have any, what descriptors have learned.
-    model, card, importances : Path
-        Written: the model, the card for people, and what predictions lose where a view or a feature is shuffled.
-    spec : FinalSpec
-
-    Raises
-    ------
-    NotApplicable
-        No candidate has a value in the summary.
+    The ``splits`` are of the protocol whose value is expected of the model; where they keep groups together, so does
+    the inner cross-validation. ``sources`` are the features of the views of ``spec.inputs``, ``learned`` the arrays of
+    descriptors that learn. The card is for people, and the importances are losses of predictions where a view or a
+    feature is shuffled. NotApplicable is raised where no candidate has a value in the summary.
     """
     data = SampleSet.load(samples)
     drawn = Splits.load(splits, data.ids)

@@ -21,19 +21,8 @@ def page(
 ) -> None:  # fmt: skip
     """Write the page (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
 
-    Parameters
-    ----------
-    scores, summary, predictions, run : Path
-        The tables, and the record of the run.
-    models : list of Path
-        Weights, objectives and embeddings of each of ``spec.fits``.
-    samples : list of Path
-        Of each of ``spec.datasets``.
-    importances : Path
-        Of the final model.
-    page : Path
-        Written; it carries the record of its job.
-    spec : ReportSpec
+    ``run`` is the record of the run, ``models`` are weights, objectives and embeddings of each of ``spec.fits``,
+    ``samples`` the samples of each of ``spec.datasets``, and ``importances`` the final model's.
     """
     datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
     data_of = {entry.id: data for entry, data in datasets}

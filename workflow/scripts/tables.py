@@ -23,19 +23,9 @@ def tables(
 
     The log names the data sets that are not the papers' by the calibration, and the published values without a row.
 
-    Parameters
-    ----------
-    scores, predictions : Path
-    summary : Path
-        Written: per method the mean, spread, interval, difference to the reference, published value and verdict.
-    run : Path
-        Written: what is needed to make the tables again, and what each rule cost.
-    reference, neighbour : str
-        The method that all others are compared with; the nearest-neighbour rule of the headline.
-    published, titles, calibration, tolerance
-        See :func:`mklearn.study.evaluation.summary.summarise`.
-    study, jobs
-        See :func:`mklearn.study.run_record.run_record`.
+    The summary has for each method the mean, spread, interval, difference to the ``reference``, published value and
+    verdict, by arguments of :func:`mklearn.study.evaluation.summary.summarise`. The record ``run`` has the settings to
+    make the tables again, and the cost of each rule, from arguments of :func:`mklearn.study.run_record.run_record`.
     """
     rows, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
     result = summarise(

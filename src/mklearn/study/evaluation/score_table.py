@@ -54,16 +54,8 @@ def score_table(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compute the metrics of all fits from their predictions; ``kernels`` are the study's, in its order.
 
-    Returns
-    -------
-    scores, predictions : DataFrame
-        The rows of all fits in the order of the plan, with the study's name and the commit in each; and a row for each
-        test sample.
-
-    Raises
-    ------
-    DataError
-        A value is not finite, or outside the range of its metric.
+    The rows of all fits, in the order of the plan, have the study's name and the commit; the second table has a row for
+    each test sample. DataError is raised for a value that is not finite, or outside the range of its metric.
     """
     rows, predicted = zip(*(evaluated_fit(path, metrics) for path in fits), strict=True)
     frame = pd.concat(rows, ignore_index=True)

@@ -173,12 +173,8 @@ class StudyTables:
 def compare(first: StudyTables, second: StudyTables) -> Table:
     """Tabulate each method of the settings that both studies have: its score in A and in B, and B − A.
 
-    Differences are paired, with intervals, where both studies tested the same samples in the same splits.
-
-    Raises
-    ------
-    ConfigError
-        The studies have no data set, protocol and training size in common.
+    Differences are paired, with intervals, where both studies tested the same samples in the same splits. ConfigError
+    is raised where the studies have no data set, protocol and training size in common.
     """
     ours, theirs = _tested(first), _tested(second)
     both = {setting: ours[setting].keys() & theirs[setting].keys() for setting in ours if setting in theirs}

@@ -140,7 +140,8 @@ def _best(methods: Sequence[_Judged], results: Results) -> str:
     if not share and methods[0].several:
         return f"No method {gains} {title}."
     end = "highest" if results.metric.larger_is_better else "lowest"
-    return f"No method {gains} {title} ({end}: {_named(methods[:1], results)})."
+    best = _named(methods[:1], results)
+    return f"No method {gains} {title}" + (f"; {end}: {best}." if best.endswith(")") else f" ({end}: {best}).")
 
 
 def _weights(learning: Sequence[_Judged], results: Results) -> str:

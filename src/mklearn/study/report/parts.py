@@ -30,16 +30,10 @@ class StudyResults:
     fits: Sequence[FitRecord] = ()
 
     def dataset(self, name: str) -> SampleSet:
-        """Return the samples of a data set.
-
-        Raises
-        ------
-        ConfigError
-            The study has no such data set.
-        """
+        """Return the samples of a data set; ConfigError if the study has none of this name."""
         if name not in self.samples:
-            known = ", ".join(self.samples)
-            raise ConfigError(f"report.parts: a part needs a data set named {name!r}; the study has {known}.")
+            valid = ", ".join(self.samples)
+            raise ConfigError(f"report.parts: a part needs a data set named {name!r}; the study has {valid}.")
         return self.samples[name]
 
 

@@ -39,12 +39,8 @@ def published_section(
 ) -> tuple[Section, list[str]]:  # fmt: skip
     """Compare the results with the published values in their summary; ``pairs`` of methods are shown as they are.
 
-    Returns
-    -------
-    section : Section
-        With ``reproduction.csv``, the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`.
-    alerts : list of str
-        The data sets that are not the papers'.
+    The section has ``reproduction.csv``, the rows of
+    :func:`mklearn.study.evaluation.reproduction.compare_published`; alerts name the data sets that are not the papers'.
     """
     summary, tolerance = results.all_metrics, study.tolerance
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)

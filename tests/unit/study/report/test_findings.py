@@ -157,6 +157,7 @@ def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
     found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
     assert found.headline == f"Better than the average: {won}. Learned kernel weights paid: {won}."
     assert "is not excluded for mkl (+0.3 on average)" in finding(AVERAGE, TIE, sizes=(5, 7)).headline
+    assert "the average; highest: mkl (+0.3 on average)." in finding(AVERAGE, NEAR, sizes=(5, 7)).headline
     unjudged = [AVERAGE, ("mkl", "cosine", 0.9, 0.2, math.nan, math.nan)]
     for rows in ([unjudged, [AVERAGE, WINNER]], [[AVERAGE, WINNER], unjudged]):
         found = findings(over_sizes(*rows, learned=()))
