@@ -6,7 +6,7 @@ This is the beta-step of MKL-DR (Lin, Liu, Fuh 2008, equation (22)). It is not c
 semidefinite program whose value is the smallest generalised eigenvalue and whose beta is 0 whenever the eigenvector has
 mixed signs. Deviation: the default is not this relaxation, whose weights can be several times above the optimum.
 
-Both methods work in coordinates where S' has a unit diagonal ("sdp" in whitened ones). They are therefore equivariant:
+All methods work in coordinates where S' has a unit diagonal ("sdp" in whitened ones). They are therefore equivariant:
 K_m -> c_m K_m gives b_m -> b_m / c_m, and tolerances are relative. If several b are optimal, one of them is returned;
 if all are (S proportional to S'), equal weights in these coordinates.
 
@@ -20,9 +20,10 @@ Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +42,7 @@ from mklearn.optimize.pencil import (
 )
 
 Floats = NDArray[np.floating]
-Method = Literal["exact", "sdp"]
+Method = Literal["exact", "sdp", "central_path"]
 Status = Literal["optimal", "local", "mixed_sign", "inaccurate"]
 
 # A relative gap below this (the accuracy of interior-point solvers) proves optimality.
@@ -52,6 +53,9 @@ _REACHED = 1e-12
 _ZERO_RATIO = 1e-8
 # Below this sum of the entries of "sdp"'s beta (in units of the eigenvector) its direction is noise.
 _VANISHED = 1e-12
+# As the negative entries of the eigenvector u go to 0, the central path turns towards u and its point diverges like
+# their inverse. Below this (relative) size of the entries, u is more accurate than Newton's method.
+_NEARLY_ONE_SIGNED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -66,21 +70,21 @@ class KernelWeights:
         b'Sb / b'S'b at ``weights``, without a ridge.
     bound : float
         A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of the
-        doubly nonnegative relaxation. "sdp": the smallest generalised eigenvalue, which is the value of the paper's
-        program.
+        doubly nonnegative relaxation. "sdp" and "central_path": the smallest generalised eigenvalue, which is the value
+        of the paper's program.
     lambda_min : float
         The smallest generalised eigenvalue: a lower bound of the ratio over weights of any sign.
     gap : float
         (value - bound) / max(abs(value), abs(bound), 1e-8 of the largest single kernel's ratio). 0 proves that the
         weights are globally optimal.
     status : {"optimal", "local", "mixed_sign", "inaccurate"}
-        - "optimal": proven; for "sdp", the optimum of its program, which then is the true one.
+        - "optimal": proven; for "sdp" and "central_path", the optimum of their own program, which then is the true one.
         - "local": a local minimum that the bound does not prove global.
         - "mixed_sign": the smallest generalised eigenvector has entries of both signs, so the only optimal beta of the
           paper's program is 0. ``weights`` is the direction in which its barrier vanishes and minimises nothing.
         - "inaccurate": the solver did not reach its tolerances.
     solver : str
-        "enumeration", "inverse_iteration", a convex solver, or these two joined by "+".
+        "enumeration", "inverse_iteration", "newton", "closed_form", a convex solver, or two of these joined by "+".
     seconds : float
         Wall time.
     norm : float
@@ -123,17 +127,22 @@ def kernel_weights(
 ) -> KernelWeights:
     """Minimise ``b'Sb / b'S'b`` over nonnegative kernel weights, returned with sum 1.
 
+    This is equation (22) of Lin, Liu, Fuh (NIPS 2008). The default finds its optimum instead of the paper's relaxation.
+
     Parameters
     ----------
     S : array of shape (M, M)
         Symmetric, possibly indefinite: ``S_mn = tr(A'K_m L K_n A)``. A common factor changes only ``value``.
     S_prime : array of shape (M, M)
         Symmetric positive semidefinite: the same with L'.
-    method : {"exact", "sdp"}
+    method : {"exact", "sdp", "central_path"}
         - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
           M + 3 starts and the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with
           tr(S'B) = 1, whose bound is the certificate.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
+        - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
+          ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
+          full accuracy; otherwise the eigenvector itself.
     solver : str
         "auto" (MOSEK where a licence works, else CLARABEL) or the name of a solver. Used by "sdp", and for the bound of
         "exact" above 14 kernels; ignored otherwise.
@@ -151,9 +160,9 @@ def kernel_weights(
         no direction to normalise.
     """
     start = perf_counter()
-    check_choice(method, "method", get_args(Method))
+    check_choice(method, "method", _METHODS)
     pencil, reduction = prepare(S, S_prime, merge_equal=method == "exact")
-    solution = _exact(pencil, solver) if method == "exact" else _sdp(pencil, solver)
+    solution = _METHODS[method](pencil, solver)
     value = pencil.ratio(solution.b)
     if not np.isfinite(value):
         raise SolverFailed(f"method={method!r} ended at weights for which b'S'b is not positive.")
@@ -213,7 +222,7 @@ def _sdp(pencil: Pencil, solver: str) -> _Solution:
     if not b.sum() >= _VANISHED:
         raise SolverFailed(
             f"{relaxed.solver} returned beta = 0 ({b.sum():.2g}), which gives no kernel weights: {why}. Use "
-            "method='exact', or an interior-point solver."
+            "method='exact', or method='central_path' for the weights of an interior-point solver."
         )
     status: Status = "optimal"
     message = ""
@@ -227,6 +236,33 @@ def _sdp(pencil: Pencil, solver: str) -> _Solution:
         status = "inaccurate"
         message = "; ".join(filter(None, [f"{relaxed.solver} did not reach its tolerances", message]))
     return _Solution(b, relaxed.bound, relaxed.solver, mixed, status, relaxed.norm, message)
+
+
+def _central_path(pencil: Pencil, solver: str) -> _Solution:
+    if not _has_mixed_sign(pencil):
+        b = np.maximum(pencil.vector, 0) if pencil.simple else _minimiser(pencil)
+        return _Solution(b, pencil.lowest, "closed_form", False, "optimal")
+    u = pencil.vector
+    if u.min() >= -_NEARLY_ONE_SIGNED * u.max():
+        b, solver = np.maximum(u, 0), "closed_form"
+    else:
+        b, solver = _analytic_centre((pencil.R - pencil.lowest * pencil.R_prime) / pencil.size), "newton"
+    return _Solution(
+        b,
+        pencil.lowest,
+        solver,
+        True,
+        "mixed_sign",
+        message="the smallest generalised eigenvector has mixed signs: the weights are the direction in which the "
+        "barrier of the paper's program vanishes, not an optimum",
+    )
+
+
+_METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {
+    "exact": _exact,
+    "sdp": _sdp,
+    "central_path": _central_path,
+}
 
 
 def _minimiser(pencil: Pencil) -> Floats:
@@ -244,3 +280,28 @@ def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
     # For a multiple eigenvalue, the minimum over b >= 0 decides whether a nonnegative eigenvector exists.
     reached = pencil.ratio(_minimiser(pencil) if b is None else b)
     return reached - pencil.lowest > 1e-9 * pencil.size
+
+
+def _analytic_centre(Z: Floats, max_iter: int = 1000) -> Floats:
+    """Minimise ``g'Zg / 2 - sum log g_m`` over g > 0 for a positive semidefinite Z; equivalently g_m (Zg)_m = 1.
+
+    Uses Newton's method in the relative change of g, damped while the decrement is large. The objective is
+    self-concordant, so it converges from any start. The minimum exists unless Zg = 0 for some nonnegative g.
+    """
+    g = np.ones(len(Z))
+    best, smallest, stalled = g, np.inf, 0
+    for _ in range(max_iter):
+        hessian = Z * np.outer(g, g)
+        gradient = hessian.sum(axis=1) - 1.0
+        step = -np.linalg.solve(hessian + np.eye(len(Z)), gradient)
+        decrement = float(np.sqrt(max(-(gradient @ step), 0.0)))
+        stalled += 1
+        if decrement < smallest:
+            best, smallest, stalled = g, decrement, 0
+        # If u is nearly nonnegative, g grows along it until the rounding errors of Zu stop the progress.
+        if decrement < 1e-13 or (smallest < 0.1 and stalled > 10):
+            break
+        g = g * (1.0 + step / (1.0 + decrement if decrement > 0.25 else 1.0))
+    if not smallest < 1e-3:
+        raise SolverFailed(f"The central path was not found: Newton decrement {smallest:.2g} after {max_iter} steps.")
+    return best / best.sum()

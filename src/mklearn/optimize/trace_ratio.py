@@ -63,6 +63,8 @@ def trace_ratio(
 ) -> TraceRatio:
     """Minimise a ratio of traces over orthonormal columns.
 
+    The algorithm is by Wang et al. (CVPR 2007) and Ngo, Bellalij, Saad (SIAM Review 2012).
+
     Parameters
     ----------
     S : array of shape (n, n)

@@ -96,7 +96,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     k, k_prime : int
         Number of neighbours of the same class, and of other classes ("lde") or of pairs at the margin of a class
         ("mfa"); "lpp" and "sda" use ``k``. Neighbours are those by the distances K_ii + K_jj - 2 K_ij of a kernel.
-    beta_step : {"exact", "sdp"}
+    beta_step : {"exact", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
         The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never
@@ -162,7 +162,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     Warns
     -----
     MixedSignWarning
-        ``beta_step`` is "sdp", and the only optimal beta of a step is 0.
+        ``beta_step`` is "sdp" or "central_path", and the only optimal beta of a step is 0.
     StartWeightsWarning
         ``status_`` is "start".
 
@@ -285,9 +285,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         if self.best_iter_ == 0 and any(not np.allclose(other.weights, best.weights) for other in iterates):
             self._warn_of_start()
         mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
-        if self.beta_step == "sdp" and any(mixed):
+        if self.beta_step in ("sdp", "central_path") and any(mixed):
             warnings.warn(
-                f"beta_step='sdp': in {sum(mixed)} of {len(mixed)} steps the only optimal weights of the "
+                f"beta_step={self.beta_step!r}: in {sum(mixed)} of {len(mixed)} steps the only optimal weights of the "
                 "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
                 "Use beta_step='exact'",
                 MixedSignWarning,

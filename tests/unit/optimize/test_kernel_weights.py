@@ -14,7 +14,7 @@ from mklearn.optimize.kernel_weights import kernel_weights
 from mklearn.optimize.pencil import prepare
 from mklearn.optimize.relaxations import certified_bound, doubly_nonnegative
 
-METHODS = ["exact", "sdp"]
+METHODS = ["exact", "sdp", "central_path"]
 
 
 def psd_pair(m: int, seed: int, positive: bool = False, extra: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -206,7 +206,8 @@ def test_a_grid_of_bandwidths_is_nearly_singular_and_still_certified(seed):
     assert exact.value * (1 - 1e-3) < bound <= exact.value * (1 + 1e-6)
     points = feasible_points(np.random.default_rng(seed), 11, 10_000) / np.sqrt(np.diag(T))
     assert exact.value <= ratio(points, S, T).min() + 1e-9
-    assert kernel_weights(S, T, method="sdp").value >= exact.value * (1 - 1e-9)
+    for method in ("sdp", "central_path"):
+        assert kernel_weights(S, T, method=method).value >= exact.value * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,4 +1,4 @@
-"""Relaxations of the kernel weights: MKL-DR's program as printed and the doubly nonnegative one."""
+"""Relaxations of the kernel weights: MKL-DR's program as printed, its central path, the doubly nonnegative one."""
 
 from __future__ import annotations
 
@@ -98,6 +98,35 @@ def test_inaccurate_solutions_have_a_status(monkeypatch):
     assert found.mixed_sign
     assert "tolerances" in found.message
     assert "beta = 0" in found.message
+
+
+def test_central_path_is_stationary_and_unique():
+    """g_m (Zg)_m is the same for all m, Z = S - lambda_min S'."""
+    for m in (3, 6, 10):
+        S, T, _ = separated_pair(m, m, mixed=True)
+        found = kernel_weights(S, T, method="central_path")
+        assert found.status == "mixed_sign"
+        assert found.solver == "newton"
+        g = found.weights
+        product = g * ((S - eigh(S, T, eigvals_only=True)[0] * T) @ g)
+        np.testing.assert_allclose(product / product.mean(), 1, atol=1e-8)
+        assert g.min() > 0
+
+
+def test_central_path_near_a_change_of_sign():
+    """The end of the path stays finite as one entry of u changes sign."""
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(4, 7))
+    T = Y @ Y.T
+    for last in (1e-3, 1e-7, 1e-12, 0.0, -1e-12, -1e-8, -1e-7, -1e-6, -3e-6, -1e-5, -1e-4, -1e-3):
+        u = np.array([1.0, 2.0, 0.5, last])
+        u /= np.sqrt(u @ T @ u)
+        S = 4 * T - 3 * np.outer(T @ u, T @ u)
+        found = kernel_weights(S, T, method="central_path")
+        assert np.isfinite(found.weights).all()
+        assert found.mixed_sign == (last < -1e-10)
+        assert found.value == pytest.approx(1, rel=0.05)
+        np.testing.assert_allclose(found.weights, np.maximum(u, 0) / u.sum(), atol=5 * abs(last) + 1e-8)
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])

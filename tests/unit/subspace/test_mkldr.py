@@ -168,16 +168,22 @@ def test_common_scale_of_the_kernels_does_not_matter(graph):
     np.testing.assert_allclose(a.objective_history_, b.objective_history_, rtol=1e-7)
 
 
-def test_weights_compensate_scales_of_single_kernels():
+@pytest.mark.parametrize("beta_step", ["exact", "central_path"])
+def test_weights_compensate_scales_of_single_kernels(beta_step):
     # K_m -> c_m K_m, beta_m -> beta_m / c_m, exactly and with the ridge: it is relative. Equal weights are no start for
     # this, AA' = I is.
     X = gaussian_kernels(6)
     c = np.array([0.1, 3.0, 20.0])
-    plain, scaled = (MKLDR(init="orthonormal", tol=0.0).fit(factor * X, LABELS) for factor in (1.0, c))
-    expected = plain.kernel_weights_ / c
+    model = MKLDR(init="orthonormal", beta_step=beta_step, tol=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixedSignWarning)
+        plain = model.fit(X, LABELS)
+        weights, embedding, history = plain.kernel_weights_, plain.embedding_, plain.objective_history_
+        scaled = model.fit(c * X, LABELS)
+    expected = weights / c
     np.testing.assert_allclose(scaled.kernel_weights_, expected / expected.sum(), atol=1e-7)
-    np.testing.assert_allclose(pdist(scaled.embedding_), pdist(plain.embedding_), rtol=1e-5)
-    np.testing.assert_allclose(scaled.objective_history_, plain.objective_history_, rtol=1e-6)
+    np.testing.assert_allclose(pdist(scaled.embedding_), pdist(embedding), rtol=1e-5)
+    np.testing.assert_allclose(scaled.objective_history_, history, rtol=1e-6)
 
 
 def test_orthonormal_start_is_the_beta_step_for_an_orthogonal_A():
@@ -192,7 +198,7 @@ def test_orthonormal_start_is_the_beta_step_for_an_orthogonal_A():
         assert other @ S @ other / (other @ S_prime @ other) >= value * (1 - 1e-10)
 
 
-@pytest.mark.parametrize("beta_step", ["exact", "sdp"])
+@pytest.mark.parametrize("beta_step", ["exact", "sdp", "central_path"])
 def test_every_beta_step_runs_and_is_certified(beta_step):
     X = gaussian_kernels(11)
     with warnings.catch_warnings():
@@ -214,7 +220,7 @@ def test_mixed_signs_raise_a_warning():
     mixed = any(entry["mixed_sign"] for entry in exact.history_ if entry["step"] == "beta")
     assert mixed, "the problem was made to have mixed signs"
     with pytest.warns(MixedSignWarning, match="not an optimum"):
-        literal = MKLDR(max_iter=3, beta_step="sdp").fit(X, LABELS)
+        literal = MKLDR(max_iter=3, beta_step="central_path").fit(X, LABELS)
     assert any(entry["status"] == "mixed_sign" for entry in literal.history_ if entry["step"] == "beta")
 
 

@@ -197,6 +197,6 @@ def _message(estimator: Any) -> str:
         return str(estimator.message_)
     steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]
     mixed = sum(bool(entry["mixed_sign"]) for entry in steps)
-    if not mixed or estimator.get_params().get("beta_step") != "sdp":
+    if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
         return ""
     return f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
