@@ -49,15 +49,15 @@ def page(folder: Path) -> str:
     return (folder / "results" / "own" / "report" / "index.html").read_text(encoding="utf-8")
 
 
-def tables(folder: Path, without: dict[str, np.ndarray], labels: Any = LABELS, suffix: str = "csv") -> dict[str, str]:
+def tables(folder: Path, without: dict[str, np.ndarray], labels: Any = LABELS) -> dict[str, str]:
     paths = {}
     for name, values in HALVES.items():
         frame = pd.DataFrame(values, columns=[f"p{number}" for number in range(values.shape[1])])
         frame.insert(0, "id", IDS)
         frame["label"] = labels
         frame = frame.drop(index=without.get(name, []))
-        frame.to_csv(folder / f"{name}.{suffix}", index=False, sep="\t" if suffix == "tsv" else ",")
-        paths[name] = f"{name}.{suffix}"
+        frame.to_csv(folder / f"{name}.csv", index=False)
+        paths[name] = f"{name}.csv"
     return paths
 
 

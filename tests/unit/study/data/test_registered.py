@@ -7,7 +7,8 @@ import csv
 import gzip
 import hashlib
 import struct
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -190,12 +191,18 @@ def test_tables_in_matlab_and_text_hold_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"), [("1,2\n1;2\n", "not a readable .data file"), ("1,inf\n3,1\n10,2\n", "missing or infinite")]
+    ("reader", "text", "sentence"),
+    [
+        (partial(uci, class_codes=[1, 3, 10]), "1,2\n1;2\n", r"x\.data: not a readable .data file"),
+        (partial(uci, class_codes=[1, 3, 10]), "1,inf\n3,1\n10,2\n", "missing or infinite"),
+        (partial(r_package, tables=["gene"]), "nonsense" * 40, r"x\.data: not a readable .* truncated or damaged"),
+        (partial(r_package, tables=["gene"]), "", r"x\.data: not a readable .data file"),
+    ],
 )
-def test_damaged_tables(tmp_path: Path, text: str, sentence: str) -> None:
+def test_damaged_tables(tmp_path: Path, reader: Callable[..., SampleSet], text: str, sentence: str) -> None:
     (tmp_path / "x.data").write_text(text)
     with pytest.raises(DataError, match=sentence):
-        uci({"x.data": tmp_path / "x.data"}, class_codes=[1, 3, 10])
+        reader({"x.data": tmp_path / "x.data"})
     savemat(tmp_path / "a.mat", {"X": X, "Y": CODES[:, None]})  # samples in rows
     with pytest.raises(DataError, match="4 samples but 6 labels"):
         uci({"a.mat": tmp_path / "a.mat"})
@@ -273,13 +280,6 @@ def test_views_of_a_cell(tmp_path: Path, options: dict[str, Any], words: str) ->
     with pytest.raises(DataError) as raised:
         views({"a": tmp_path / "a.mat"}, **options)
     assert words in str(raised.value)
-
-
-@pytest.mark.parametrize("content", [b"nonsense" * 40, b""])
-def test_damaged_files_of_r(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.rda").write_bytes(content)
-    with pytest.raises(DataError, match=r"a\.rda: not a readable .rda file .*; truncated or damaged"):
-        r_package({"a": tmp_path / "a.rda"}, tables=["gene", "lipid"], label="diet")
 
 
 def test_rows_filled_in_upstream_are_missing_views(mirror: Path) -> None:
