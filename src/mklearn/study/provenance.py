@@ -81,9 +81,12 @@ def array_digest(array: Any) -> str:
 
 # --- the code behind a step
 
-_FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "neighbour_graphs.py", "nearest_neighbour.py")
+_FIT = (
+    "kernels", "optimize", "base", "study/evaluation",
+    "extras.py", "graphs.py", "nearest_neighbour.py", "neighbour_graphs.py",
+)  # fmt: skip
 _FOLDERS: dict[str, tuple[str, ...]] = {
-    "distances": ("kernels",),
+    "distances": ("kernels", "extras.py"),
     **dict.fromkeys(("moments", "fit"), _FIT),
     "model": (*_FIT, "saved_models.py", "study/final_model.py"),
     "evaluate": (
@@ -97,11 +100,11 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "predictions.py", "reproduction.py", "sample_values.py",
-    "score_table.py", "summary.py", "verdicts.py",
+    "score_table.py", "summary.py",
 })  # fmt: skip
 """Files of ``study/evaluation`` that only tables and reports use."""
 _FOLLOWED = re.compile(
-    r"^\s*from (mklearn\.(?:kernels\.compiled"
+    r"^\s*from (mklearn\.(?:extras"
     r"|(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+)) import",
     re.MULTILINE,
 )

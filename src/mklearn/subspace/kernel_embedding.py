@@ -86,7 +86,7 @@ class KernelEmbedding(KernelsMixin, Embedding):
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
         """Fit, and return the embedded training samples, `embedding_`."""
-        return self._with_row_labels(super().fit_transform(X, y, **fit_params), X)
+        return self._with_row_labels(self.fit(X, y, **fit_params).embedding_, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
