@@ -1,4 +1,4 @@
-"""Evaluation: splits of one fit, inner cross-validation, intervals, the summary table."""
+"""Evaluation of methods: fits on splits, inner cross-validation, confidence intervals and the summary table."""
 
 from mklearn.extras import require as _require
 

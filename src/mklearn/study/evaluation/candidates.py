@@ -1,4 +1,4 @@
-"""A method of a study on the samples of a data set, and its candidates as estimators of the library on views."""
+"""A method of a study on the samples of a data set, and its candidates as estimators on views."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from mklearn.study.specs.fit_spec import FeatureScaling, InputSpec, MethodSpec, 
 
 Indices = NDArray[np.intp]
 DICTIONARY = "dictionary"
-"""Kernels of a method that has some of its own for each view."""
+"""Value of ``kernels`` for a method that builds its own dictionary of kernels for each view."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One point of the grid: parameters, and the single kernel in use (None: all of them)."""
+    """One point of the grid: parameters, and the position of the only kernel in use (None: all kernels)."""
 
     parameters: dict[str, Any]
     kernel: int | None = None
 
 
 def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
-    """Return every combination of the grid; where one kernel is chosen, with each in turn."""
+    """Return every combination of the grid, for each single kernel if the method selects one."""
     kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
     return [
         Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel)
@@ -46,22 +46,22 @@ class MethodOnViews:
     """A method on all samples of a data set."""
 
     views: Views | None
-    """By the names that kernels and inputs of the method have for them; None where samples are read in blocks."""
+    """Views of all samples, by the names in the method's kernels and inputs; None if samples are read in blocks."""
     y: NDArray[Any]
-    """Class codes, or numbers, (n,)."""
+    """Class codes or numbers, (n,)."""
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
-    """Specs with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be "auto" until
-    training samples have chosen, see `with_chosen_scalings`."""
+    """Kernel specs with "id", as `mklearn.kernels.specs.StackTransform` takes them. `with_chosen_scalings` replaces the
+    ``feature_scaling`` "auto"."""
     groups: NDArray[np.str_] | None = None
-    """Groups of samples, for methods that leave out whole groups of training samples themselves."""
+    """Group of each sample, (n,), for inner folds and for methods that leave out whole groups of training samples."""
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
-    """Scalings that training samples have chosen, by kernel; for a method on features by input."""
+    """Scalings chosen on the training samples, by kernel, or by input for a method on features."""
     samples_of: Callable[..., Any] | None = None
-    """In place of :class:`mklearn.study.evaluation.split.SplitSamples`."""
+    """Class to use in place of :class:`mklearn.study.evaluation.split.SplitSamples`."""
 
     def fit_parameters(self, train: Indices) -> dict[str, Any]:
-        """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
+        """Return the additional arguments of `fit`: the groups of the training samples, if the method supports them."""
         if self.groups is None or self.method.landmarks:
             return {}
         takes_groups = has_fit_parameter(load(self.method.implementation), "groups")
@@ -79,10 +79,10 @@ class MethodOnViews:
         return specs_by_name(chosen)
 
     def unfitted(self, candidate: Candidate, **parameters: Any) -> Any:
-        """Return the estimator of a candidate, with parameters in place of its own or in addition; it takes views.
+        """Return the unfitted estimator of a candidate, which takes views; ``parameters`` override the candidate's own.
 
-        A method on features is a pipeline that puts the features of its views side by side, scaled. Inputs after the
-        first are parameters of the estimator, which name a view, or have a mapping that completes it.
+        A method on features becomes a pipeline that scales and concatenates the features of its views. Inputs after the
+        first become parameters of the estimator: the name of a view, or a mapping with the name and the imputation.
         """
         (_, first), *others = self.method.inputs.items()
         known = dict(candidate.parameters)
@@ -94,7 +94,7 @@ class MethodOnViews:
         estimator = load(self.method.implementation)(**known | parameters)
         if first.kind != "features":
             return estimator
-        from sklearn.pipeline import make_pipeline  # here: a fit on kernels has no use for what it imports
+        from sklearn.pipeline import make_pipeline  # imported here: fits on kernels don't need it
 
         return make_pipeline(
             SideBySide(first.descriptors, cast("FeatureScaling", first.feature_scaling), first.impute), estimator
@@ -102,28 +102,28 @@ class MethodOnViews:
 
 
 def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
-    """Return the groups of the training samples, if none of them has test samples: inner folds are of whole groups."""
+    """Return the groups of the training samples if the split holds out whole groups, else None."""
     return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
 
 
 def method_of(estimator: Any) -> Any:
-    """Return the method itself of a pipeline that puts features side by side for it; any other estimator as it is."""
+    """Return the last step of a pipeline that concatenates features; return any other estimator unchanged."""
     on_features = hasattr(estimator, "steps") and isinstance(estimator[0], SideBySide)
     return estimator[-1] if on_features else estimator
 
 
 # --- automatic scalings of features
-# The choice depends on a view and the training samples only, so methods that read the same view have the same scaling
-# on a split, whatever their parameters and other kernels.
+# The choice depends on the view and the training samples only. Methods that read the same view therefore have the same
+# scaling on a split, whatever their parameters and other kernels.
 
 AUTO = "auto"
 _KEY = "feature_scaling"
 
 
 def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) -> MethodOnViews:
-    """Replace each automatic scaling by the one that the training samples choose.
+    """Replace each automatic scaling by the scaling chosen on the training samples.
 
-    Errors are those of :func:`mklearn.base.scaling_choice.choose_scaling`.
+    Errors are raised as in :func:`mklearn.base.scaling_choice.choose_scaling`.
     """
     name, first = next(iter(problem.method.inputs.items()))
     parts = [part for kernel in problem.kernels for part in kernel.get("factors", [kernel])]
@@ -145,7 +145,7 @@ def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) 
 
 @dataclass
 class _Choice:
-    """The scalings that training samples choose; of what several kernels read, once."""
+    """Choice of scalings on the training samples, cached by the source that several kernels may read."""
 
     views: Views
     y: NDArray[Any]
@@ -169,7 +169,7 @@ class _Choice:
         return self._found[source.key]
 
     def side_by_side(self, entry: InputSpec) -> FeatureScaling:
-        """Return the scaling of features that are put side by side, all together."""
+        """Return the common scaling of the features of several views that are concatenated."""
         features = SideBySide(entry.descriptors, impute=entry.impute).fit_transform(self.views)
         return self._of_features(features, np.ones(len(features), dtype=bool))
 

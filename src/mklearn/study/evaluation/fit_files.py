@@ -1,4 +1,4 @@
-"""Files of a fit: the views that its method reads, and the records of its splits."""
+"""Input and output files of a fit: the views of its method, and the records of its splits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
 
 
 def import_method(spec: FitSpec) -> None:
-    """Import what fits use: the process of each training size would import it again, as time of its first fit."""
+    """Import the modules that fits use, so that the time of no first fit includes the import."""
     used = [spec.method.implementation, "scipy.spatial.distance:cdist"]
     if next(iter(spec.method.inputs.values())).kind == "features":
         used.append("sklearn.pipeline:make_pipeline")
@@ -32,12 +32,12 @@ def import_method(spec: FitSpec) -> None:
 
 
 def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_]) -> Views:
-    """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
+    """Read the views of the method: matrices of its kernels, images, and features of descriptors.
 
     Raises
     ------
     DataError
-        Files are missing or too many, or a matrix is of other samples.
+        The number of files is wrong, or a matrix belongs to other samples.
     """
     names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
     for what, wanted, files in (("matrices", spec.pairwise, matrices), ("sources", names, sources)):
@@ -66,7 +66,7 @@ def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:
 
 
 def fit_of(spec: FitSpec, setting: Setting) -> dict[str, Any]:
-    """Return the columns that name a fit, at one of its training sizes."""
+    """Return the columns that identify a fit at one of its training sizes."""
     kinds = [entry.kind for entry in spec.method.inputs.values()]
     return {
         "dataset": spec.dataset, "protocol": setting.protocol, "train_size": setting.train_size,
@@ -79,10 +79,10 @@ def write_predictions(
     path: str | Path, spec: FitSpec, record: Mapping[str, Any], stored: Mapping[str, Sequence[SplitRecord]],
     y: ArrayLike, ids: ArrayLike,
 ) -> None:  # fmt: skip
-    """Write the records of each training size, and target and ids of all samples.
+    """Write the records of each training size, and the target and ids of all samples.
 
-    Arrays are named as ``faces-p2/0/train``, of the first split, and ``faces-p2/0/cosine/labels``, by one of its rules;
-    columns of each size and facts of its splits are JSON.
+    For example, ``faces-p2/0/train`` is an array of the first split, and ``faces-p2/0/cosine/labels`` an array of one
+    of its rules. The columns of each size and the facts of its splits are stored as JSON.
     """
     fits, arrays = [], {"y": np.asarray(y)}
     for setting in spec.settings:
@@ -99,7 +99,7 @@ def write_predictions(
 def read_predictions(
     path: Path,
 ) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_]]:
-    """Read columns and records of each training size, and target and ids of all samples."""
+    """Read the columns and records of each training size, and the target and ids of all samples."""
     held = read_arrays(path)
     fits, ids, y = json.loads(str(held.pop("fits"))), held.pop("ids"), _full_width(held.pop("y"))
     arrays: dict[str, dict[str, NDArray[Any]]] = {}
@@ -115,7 +115,7 @@ def read_predictions(
 
 
 def _stored(split: SplitRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return facts and arrays of a split, without the targets, which follow from its samples."""
+    """Return the facts and arrays of a split; its targets are not stored, because they follow from its samples."""
     facts, arrays = dict(split.facts), dict[str, NDArray[Any]]()
     if split.rules:
         facts["rules"], arrays = {}, {"train": split.train, "test": split.test}
@@ -123,7 +123,7 @@ def _stored(split: SplitRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
         models = {"components": rule.components, "position": rule.position, "n_models": len(rule.lookups)}
         facts["rules"][name] = models | dict(rule.facts)
         arrays |= {
-            f"{name}/labels": rule.labels.T,  # a sample's labels change little with the components: this compresses
+            f"{name}/labels": rule.labels.T,  # a sample's labels vary little with components: compresses better
             f"{name}/nearest": rule.nearest,
             f"{name}/distances": rule.distances.astype(np.float32),
         }
@@ -134,7 +134,7 @@ def _stored(split: SplitRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
 
 
 def _restored(facts: dict[str, Any], arrays: Mapping[str, NDArray[Any]], y: NDArray[Any]) -> SplitRecord:
-    """Return the record of `_stored`, given the targets of all samples."""
+    """Rebuild the record that `_stored` has split up; ``y`` are the targets of all samples."""
     stored = facts.pop("rules", {})
     if not stored:
         return SplitRecord(facts)
@@ -150,10 +150,10 @@ def _restored(facts: dict[str, Any], arrays: Mapping[str, NDArray[Any]], y: NDAr
 
 
 def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
-    """Collect the arrays that a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
+    """Collect the arrays for the report: weights, objectives and diagnostics of every split, kernels, an embedding.
 
-    Weights of a dictionary of kernels are those of its views. The kernel diagnostics and the embedding are those of the
-    first split that was fitted.
+    A method with a dictionary of kernels has one weight per view. The kernel diagnostics and the embedding are taken
+    from the first fitted split.
     """
     fits = [record.shown for record in records if record.shown is not None]
     ids = [kernel["id"] for kernel in spec.kernels] or [key.rpartition("-")[0] for key in spec.method.dictionary_views]
@@ -172,7 +172,7 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
 
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers in the smallest type that holds them without loss."""
+    """Convert an array to the smallest type that represents its values exactly."""
     if array.dtype.kind in "iu" and array.size:
         return array.astype(np.promote_types(*map(np.min_scalar_type, (array.min(), array.max()))))
     single = array.astype(np.float32) if array.dtype == np.float64 else array
@@ -184,7 +184,7 @@ def _full_width(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _builtin(value: Any) -> Any:
-    """Convert to builtin types, with None in place of NaN and infinity."""
+    """Convert a value to builtin types, with None in place of NaN and infinity."""
     if isinstance(value, Mapping):
         return {str(key): _builtin(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

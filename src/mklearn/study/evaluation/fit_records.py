@@ -1,4 +1,4 @@
-"""Evaluate a method on the splits of one training size, and record each of them."""
+"""Evaluation of a method on the splits of one training size, with a record of each split."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ from mklearn.study.supervisor import SplitAborted, out_of_memory, supervised
 
 Value = TypeVar("Value")
 SPLIT = ("repeat", "fold", "n_train", "n_test", "n_validation", "test_part")
-"""Facts that name a split and its sizes, which every record of a fit has."""
+"""Names of the facts that identify a split and give its sizes; every record of a fit has them."""
 SHOWN = 3000
-"""Samples in the figure of an embedding, at most."""
+"""Maximum number of samples in the figure of an embedding."""
 
 
 @dataclass(frozen=True)
 class FitAtSize:
-    """A method at one training size of a protocol: evaluates the splits one after the other."""
+    """A method at one training size of a protocol, evaluated on one split after the other."""
 
     problem: MethodOnViews
     spec: FitSpec
     setting: Setting
-    """One of the settings of ``spec``."""
+    """Protocol and training size, one of the settings of ``spec``."""
     splits: Sequence[Split]
-    """The splits of this training size."""
+    """Splits of this training size."""
     choosing: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
-    """Training and validation samples by which parameters are chosen once, for all splits; None: on each split."""
+    """Training and validation samples for a single choice of parameters for all splits; None: choose on each split."""
 
     @cached_property
     def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
         return numbered_test_parts(self.splits)
 
     def supervised_records(self, *, here: bool = False) -> list[SplitRecord]:
-        """Return the record of each split; of splits that a crash, want of memory or the time limit has ended, too.
+        """Return the record of each split, including splits lost to a crash, lack of memory or the time limit.
 
-        With ``here`` they are made in this process, where a debugger stops, and without a time limit.
+        With ``here``, splits are evaluated in this process, where a debugger can stop, and without a time limit.
         """
         done: list[SplitRecord] = []
         try:
@@ -72,13 +72,13 @@ class FitAtSize:
     # --- evaluation
 
     def _results(self) -> Iterator[tuple[Split, SplitRecord | Exception]]:
-        """Yield each split with its record, or with the failure that is its result."""
+        """Yield each split with its record, or with the exception by which it failed."""
         size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
         splits = progress(self.splits, len(self.splits), f"{self.spec.method.id}{size}: split")
         for_all: Choice | Exception | None = None
         if self.choosing is not None:
             for_all = self._choose("choice of parameters", [self.choosing], groups=None)
-        # Models of one draw share a test part; another split is on its own.
+        # Models of one draw share a test part; any other split is a group by itself.
         draws = itertools.groupby(
             splits, lambda split: (split.repeat, split.fold if split.validation is None else split.test.tobytes())
         )
@@ -117,7 +117,7 @@ class FitAtSize:
         return dict(zip(SPLIT, (split.repeat, split.fold, *sizes, part), strict=True))
 
     def _shown(self, result: SplitResult, split: Split) -> dict[str, Any]:
-        """Return what a report shows of the fit, by the nearest-neighbour rule of the headline."""
+        """Return weights, history and embedding of the fit for the report, by the headline's nearest-neighbour rule."""
         of_headline = result.rules.get(headline_rule(self.spec.evaluation.neighbours))
         rule = of_headline or next(iter(result.rules.values()))  # a classifier's own
         estimator, place = method_of(rule.estimator), {"repeat": split.repeat, "fold": split.fold}
@@ -134,7 +134,7 @@ class FitAtSize:
         }  # fmt: skip
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
-        """Return two dimensions of the training and test samples, evenly spaced; empty for a classifier."""
+        """Return the first two dimensions of training and test samples, evenly thinned; empty for a classifier."""
         if not fitted.embeddings:
             return {}
         # The first two components; a missing one is 0.
@@ -148,7 +148,7 @@ class FitAtSize:
 
 
 def _facts_of(rule: RuleResult, scalings: Mapping[str, FeatureScaling]) -> dict[str, Any]:
-    """Return columns of the score rows: what was chosen, how the solver ended, and what it took."""
+    """Return columns of the score rows: chosen parameters, solver status, time and memory."""
     estimator = method_of(rule.estimator)
     certificate = getattr(estimator, "certificate_", None) or {}
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
@@ -170,7 +170,7 @@ def _facts_of(rule: RuleResult, scalings: Mapping[str, FeatureScaling]) -> dict[
 
 
 def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
-    """Return what a function returns, or the failure that is its result; log warnings and failures."""
+    """Return the result of a function, or the expected exception that it raised; log warnings and failures."""
     result: Value | Exception
     with logged_warnings(name):
         try:
@@ -180,19 +180,21 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
         except MemoryError as reason:
             result = out_of_memory(reason)
         if isinstance(result, Exception):
-            result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
+            result.__traceback__ = result.__cause__ = result.__context__ = (
+                None  # they would keep the split's arrays in memory
+            )
             logger.warning("%s: %s: %s", name, type(result).__name__, result)
     return result
 
 
 def failure(reason: Exception) -> dict[str, str]:
-    """Return status and message of a split that has no value."""
+    """Return the status and message of a failed split."""
     status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
     return {"status": status, "message": " ".join(str(reason).split())}
 
 
 def _message(estimator: Any) -> str:
-    """Return the estimator's own message, or how many steps of its SDP have no solution."""
+    """Return the estimator's own message, or a note on beta-steps whose matrix has mixed signs."""
     if getattr(estimator, "message_", ""):
         return str(estimator.message_)
     steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]

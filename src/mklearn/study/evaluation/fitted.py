@@ -1,4 +1,4 @@
-"""A fitted method, and what it gives for test samples at each number of components."""
+"""Fitted methods, and their outputs for test samples at each number of components."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from mklearn.study.evaluation.rules import decide, predictions_by_dimension, wit
 from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
 
 FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
-"""Methods of a classifier that turn scores of the classes into values for metrics."""
+"""Classifier methods that convert class scores into the outputs that metrics need."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
 
 
 @dataclass
 class Fitted:
-    """A method with its parameters, fitted to training samples, and what it gives for test samples."""
+    """A method fitted to training samples, and its outputs for test samples."""
 
     y_train: Labels
     estimators: list[Any]
-    """The fitted estimator; of a method that is fitted for several numbers of components, one for each."""
+    """Fitted estimators: a single one, or one for each number of components if the method is refitted for each."""
     components: list[int]
-    """Numbers of components with which test samples are predicted; empty for a classifier without any."""
+    """Numbers of components with which test samples are predicted; empty for a classifier without components."""
     lookups: list[Lookup]
-    """One for each estimator."""
+    """Lookup of the outputs of each estimator."""
     fit_seconds: float
-    """Processor time of the kernels and of all fits, of all threads of this process; not of child processes, which no
-    estimator of mklearn starts."""
+    """Processor time of the kernels and of all fits in seconds, summed over the threads of this process. Child
+    processes are not counted; no estimator of mklearn starts any."""
     predict_seconds: float
     labels: Sequence[Labels] = ()
-    """A classifier's own labels of the test samples (m,), by each estimator."""
+    """Test labels (m,) that each estimator of a classifier predicts."""
     embeddings: Sequence[Pair] = ()
-    """One for each estimator; empty for a classifier."""
+    """Embeddings by each estimator; empty for a classifier."""
     leading: bool = False
-    """Whether the first q columns of the only embedding are the one with q components."""
+    """True if the first q columns of the only embedding are the embedding with q components."""
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """Kernel weights; NaN if the estimator has none."""
     kernel_info: list[dict[str, Any]] = field(default_factory=list)
 
     def predictions(self, rule: str, y: Labels, position: int | None = None) -> RulePredictions:
-        """Predict the test samples, whose labels are ``y``, by a nearest-neighbour rule; "" for a classifier.
+        """Predict the test samples, with true labels ``y``, by a nearest-neighbour rule; "" for a classifier.
 
-        ``position`` is the place of the chosen number among ``components``, -1 for the last.
+        ``position`` is the index of the chosen number in ``components``, -1 for the last.
         """
         started = time.process_time()
         if self.leading:
@@ -79,9 +79,9 @@ class Fitted:
 def fit_method(
     method: MethodSpec, unfitted: Callable[..., Any], train: Views, y: Labels, test: Views, **fit_parameters: Any
 ) -> Fitted:  # fmt: skip
-    """Fit a method to training samples with labels ``y``, and apply it to them and to test samples.
+    """Fit a method to training samples with labels ``y``, and apply it to training and test samples.
 
-    ``unfitted`` returns its estimator; parameters that it is called with are the estimator's.
+    ``unfitted`` returns the unfitted estimator, and sets the parameters that it is called with.
     """
     sizes, started = None, time.process_time()
     if method.refit is None:
@@ -110,7 +110,7 @@ def fit_method(
 
 
 def possible_sizes(refit: RefitSpec, views: Views, y: Labels) -> list[int]:
-    """Return the numbers of components that training samples allow."""
+    """Return the numbers of components that are possible with these training samples."""
     if refit.at_most is None:
         return list(refit.sizes)
     largest = len(np.unique(y)) if refit.at_most == "n_classes" else min(views[views.names[0]].shape[1:])
@@ -130,10 +130,10 @@ def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_
 
 
 def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:
-    """Return what looks up by name what a fitted estimator gives for test samples.
+    """Return a function that looks up an output of a fitted estimator for test samples by its name.
 
-    ``test`` are those as it takes them, None where only their embedding is there; ``scores`` are the scores of their
-    classes, where their labels come from these.
+    ``test`` is the input of the estimator for the test samples, None if only their embedding is known. ``scores`` are
+    class scores of the test samples, if the labels were computed from them.
     """
     estimator = method_of(fitted)
 
@@ -152,7 +152,7 @@ def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] 
 
 
 def n_support_vectors(estimator: Any, n_train: int) -> int | None:
-    """Count the training samples that are support vectors of a fitted estimator; None if it has none."""
+    """Count the support vectors of a fitted estimator; None for an estimator without support vectors."""
     if (support := getattr(estimator, "support_", None)) is not None:
         return len(support)
     if (counts := getattr(estimator, "n_support_", None)) is not None:

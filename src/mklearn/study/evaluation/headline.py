@@ -1,11 +1,11 @@
-"""The one choice of a study: the rows that its headline is made of, their verdicts, and the method that wins by them.
+"""Headline of a study: its rows of the summary, their verdicts, and the winning method.
 
-The page, the answer in the terminal and the final model take the same rows: those chosen by inner cross-validation, by
-one metric and one nearest-neighbour rule, with the classifiers, which have no rule, beside the embeddings.
+The report, the answer in the terminal and the final model use the same rows: the values chosen by inner
+cross-validation, by one metric and one nearest-neighbour rule. Classifiers, which have no rule, are included.
 
-The verdict says what the interval of a difference to the reference shows. A difference holds where its 95 % interval
-excludes 0 and Holm's adjusted p-value is below 5 %. Where it does not, the interval may exclude a gain that matters (1
-percentage point, or the study's own); if it does not exclude one, nothing is shown.
+The verdict states what the difference to the reference shows. The method is better or worse if the 95 % interval of the
+difference excludes 0 and Holm's adjusted p-value is below 5 %. Otherwise there is no gain if the interval excludes a
+gain that matters (by default 1 percentage point), and nothing is shown if it does not.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from mklearn.study.specs.final_spec import FinalEntry
 
 LEVEL = 0.05
 MATTERS = 0.01
-"""The smallest gain that matters, as a fraction, where a study says nothing."""
+"""Default of the smallest gain that matters, as a fraction."""
 BETTER, WORSE, NO_GAIN, NOT_SHOWN = "better", "worse", "no gain", "not shown"
 
 
 def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", reference: str = "") -> pd.DataFrame:
-    """Select the rows of a summary that are compared; without a column ``metric`` all are accuracies.
+    """Select the rows of a summary that the headline compares.
 
-    ``neighbour`` is the rule of embeddings; "" is the first one of the reference, and if that is a classifier, of the
-    study.
+    ``neighbour`` is the rule of embeddings. The default "" is the first rule of the reference, or the first rule in the
+    summary if the reference has none. Without a column ``metric``, all rows are taken as accuracies.
     """
     rows = summary[summary["selection"].eq("inner_cv")]
     if "metric" in rows:
@@ -42,7 +42,7 @@ def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", refer
 
 
 class Winner(NamedTuple):
-    """The winning entry: its position, its row in the summary, and how many entries have a value."""
+    """The winning entry: its position, its row of the summary, and the number of entries with a value."""
 
     position: int
     row: dict[str, Any]
@@ -50,11 +50,11 @@ class Winner(NamedTuple):
 
 
 def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
-    """Return the entry that the headline of these rows speaks of: the one with the best mean.
+    """Return the winning entry by the best mean; None if no entry has a value.
 
-    Where entries are better than the reference with certainty, the best mean of those: another one that is as high on
-    average may owe it to a few splits. Else the best of those that failed in no split, if there are any, as means over
-    other splits don't compare. Ties go to the first; None if no entry has a value.
+    Entries that are significantly better than the reference take precedence, because an equally high mean may be due to
+    a few splits. Next come the entries without a failed split, because means over different splits are not comparable.
+    Ties go to the first entry.
     """
     larger_is_better = metric_named(metric).larger_is_better
     rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))
@@ -80,9 +80,9 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
 
 
 def verdicts(rows: pd.DataFrame, matters: float, larger_is_better: bool = True) -> pd.Series:
-    """Return the verdict of each row, with ``difference_low``, ``difference_high`` and perhaps ``p_holm``.
+    """Return the verdict of each row by its ``difference_low``, ``difference_high`` and, if present, ``p_holm``.
 
-    ``matters`` is the smallest gain that matters, as a fraction.
+    ``matters`` is the smallest gain that matters, as a fraction. Rows without an interval have the verdict "".
     """
     low, high = rows["difference_low"].astype("float64"), rows["difference_high"].astype("float64")
     if not larger_is_better:
@@ -97,13 +97,13 @@ def verdicts(rows: pd.DataFrame, matters: float, larger_is_better: bool = True) 
 
 
 def verdict(row: dict[str, Any], matters: float, larger_is_better: bool = True) -> str:
-    """Return the verdict of one row; empty without an interval."""
+    """Return the verdict of one row; "" without an interval."""
     interval = {name: row.get(name) for name in ("difference_low", "difference_high", "p_holm")}
     return str(verdicts(pd.DataFrame([interval]), matters, larger_is_better).iloc[0])
 
 
 def only_before_holm(row: dict[str, Any]) -> bool:
-    """Tell whether the interval excludes 0, but not after the correction for the number of comparisons."""
+    """Return True if the interval excludes 0, but Holm's adjusted p-value is not below 5 %."""
     low, high, adjusted = (row.get(name) for name in ("difference_low", "difference_high", "p_holm"))
     if pd.isna(low) or pd.isna(high) or pd.isna(adjusted):
         return False

@@ -1,4 +1,4 @@
-"""Views and features that predictions rest on, measured on test samples."""
+"""Permutation importance of views and features, measured on test samples."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ from mklearn.study.data.splits import Split
 from mklearn.study.specs.final_spec import ModelView
 
 MEASURED = 5
-"""Splits at most: the fewest that have an interval."""
+"""Maximum number of splits: the fewest that give an interval."""
 COLUMNS = ("view", "feature", "measure", "loss", "low", "high", "splits", "permutations", "message")
-"""``feature`` is empty where all features of a view are shuffled together. A table that says why nothing was measured
-has one row with the ``message`` alone."""
+"""Columns of the table. ``feature`` is empty if all features of a view are shuffled together. If nothing could be
+measured, the table has a single row with only the ``message``."""
 
 
 def importances(
     estimator: Any, X: Views, inputs: Sequence[ModelView], y: NDArray[Any], splits: Sequence[Split], *,
     permutations: int, seed: int, groups: NDArray[np.str_] | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Fit a method on the training samples of the first splits, and shuffle each view of the test samples.
+    """Compute the permutation importance of each view, and of each feature of a table.
 
-    And each feature of a table. Accuracy, of a regressor R^2, minus that where test samples have the features of other
-    test samples, with 95 % intervals: a row for each view and feature, the most important first, with `COLUMNS`. Where
-    the method can't be fitted, the only row says why. The estimator is cloned.
+    A clone of the estimator is fitted on the training samples of each of the first splits. The loss is the accuracy (R²
+    for a regressor) on the test samples, minus the value after shuffling a view or feature among them. The result has
+    the columns `COLUMNS` and a row for each view and feature, the most important first, with 95 % intervals. If the
+    estimator can't be fitted, its only row has the reason.
 
     Notes
     -----
-    Features that tell the same replace each other: each has about 0, their view has not. The intervals are of single
-    features: of many, some exclude 0 by chance.
+    Redundant features replace each other: each has an importance of about 0, their view has not. The intervals are not
+    corrected for multiple comparisons: with many features, some exclude 0 by chance.
 
     References
     ----------
@@ -78,7 +79,7 @@ def importances(
 
 
 def _permuted(views: Views, name: str, columns: list[int], rng: np.random.Generator) -> Views:
-    """Give samples some columns of a view of other samples; those that lack the view keep lacking it."""
+    """Permute some columns of a view among the samples that have the view."""
     table, having = views[name], np.flatnonzero(~lacking(views[name]))
     changed = table.copy()
     changed[having[:, None], columns] = table[rng.permutation(having)[:, None], columns]

@@ -1,7 +1,7 @@
 """Methods with landmarks on samples in blocks: moments of each block, and fits to their sums.
 
-The moments of all folds but one are those of the training part of an inner fold. Candidates are compared on a random
-sample of the training samples, whose landmark features are kept.
+Moments are summed by inner fold, so the total without one fold gives the moments of an inner training part. Candidates
+are compared on a random subset of the training samples, whose landmark features are stored.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from mklearn.study.specs.fit_spec import SAMPLE, MomentsSpec, specs_by_name
 
 Indices = NDArray[np.intp]
 Block = tuple[Indices, Mapping[str, NDArray[Any]]]
-"""Positions of consecutive samples, and their views."""
+"""Positions of consecutive samples of the data set, and their views."""
 CHOICE_SAMPLE = 10_000
-"""Training samples at most by which candidates are compared."""
+"""Maximum number of training samples on which candidates are compared."""
 
 
 def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_], part: str) -> Block:
-    """Read one block, ``"2of8"``, from the same part of each descriptor.
+    """Read one block, such as ``"2of8"``, from the same part of each descriptor.
 
-    Other samples than in this part of the data set, and features that are not finite, raise `DataError`.
+    `DataError` is raised if a file has other samples than this part of the data set, or features that are not finite.
     """
     place, views = rows_of_part(len(ids), part), {}
     for name, path in zip(descriptors, files, strict=True):
@@ -69,7 +69,7 @@ def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[n
 
 
 def read_blocks(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_]) -> Iterator[Block]:
-    """Read all blocks, one after the other, from the parts of each descriptor in turn."""
+    """Yield all blocks in order; ``files`` lists the parts of the first descriptor, then of the second, and so on."""
     n_blocks = len(files) // len(descriptors)
     for number in range(n_blocks):
         yield read_block(files[number::n_blocks], descriptors, ids, f"{number + 1}of{n_blocks}")
@@ -78,7 +78,7 @@ def read_blocks(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[
 def choose_landmarks(
     splits: Sequence[Split], y: NDArray[Any], blocks: Iterator[Block], spec: MomentsSpec
 ) -> list[LandmarkFeatures | str]:
-    """Choose the landmarks of each split, or say why it has none, and fit the parameters of the kernels."""
+    """Choose the landmarks of each split and fit the kernels' parameters; a split without landmarks has the reason."""
     drawn = [_landmark_candidates(split.train, y, spec) for split in splits]
     rows = np.unique(np.concatenate(drawn))
     tables: dict[str, list[NDArray[Any]]] = {}
@@ -102,12 +102,12 @@ def choose_landmarks(
 
 
 def read_landmarks(path: Path) -> list[LandmarkFeatures | str]:
-    """Read the landmarks of each split, or why it has none, from the moments of the first block."""
+    """Read the landmarks of each split, or the reason why it has none, from the moments of the first block."""
     return from_bytes(read_arrays(path, ("landmarks",))["landmarks"].tobytes(), str(path))
 
 
 def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> Indices:
-    """Draw 20,000 training samples, or as many as landmarks, and add the first of each class that is missing."""
+    """Draw 20,000 training samples, or more if there are more landmarks, and add one of each class that is missing."""
     size = max(SAMPLE, spec.landmarks["n"])
     if len(train) <= size:
         return train
@@ -119,16 +119,16 @@ def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> 
 
 
 class Folds(NamedTuple):
-    """The inner folds of a split's training samples, and the samples by which candidates are compared."""
+    """The inner folds of a split's training samples, and the samples on which candidates are compared."""
 
     number: NDArray[np.int64]  # (n,) fold of every sample of the data set; -1 outside the training part
-    n_folds: int  # 1 if there can be no inner cross-validation, for some reason
+    n_folds: int  # 1 if inner cross-validation is impossible, see `reason`
     sample: Indices  # positions of the compared samples, ascending
     reason: str = ""
 
     @classmethod
     def of(cls, y: NDArray[Any], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
-        """Draw the folds of `mklearn.study.evaluation.split.choose_on_split`, and the sample at random."""
+        """Draw the folds as `mklearn.study.evaluation.split.choose_on_split` does, and the compared samples."""
         train, number = split.train, np.full(len(y), -1)
         number[train] = 0
         sample = train
@@ -144,7 +144,7 @@ class Folds(NamedTuple):
 
     @property
     def parts(self) -> Parts:
-        """Compared samples of the other folds, and of each fold; none without inner folds."""
+        """Compared samples outside and inside each fold; empty without inner folds."""
         if self.reason:
             return []
         of_sample = self.number[self.sample]
@@ -152,7 +152,7 @@ class Folds(NamedTuple):
 
 
 def block_moments(features: LandmarkFeatures, block: Block, y: NDArray[Any], folds: Folds) -> dict[str, NDArray[Any]]:
-    """Gather the moments of a block's training samples by inner fold, and the features of compared samples."""
+    """Compute the moments of a block's training samples by inner fold, and the features of the compared samples."""
     started = time.process_time()
     rows, views = block
     moments = [Moments() for _ in range(folds.n_folds)]
@@ -176,9 +176,9 @@ def block_moments(features: LandmarkFeatures, block: Block, y: NDArray[Any], fol
 
 
 def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[list[Moments], NDArray[Any], float]:
-    """Add up the moments of one split by its number, fold by fold.
+    """Sum the moments of split ``number`` over the blocks, by fold.
 
-    Also return the features of the compared samples, (s, D), and the processor time of the passes.
+    Also return the features of the compared samples, (s, D), and the processor time of the passes in seconds.
     """
     totals, samples, seconds = list[Moments](), [], 0.0
     for path in blocks:
@@ -193,21 +193,21 @@ def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[lis
 
 
 def class_codes(y: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Return a target that is class codes as it is, and None for numbers, which landmarks are not drawn by."""
+    """Return ``y`` if it has class codes, else None: landmarks are stratified by class only."""
     return y if target_of(y) == "classes" else None
 
 
 @dataclass(frozen=True)
 class FitToMoments(FitAtSize):
-    """A method with landmarks at one training size; neither the moments nor the features of two splits are held."""
+    """A method with landmarks at one training size; moments and features of only one split are in memory."""
 
     every_split: Sequence[Split] = ()
     landmarks: Sequence[LandmarkFeatures | str] = ()
-    """Fitted landmarks of each split of the protocol, or why it has none."""
+    """Fitted landmarks of each split in ``every_split``, or the reason why it has none."""
     ids: NDArray[np.str_] = field(default_factory=lambda: np.array([], dtype=str))
     moments: Sequence[Path] = ()
     blocks: Sequence[Path] = ()
-    """Features of each block of samples, descriptor by descriptor."""
+    """Files with the features of each block of samples, descriptor by descriptor."""
 
     def _result(self, split: Split, choice: Choice | None) -> SplitResult:
         problem, evaluation, number = self.problem, self.spec.evaluation, self.every_split.index(split)
@@ -234,13 +234,13 @@ class FitToMoments(FitAtSize):
 
 @dataclass
 class SplitSums:
-    """Sums over the training samples of a split, and the blocks of all samples to apply a fit to."""
+    """Moments of the training samples of a split, and the blocks of all samples for prediction."""
 
     features: LandmarkFeatures
     folds: Folds
     moments: list[Moments]  # of each fold
     sample: NDArray[Any]  # features of the compared samples
-    seconds: float  # processor time of the pass over the samples, which methods on the same landmarks share
+    seconds: float  # processor time of the pass over the samples, shared by methods on the same landmarks
     blocks: Callable[[], Iterable[Block]]  # reads one block at a time
 
     def __post_init__(self) -> None:
@@ -248,18 +248,18 @@ class SplitSums:
 
 
 class SummedSamples(SplitSamples):
-    """Training and test samples of a split, or of the compared samples of its folds, by the sums over all samples."""
+    """Training and test samples of a split, or compared samples of an inner fold, whose fits use summed moments."""
 
     def __init__(self, sums: SplitSums, problem: MethodOnViews, train: Indices, test: Indices) -> None:
         self.sums, self.problem, self.y_train, self.rows = sums, problem, problem.y[train], (train, test)
 
     def fit(self, candidate: Candidate) -> Fitted:
-        """Fit a candidate to the moments of all folds, or to those without the fold of the test samples."""
+        """Fit a candidate to the moments of all folds except the fold of the test samples, if they are in one."""
         sums, problem = self.sums, self.problem
-        fold = int(sums.folds.number[self.rows[1][0]])  # of test samples -1
+        fold = int(sums.folds.number[self.rows[1][0]])  # -1: the split's own test samples
         moments = sums.total if fold < 0 else sums.total.without(sums.moments[fold])
         parameters = dict(candidate.parameters)
-        if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
+        if candidate.kernel is not None:  # a single kernel: all other weights are 0
             parameters["kernel_weights"] = np.eye(len(problem.kernels))[candidate.kernel].tolist()
         started = time.process_time()
         try:
@@ -279,9 +279,9 @@ class SummedSamples(SplitSamples):
         return fitted
 
     def _outputs(self, estimator: Any, used: Indices) -> NDArray[np.floating[Any]]:
-        """Compute the embedding of samples, (n, p), or the scores of classes or numbers; undefined of those not used.
+        """Compute the embedding, class scores or predicted numbers, (n, p); rows not in ``used`` are undefined.
 
-        Numbers are in double precision, as they may be large beside their differences.
+        Numbers are in double precision, because they may be large compared with their differences.
         """
         y = self.problem.y
         shape, dtype = (len(y), estimator.coefficients_.shape[1]), np.float64 if class_codes(y) is None else np.float32
@@ -299,7 +299,7 @@ class SummedSamples(SplitSamples):
 def _fitted(
     estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], seconds: tuple[float, float]
 ) -> Fitted:
-    """Return a fitted method, given its outputs for training samples with labels ``y`` and for test samples."""
+    """Wrap an estimator with its outputs for training samples, with labels ``y``, and for test samples."""
     if hasattr(estimator, "transform"):
         lookup = lookup_of(estimator, len(y))
         return Fitted(y, [estimator], [train.shape[1]], [lookup], *seconds, embeddings=[(train, test)])

@@ -1,4 +1,4 @@
-"""Predictions of each split by each rule, and the attributes that metrics are computed from."""
+"""Predictions on a split by each nearest-neighbour rule, and the attributes from which metrics are computed."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from mklearn.study.evaluation.metrics.metric import Metric
 
 Labels = NDArray[Any]
 Lookup = Callable[[str], Any]
-"""Returns, by the name in `STORED`, what a fitted estimator gives for the test samples; None where it has none."""
+"""Function that returns an output of a fitted estimator for the test samples by its name in `STORED`, or None."""
 NO_LOOKUP: Lookup = dict[str, Any]().get
-"""Looks up nothing: what labels alone give."""
+"""Lookup of a method that returns labels only."""
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
-"""Values that are stored of each fitted estimator, beside the labels."""
+"""Names of the outputs that are stored for each fitted estimator, in addition to the labels."""
 
 
 @dataclass(frozen=True)
 class MethodOutput:
-    """The output of a fitted method at one number of components: the attributes that a metric can need.
+    """The output of a fitted method at one number of components, for metrics.
 
-    ``classes`` are in the order of the columns of ``decision_values``, (m,) for two classes or (m, n_classes), and of
-    ``probabilities``; ``class_scores`` are decision values, or the probabilities of a method that has none. What a
-    method lacks raises :class:`mklearn.errors.NotApplicable`.
+    ``decision_values`` have shape (m, n_classes), or (m,) for two classes. Their columns, and the columns of
+    ``probabilities``, are in the order of ``classes``. ``class_scores`` are the decision values, or the probabilities
+    if there are none. Reading an output that the method lacks raises :class:`mklearn.errors.NotApplicable`.
     """
 
     y_train: Labels
     y: Labels
     labels: Labels
-    """The predicted ones of the test samples ``y``."""
+    """Predicted labels of the test samples; ``y`` has the true ones."""
     lookup: Lookup
 
     n_train = property(lambda self: len(self.y_train))
@@ -57,27 +57,27 @@ class MethodOutput:
 
 @dataclass(frozen=True, eq=False)
 class RulePredictions:
-    """Predictions of the m test samples of one split, by one nearest-neighbour rule."""
+    """Predictions for the m test samples of one split by one nearest-neighbour rule."""
 
     y_train: Labels
     y: Labels
     labels: Labels
-    """Class codes, or numbers, with each of the components, (p, m); a single row for a classifier without any."""
+    """Predicted class codes or numbers, (p, m): a row for each entry of ``components``, or one row without any."""
     components: Sequence[int]
-    """Empty for a classifier without components."""
+    """Numbers of components; empty for a classifier without components."""
     position: int | None
-    """Row that was chosen without the test samples; None if the choice failed."""
+    """Row of ``labels`` that was chosen without the test samples; None if the choice failed."""
     nearest: NDArray[np.integer[Any]]
-    """Position of the nearest training sample among those of the split, -1 if none decides, (m,)."""
+    """Position of the nearest sample in the training samples, (m,); -1 if no training sample decides."""
     distances: NDArray[np.floating[Any]]
     lookups: Sequence[Lookup] = (NO_LOOKUP,)
-    """One for the estimator of each row; a single one if all rows are of one estimator."""
+    """Lookup for the estimator of each row, or a single one if all rows share one estimator."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Columns of the score rows: the parameters, how the solver ended, and what it took."""
+    """Columns of the score rows: parameters, solver status, time and memory."""
 
     @cached_property
     def outputs(self) -> list[MethodOutput]:
-        """One output for each row of the labels."""
+        """Output for each row of the labels."""
         last = len(self.lookups) - 1
         return [
             MethodOutput(self.y_train, self.y, labels, self.lookups[min(row, last)])
@@ -85,11 +85,11 @@ class RulePredictions:
         ]
 
     def scores(self, metric: Metric) -> NDArray[np.float64]:
-        """Compute a metric for each row of the labels; NotApplicable if one lacks what it needs."""
+        """Compute a metric for each row of the labels; raise NotApplicable if it is undefined for one of them."""
         return np.array([metric.score(output) for output in self.outputs])
 
     def without_estimators(self, facts: Mapping[str, Any]) -> RulePredictions:
-        """Return the predictions with what the estimators give in place of them, as plain data."""
+        """Return the predictions as plain data, with the outputs of the estimators in place of the estimators."""
         each = [{name: lookup(name) for name in STORED} for lookup in self.lookups]
         return replace(self, lookups=[values.get for values in each], facts=facts)
 
@@ -98,13 +98,13 @@ _NO_SAMPLES = np.array([], dtype=np.int64)
 
 
 class SplitRecord(NamedTuple):
-    """Results of one split as plain data, which a process can pass on and `fit_files` writes and reads."""
+    """Results of one split as plain data, for transfer between processes and for the files of `fit_files`."""
 
     facts: Mapping[str, Any]
-    """``repeat, fold`` and sizes; of a split that failed status and message, else perhaps a ``selection_message``."""
+    """Repeat, fold and sizes; status and message of a failed split, else the ``selection_message``."""
     train: NDArray[np.integer[Any]] = _NO_SAMPLES
     test: NDArray[np.integer[Any]] = _NO_SAMPLES
     rules: Mapping[str, RulePredictions] = {}
-    """By nearest-neighbour rule; a classifier has the single rule "", a split that failed none."""
+    """Predictions by nearest-neighbour rule; a classifier has the single rule "", a failed split has none."""
     shown: dict[str, Any] | None = None
-    """Weights, history and embedding for the report; None if the fit failed, and after reading."""
+    """Weights, history and embedding for the report; None if the fit failed, or if the record was read from a file."""

@@ -1,4 +1,4 @@
-"""Predictions of single test samples: the table that a fit leaves behind, and values of each sample from it."""
+"""Predictions for single test samples: the table of each fit, and the metrics' values per sample from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-import mklearn.study.evaluation.metrics.functions  # noqa: F401 # what it computes by names is code of the steps that import this
+import mklearn.study.evaluation.metrics.functions  # noqa: F401 # loaded by name: its code counts for the steps that import this
 from mklearn.errors import NotApplicable
 from mklearn.rows import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
@@ -22,23 +22,23 @@ COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
     "predicted_oracle", "decision_value", "nearest", "distance",
 )  # fmt: skip
-"""A row for each test sample of each split and nearest-neighbour rule; classes are codes, samples ids.
+"""Columns of the prediction table, with a row for each test sample of each split and nearest-neighbour rule.
 
-``true`` and ``predicted`` are integers, or floats where the target is a number.
+Samples are ids. ``true`` and ``predicted`` are class codes, or floats if the target is a number.
 
-``predicted`` is with the number of components that was chosen without the test samples (missing where that failed),
-``predicted_oracle`` with the number that is best on them (missing for a method without components, unless its
-parameters were chosen on them). ``decision_value`` is that of the predicted class, of two classes that of the second.
-``nearest`` is the training sample that decided, and ``distance`` the distance to it. Of a metric that is no mean over
-samples there is a column ``value_METRIC``, with the chosen number of components (see
-:mod:`mklearn.study.evaluation.metrics.sample_values`). Where a metric takes probabilities, ``probability`` is that of
-the predicted class.
+``predicted`` uses the number of components that was chosen without the test samples (missing if the choice failed),
+``predicted_oracle`` the best number on the test samples (missing for a method without components, unless its parameters
+were chosen on the test samples). ``decision_value`` belongs to the predicted class, or to the second of two classes.
+``nearest`` is the training sample that decided, and ``distance`` its distance. Metrics other than the accuracy have a
+column ``value_METRIC``, at the chosen number of components (see
+:mod:`mklearn.study.evaluation.metrics.sample_values`). ``probability``, of the predicted class, is there if a metric
+needs probabilities.
 """
 PROBABILITY = "probability"
 VALUE = "value_"
-"""Start of the names of columns with a metric's values of samples."""
+"""Prefix of the columns with a metric's values per sample."""
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
-"""Column of the predictions behind each selection of the summary table."""
+"""Column with the predictions for each selection of the summary table."""
 SETTING = ["dataset", "protocol", "train_size"]
 GROUP = [*SETTING, "method", "neighbour"]
 
@@ -47,9 +47,10 @@ def prediction_table(
     splits: Sequence[SplitRecord], fit: Mapping[str, Any], y: NDArray[Any], ids: NDArray[np.str_],
     metrics: Sequence[str] = ("accuracy",),
 ) -> pd.DataFrame:  # fmt: skip
-    """Make the table of one fit at one training size, with a column for each metric that has values of samples.
+    """Build the table of one fit at one training size, with a column for each metric that has values per sample.
 
-    ``fit`` has ``dataset``, ``protocol``, ``train_size`` and ``method``; ``y`` and ``ids`` are of all samples.
+    ``fit`` has the keys ``dataset``, ``protocol``, ``train_size`` and ``method``. ``y`` and ``ids`` cover all samples
+    of the data set.
     """
     oracles = {rule: _oracle(rule, splits, y) for rule in dict.fromkeys(rule for s in splits for rule in s.rules)}
     by_sample = [metric for metric in map(metric_named, metrics) if metric.by_sample]
@@ -75,7 +76,7 @@ def prediction_table(
 
 
 def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
-    """Return the decision values of the predicted classes, of two classes those of the second."""
+    """Return the decision values of the predicted classes, or of the second of two classes; NaN without any."""
     try:
         values = output.class_scores
     except NotApplicable:
@@ -86,13 +87,13 @@ def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
 
 
 def _sample_values(made: RulePredictions, metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of metrics that have values of samples, of what was chosen."""
+    """Return the columns of metrics with values per sample, at the chosen number of components."""
     if made.position is None:
         return {}
     columns, probable, output = {}, False, made.outputs[made.position]
     for metric in metrics:
         with suppress(NotApplicable):
-            metric.score(output)  # raises where there is no value
+            metric.score(output)  # raises if the metric is undefined
             columns[f"{VALUE}{metric.kind}"] = metric.sample_values(output)
             probable |= "probabilities" in metric.needs
     return columns | ({PROBABILITY: _of_predicted(output.probabilities, output)} if probable else {})
@@ -103,7 +104,7 @@ def _of_predicted(values: NDArray[np.float64], output: MethodOutput) -> NDArray[
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns in order and with their types: repeated words as categories, a missing class as missing."""
+    """Return the table with its columns in order and typed: texts as categories, a missing class as NA."""
     of_metrics = [name for name in table if str(name).startswith(VALUE) or name == PROBABILITY]
     table = table[[*COLUMNS, *of_metrics]].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32"})
     if table["true"].dtype.kind == "f":
@@ -120,7 +121,7 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _oracle(rule: str, splits: Sequence[SplitRecord], y: NDArray[np.int64]) -> int | None:
-    """Return the number of components with the best mean accuracy on the test samples; None for a classifier."""
+    """Return the number of components with the best mean test accuracy; None for a classifier without components."""
     curve = [
         (component, float(np.mean(labels == y[split.test])))
         for split in splits
@@ -131,10 +132,10 @@ def _oracle(rule: str, splits: Sequence[SplitRecord], y: NDArray[np.int64]) -> i
 
 
 def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: bool = True) -> int:
-    """Return the dimension whose mean over the splits is best; of several the smallest.
+    """Return the dimension with the best mean over the splits; ties go to the smallest.
 
-    There is an entry for each split and dimension; a dimension that is NaN is none. Only dimensions that the largest
-    number of splits reached take part: else one lucky split could win a dimension.
+    The arrays have an entry for each split and dimension; entries with a NaN dimension are ignored. Only the dimensions
+    that the largest number of splits reached take part, so that no dimension wins by a single lucky split.
     """
     dimensions, values = np.asarray(dimensions, dtype=np.float64), np.asarray(values, dtype=np.float64)
     known = ~np.isnan(dimensions)
@@ -147,7 +148,7 @@ def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: b
 class Outcomes(NamedTuple):
     """The values of a metric for each split (row) and sample (column); NaN where a split does not test a sample.
 
-    Those of the accuracy are right (1) or wrong (0).
+    The values of the accuracy are 1 (right) and 0 (wrong).
     """
 
     units: pd.MultiIndex
@@ -157,11 +158,11 @@ class Outcomes(NamedTuple):
 
     @property
     def draws(self) -> NDArray[np.intp]:
-        """A number for each row: equal for models of one repeat that test the same samples."""
+        """Number of the draw of each row: rows of one repeat that test the same samples share one."""
         return _draws(self.units, self.values)
 
     def without(self, units: pd.MultiIndex) -> Outcomes | None:
-        """Return those of other splits, for the samples that one of them tests; None if there are none."""
+        """Return the outcomes of all other splits, for the samples that they test; None if no split is left."""
         kept = np.flatnonzero(~self.units.isin(units))
         if not len(kept):
             return None
@@ -171,7 +172,7 @@ class Outcomes(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """The values of two methods in the same splits (rows) and for the same samples (columns), and the draws."""
+    """The values of two methods on the same splits (rows) and samples (columns), and the draw of each row."""
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
@@ -181,8 +182,9 @@ class Paired(NamedTuple):
 class Predictions:
     """The predictions of a study, by method and setting.
 
-    ``table`` is of any number of fits, with the columns ``COLUMNS``. Methods take ``keys``, a row of the summary table:
-    ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``, ``selection`` and optionally ``metric``.
+    ``table`` has the columns ``COLUMNS``, for any number of fits. The argument ``keys`` of the methods is a row of the
+    summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``, ``selection`` and optionally
+    ``metric``.
     """
 
     def __init__(self, table: pd.DataFrame) -> None:
@@ -196,14 +198,14 @@ class Predictions:
         return {_key(dict(zip(GROUP, key, strict=True))): rows for key, rows in grouped}
 
     def by_rule(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
-        """Return the rows of a method by one rule in one setting, of a classifier its own; None if there are none."""
+        """Return the rows of a method in one setting, by one rule unless it is a classifier; None without any row."""
         rows = self._groups.get(_key(keys))
         return self._groups.get(_key({**keys, "neighbour": ""})) if rows is None else rows
 
     def confusion(self, keys: Mapping[str, Any], n_classes: int) -> NDArray[np.int64]:
-        """Count test samples by true class (row) and predicted class (column), as `by_rule`.
+        """Count the test samples of `by_rule` by true class (row) and predicted class (column).
 
-        The number of components is the one that was chosen without the test samples.
+        Predictions use the number of components that was chosen without the test samples.
         """
         counts = np.zeros((n_classes, n_classes), dtype=np.int64)
         rows = self.by_rule(keys)
@@ -213,14 +215,14 @@ class Predictions:
         return counts
 
     def outcomes(self, keys: Mapping[str, Any]) -> Outcomes | None:
-        """Return a metric's values of a method's test samples; None where no prediction was made in any split.
+        """Return a metric's values for the test samples of a method; None if no split has predictions.
 
-        None too for a metric without values of samples, and for the oracle's, as its number of components is that of
-        the best accuracy.
+        None is also returned for a metric without values per sample, and for the oracle by another metric than the
+        accuracy, because the oracle's predictions are stored at the dimension of the best accuracy only.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
         name = (*_key(keys), keys["selection"], metric.kind)
-        if name not in self._outcomes:  # the reference's are taken with every other method's
+        if name not in self._outcomes:  # cached: every comparison needs the reference method's outcomes
             rows, is_accuracy = self._groups.get(_key(keys)), metric.kind == "accuracy"
             chosen = SELECTED[keys["selection"]] if is_accuracy else f"{VALUE}{metric.kind}"
             self._outcomes[name] = None
@@ -229,10 +231,10 @@ class Predictions:
         return self._outcomes[name]
 
     def majority_value(self, keys: Mapping[str, Any]) -> float:
-        """Compute the mean over splits of a metric for labels that are all the majority class of the tested samples.
+        """Compute the mean over splits of a metric when every prediction is the majority class of the tested samples.
 
-        Of the splits in which the method has predictions. NaN for a metric that takes more than labels, for numbers,
-        and where no sample is known.
+        Only splits in which the method has predictions count. The value is NaN without predictions, for a numeric
+        target, and for a metric that needs more than labels.
         """
         metric, rows = metric_named(keys.get("metric") or "accuracy"), self._groups.get(_key(keys))
         labelled = "classes" in metric.targets and {"y", "labels"}.issuperset(metric.needs)
@@ -251,7 +253,7 @@ class Predictions:
 
 
 def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> Outcomes | None:
-    """Arrange the values of one method in a column by split and sample."""
+    """Arrange the values in a column of one method's rows by split and sample; None without rows."""
     if rows.empty:
         return None
     values = rows[column].to_numpy(dtype=np.float64)
@@ -266,7 +268,7 @@ def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> Outcomes | 
 
 
 def _numbered(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.intp], int]:
-    """Return the numbers ``repeat * n_folds + fold`` of the splits, the place of each row among them, and n_folds."""
+    """Return the split numbers ``repeat * n_folds + fold``, the position of each row among them, and n_folds."""
     repeat, fold = rows["repeat"].to_numpy(np.int64), rows["fold"].to_numpy(np.int64)
     n_folds = int(fold.max()) + 1
     numbers, split = np.unique(repeat * n_folds + fold, return_inverse=True)
@@ -274,7 +276,7 @@ def _numbered(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.intp], 
 
 
 def common(first: Outcomes, second: Outcomes) -> Paired:
-    """Return the values of two methods, in the splits and for the samples that both have, in the same places."""
+    """Return the values of two methods, aligned on the splits and samples that both have."""
     units = first.units.intersection(second.units, sort=False)
     samples = first.samples.intersection(second.samples, sort=False)
     one, other = (
@@ -299,5 +301,5 @@ def _key(keys: Mapping[str, Any], names: Sequence[str] = GROUP) -> tuple[Any, ..
 
 
 def plain_key(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return values of columns as a key, with None for missing ones."""
+    """Return column values as a hashable key, with None in place of missing values."""
     return tuple(None if pd.isna(value) else value for value in values)

@@ -1,22 +1,22 @@
-"""Compare the published values of a study with ours, in units of the split noise.
+"""Comparison of published values with ours, in units of the split noise.
 
 A published accuracy is a mean over random splits, and so is ours. Two such means of the same method on the same data
-differ by chance; the spread over splits says by how much:
+differ by chance. The spread over splits gives the scale:
 
     z = (published - ours) / sqrt(sd_ours^2 / n_ours + sd_published^2 / n_published),
 
-where sd_ours is our standard deviation over splits and sd_published the paper's. Where the paper prints none, it is
-assumed to be ours. n_published is the number of splits of the published mean; where neither the paper nor the study
-says it, ours is used. Published tables choose the dimension on the test samples, so the value compared is that of the
-selection ``oracle``; the value chosen by inner cross-validation is listed beside it and not judged.
+where sd_ours is our standard deviation over splits and sd_published the paper's, assumed equal to ours if the paper
+prints none. n_published is the number of splits of the published mean; if neither the paper nor the study gives it, it
+is assumed equal to ours. Published tables choose the dimension on the test samples, so our ``oracle`` value is
+compared. The value chosen by inner cross-validation is listed beside it, but not judged.
 
-z > 0: the published value is higher than ours. A small |z| (3 or less, unless the study says otherwise) is explained
-by other random splits: the value is reproduced. So is one that differs by fewer points than the study's tolerance.
+If z > 0, the published value is higher than ours. A small |z| (by default at most 3) is explained by different random
+splits, and the value is reproduced. A difference within the study's tolerance in percentage points is reproduced, too.
 
-The deviations are estimates themselves, and from few splits poor ones. A larger |z| is therefore certain, and the value
-not reproduced, only where Student's t with as many degrees of freedom as the deviations have is beyond it as rarely as
-a normal variable is beyond the tolerance. In between, the difference is larger than the deviations explain and not
-certain. With two splits on each side this is so up to |z| = 19.
+The standard deviations are themselves estimates, and poor ones from few splits. A larger |z| is therefore certain, and
+the value not reproduced, only beyond the quantile of Student's t that corresponds to the tolerance: t exceeds it as
+rarely as a normal variable exceeds the tolerance. In between, the difference is uncertain. With two splits on each
+side, this range extends to |z| = 19.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ CELL_COLUMNS = [
     "degrees_of_freedom", "verdict", "reason",
 ]  # fmt: skip
 NAMED_BY = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
-"""Keys by which a published entry names the rows of the summary that it is about."""
+"""Keys by which a published entry identifies rows of the summary."""
 _PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour", "metric")
 
 
 class Check(NamedTuple):
-    """Calibration of a data set: whether its published cells of one method agree with ours.
+    """Calibration of a data set: agreement of one method's published values with ours.
 
-    The status is "met", "missed", or "unchecked" where the method has no published cell that can be judged.
+    The status is "met", "missed", or "unchecked" if the method has no published value that can be judged.
     """
 
     dataset: str
@@ -70,15 +70,15 @@ class Reproduction(NamedTuple):
 def compare_published(
     summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None
 ) -> Reproduction:
-    """Compare a summary with the published values in it; values are fractions.
+    """Compare the values of a summary, as fractions, with the published values in it.
 
-    Where a published cell of the ``calibration``'s method is off by more than its tolerance in units of split noise,
-    the data set differs from the paper's and none of its cells is judged. Up to the ``tolerance``, by default 3 units
-    of split noise, a cell is reproduced.
+    A cell is reproduced if it differs by at most the ``tolerance``, by default 3 units of split noise. If a published
+    cell of the ``calibration`` method differs by more than the calibration's tolerance, the data set is not the
+    paper's, and none of its cells is judged.
 
-    The ``cells`` have `CELL_COLUMNS` and a row for each of the :func:`judged_rows` with a published value:
-    ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are percentage points, and
-    ``reason`` explains a missing value, a missing verdict or one that is not certain.
+    The ``cells`` have the columns `CELL_COLUMNS` and a row for each of the :func:`judged_rows` with a published value.
+    ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are in percentage points.
+    ``reason`` explains a missing value, or a missing or uncertain verdict.
     """
     oracle = summary[summary["published"].notna() & judged_rows(summary)]
     chosen = summary.loc[summary["selection"].eq("inner_cv"), [*_PLACE, "mean"]]
@@ -98,7 +98,7 @@ def compare_published(
 
 
 def judged_rows(summary: pd.DataFrame) -> pd.Series:
-    """Mark the rows to compare with a paper: the oracle's, and the only row of a method without a dimension."""
+    """Mark the rows to compare with a paper: oracle rows, and the inner-CV row of a method without an oracle row."""
     is_oracle = summary["selection"].eq("oracle")
     places = [_place(row) for row in plain_records(summary[[*_PLACE]])]
     oracle = {place for place, own in zip(places, is_oracle, strict=True) if own}
@@ -108,7 +108,7 @@ def judged_rows(summary: pd.DataFrame) -> pd.Series:
 def split_noise(std: float, n_ours: float, n_published: float, std_published: float = math.nan) -> float:
     """Return the standard error of the difference of two independent means over splits.
 
-    A deviation that is not known is assumed to be the other one.
+    An unknown (NaN) standard deviation is assumed equal to the other one.
     """
     if not (n_ours > 0 and n_published > 0):
         return math.nan
@@ -118,36 +118,39 @@ def split_noise(std: float, n_ours: float, n_published: float, std_published: fl
 
 
 def degrees_of_freedom(std: float, n_ours: int, n_published: int, std_published: float = math.nan) -> int:
-    """Return the degrees of freedom of the deviations behind :func:`split_noise`; those assumed have none."""
+    """Return the degrees of freedom of the standard deviations in :func:`split_noise`; unknown ones add none."""
     known = ((std, n_ours), (std_published, n_published))
     return sum(n - 1 for deviation, n in known if not math.isnan(deviation))
 
 
 def certain_from(freedom: int, noise: float) -> float:
-    """Return the |t| that Student's t exceeds as rarely as a normal variable exceeds ``noise``; at least ``noise``."""
+    """Return the quantile of Student's t with the tail probability of a standard normal beyond ``noise``.
+
+    The result is at least ``noise``, and infinite for 0 degrees of freedom.
+    """
     from scipy.special import ndtr, stdtrit
 
     return max(noise, float(stdtrit(freedom, ndtr(noise)))) if freedom > 0 else math.inf
 
 
 def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """List published entries without a row in the summary: a training size, method or rule that was not run."""
+    """List the published entries without a row in the summary, because their setting or method was not run."""
     rows = plain_records(summary)
     return [entry for entry in published if not any(is_about(entry, row) for row in rows)]
 
 
 def is_about(entry: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-    """Tell whether a published entry is about a row of the summary: what it does not name matches anything."""
+    """Return True if a published entry matches a row of the summary; an absent key matches anything."""
     return all(entry.get(key) is None or row[key] == entry[key] for key in NAMED_BY)
 
 
 def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, Any]:
-    """Return one published cell with its verdict, from the ``oracle`` row of the summary."""
+    """Return one published cell with its verdict, from a row of the summary."""
     ours, published, n_ours = row["mean"], row["published"], int(row["n_repeats"])
     spread = (row["std"], n_ours, int(row["published_repeats"] or n_ours), row["published_std"])
     noise = split_noise(*spread)
     cell = {
-        "difference_points": round(100.0 * (published - ours), 9),  # else 0.75 - 0.74 is more than a point
+        "difference_points": round(100.0 * (published - ours), 9),  # rounded, as 0.75 - 0.74 would exceed one point
         "noise_points": 100.0 * noise,
         "z": (published - ours) / noise if noise > 0 else math.nan,
         "degrees_of_freedom": degrees_of_freedom(*spread),

@@ -1,4 +1,4 @@
-"""The score rows of a study, from the predictions of its fits."""
+"""Score table of a study, computed from the predictions of its fits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mklearn.study.log import logger
 from mklearn.study.provenance import commit
 
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
-"""Columns that may differ between two runs of the same computation; all others are the same to the byte."""
+"""Columns that may differ between two runs of the same computation; all others are byte-identical."""
 WITH_VALUE = ("ok", "inaccurate")
 """Statuses of rows that have a value."""
 ROUNDING = 1e-9
-"""By how much a sum of rounded terms may leave the range of its metric."""
+"""Tolerance by which rounding may move a value out of the range of its metric."""
 
 COLUMNS = {
     "dataset": "str", "protocol": "str", "train_size": "Int64", "repeat": "int64", "fold": "int64", "method": "str",
@@ -33,9 +33,9 @@ COLUMNS = {
     "gap": "float64", "solver": "str", "code": "str",
     "fit_seconds": "float64", "predict_seconds": "float64", "peak_mb": "float64", "utc": "str",
 }  # fmt: skip
-"""Columns of the score rows of one fit, and their types; the study's table adds study and commit.
+"""Columns of the score rows of one fit, and their types; the study's table adds ``study`` and ``commit``.
 
-Rows with the same ``test_part`` in a repeat are of models that share the test samples: see
+Rows with the same ``test_part`` in a repeat belong to models that share the test samples, see
 :func:`mklearn.study.data.splits.numbered_test_parts`.
 """
 _MEASURED_FROM = list(COLUMNS).index("fit_seconds")
@@ -46,16 +46,17 @@ BLANK: dict[str, Any] = {
     "parameters": "{}", "n_iter": None, "objective": NAN, "gap": NAN, "solver": "", "code": "", "fit_seconds": NAN,
     "predict_seconds": NAN, "peak_mb": NAN, "utc": "",
 }  # fmt: skip
-"""A row without values; a fit and a split add the columns that name them."""
+"""Default values of a score row, without the columns that identify fit and split."""
 
 
 def score_table(
     fits: Sequence[Path], study: str, metrics: Sequence[str], kernels: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute the metrics of all fits from their predictions; ``kernels`` are the study's, in its order.
+    """Compute the metrics of all fits from their predictions, and return the score table and the prediction table.
 
-    The rows of all fits, in the order of the plan, have the study's name and the commit; the second table has a row for
-    each test sample. DataError is raised for a value that is not finite, or outside the range of its metric.
+    The score table has the rows of all fits, in the order of ``fits``, with the name of the study and the commit. The
+    prediction table has a row for each test sample. ``kernels`` are the ids of the study's kernels, in its order.
+    DataError is raised for a value that is not finite or outside the range of its metric.
     """
     rows, predicted = zip(*(evaluated_fit(path, metrics) for path in fits), strict=True)
     frame = pd.concat(rows, ignore_index=True)
@@ -71,7 +72,7 @@ def score_table(
 
 
 def evaluated_fit(path: Path, metrics: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the score rows of a fit, and the table of its predictions."""
+    """Return the score rows of a fit, and its prediction table."""
     fits, y, ids = read_predictions(path)
     rows: list[dict[str, Any]] = []
     tables = []
@@ -102,10 +103,10 @@ def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def score_rows(fit: Mapping[str, Any], split: SplitRecord, metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one split: of each metric by each rule, or the one of a split that failed.
+    """Yield the score rows of one split: the rows of each rule and metric, or a single row if the split failed.
 
-    ``fit`` are the columns of :func:`mklearn.study.evaluation.fit_files.fit_of`, and `metric`: the study's or, of
-    several, "", as a row without a value counts for each of them.
+    ``fit`` has the columns of :func:`mklearn.study.evaluation.fit_files.fit_of`, and ``metric`` for the row of a failed
+    split: the study's only metric, or "" for every metric.
     """
     row = {**BLANK, **fit, **_columns(split.facts)}
     for neighbour, predictions in split.rules.items():
@@ -132,7 +133,7 @@ def _metric_rows(
     except NotApplicable as reason:
         yield chosen | {"status": "not_applicable", "message": str(reason)}
         return
-    # A classifier whose parameters were chosen on the test samples has its value there, too.
+    # A classifier has a row of this kind only if its parameters were chosen on the test samples.
     dimensions: Sequence[int | None] = components or ([None] if position is None else [])
     for dimension, value in zip(dimensions, scores, strict=False):
         yield shared | {"selection": "dimension", "dimension": dimension, "value": float(value)}

@@ -1,4 +1,4 @@
-"""Choice of parameters and of the number of components by cross-validation inside the training samples."""
+"""Choice of parameters and of the number of components by cross-validation within the training samples."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from mklearn.study.evaluation.rules import predictions_by_dimension
 from mklearn.study.specs.fit_spec import Components
 
 Scores = Sequence[NDArray[np.float64]] | str
-"""Scores of one candidate on each part, at each leading dimension; or the reason why it has none."""
+"""Scores of one candidate on each part at each number of leading dimensions, or the reason why it failed."""
 
-# Two mean scores closer than this are a tie: means of k fractions differ by rounding where they are equal as fractions,
-# and no two different accuracies on fewer than a billion samples are as close.
+# Mean scores that differ by less are a tie: equal means of k fractions may differ by rounding, while different
+# accuracies on fewer than a billion samples differ by more.
 TIE = 1e-9
 UPPER_BOUND = "on the test samples: an upper bound, which has no value without them"
-"""End of the message beside what was chosen by the test samples themselves."""
+"""End of the message of results whose parameters were chosen on the test samples."""
 
 
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
-    """Choose the candidate with the highest mean score, its row, and its number of leading dimensions.
+    """Return the row of the candidate with the highest mean score, and its number of leading dimensions.
 
-    Mean validation scores (n_candidates, n_dimensions) are for the first q dimensions in column q - 1, and NaN
-    where a candidate has none; SolverFailed is raised if none has any. Among scores within 1e-9 of the best, the fewest
-    dimensions, then the candidate that comes first. List simpler candidates first.
+    ``mean_scores`` are validation scores (n_candidates, n_dimensions). Column q - 1 has the score with the first q
+    dimensions, NaN if the candidate has none. SolverFailed is raised if all are NaN. Scores within 1e-9 of the best
+    tie: the fewest dimensions win, then the first candidate, so list simpler candidates first.
 
-    ``components="all"`` compares candidates at the largest dimension that they have. "one_standard_error" takes the
-    candidate of the best score s, and its largest dimension whose score is within a standard error of that:
-    ``sqrt(s (1 - s) / n_samples)`` for a share of ``n_samples`` validation samples, an upper bound for the mean of any
-    score between 0 and 1; 0 of a negative score, as R^2 may be.
+    ``components="all"`` compares candidates at the largest dimension of each. "one_standard_error" takes the candidate
+    of the best score s, and its largest dimension with a score within one standard error of s. The standard error
+    ``sqrt(s (1 - s) / n_samples)`` is exact for a proportion of ``n_samples`` validation samples, and an upper bound
+    for the mean of any score between 0 and 1. It is 0 for a negative s, which R^2 may have.
     """
     scores = np.asarray(mean_scores, dtype=np.float64)
     if not np.isfinite(scores).any():
@@ -59,9 +59,9 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
 
 
 def select(mean_scores: NDArray[np.float64], components: Components, n_samples: int) -> tuple[int, int]:
-    """Choose as `choose`, and return the position of the dimension: -1, the last, if it is all that the candidate has.
+    """Choose as `choose` does, and return the position of the dimension, -1 for the candidate's last dimension.
 
-    Another fit of the candidate may have more of them.
+    Another fit of the candidate may have more dimensions.
     """
     candidate, dimension = choose(mean_scores, components, n_samples)
     n_dimensions = np.flatnonzero(np.isfinite(mean_scores[candidate]))[-1] + 1
@@ -71,8 +71,8 @@ def select(mean_scores: NDArray[np.float64], components: Components, n_samples: 
 def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
     """Average the scores of candidates over the parts, at the dimensions that every part has.
 
-    Returns an array (n_candidates, n_dimensions) with NaN where a candidate has no score. Raises `SolverFailed` with
-    the first reason if none has any.
+    The result has shape (n_candidates, n_dimensions), with NaN where a candidate has no score. `SolverFailed` is raised
+    with the first reason if every candidate failed.
     """
     if all(isinstance(parts, str) for parts in scores):
         raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {scores[0]}")
@@ -85,15 +85,16 @@ def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
-"""Refits of one candidate without each of the n samples, in any order: sample i, the embedding (n - 1, p) of the others
-and its own, (1, p); p may differ. It may raise `NotApplicable` or `SolverFailed`."""
+"""Leave-one-out refits of one candidate, in any order of the n samples. Each item has the position i of the sample that
+is left out, the embedding (n - 1, p) of the other samples, and the embedding (1, p) of sample i; p may differ between
+items. The iterator may raise `NotApplicable` or `SolverFailed`."""
 
 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
-    """Order samples by their distance to the nearest other class over the distance to their own, hardest first.
+    """Sort samples by the ratio of the distance to the nearest other class and to the own class, hardest first.
 
-    Distances are those in the feature space of a kernel (n, n). Leaving samples out in this order ends soonest, because
-    a candidate falls behind by its mistakes.
+    Distances are measured in the feature space of a kernel (n, n). This order ends a `race` soonest, because a
+    candidate falls behind by its errors.
     """
     squares = np.diag(kernel)
     distances = np.maximum(squares[:, None] + squares - 2 * kernel, 0)
@@ -101,18 +102,18 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     own = y[:, None] == y
     nearest_other = np.where(own, np.inf, distances).min(axis=1)
     nearest_own = np.where(own, distances, np.inf).min(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # equal samples: 0 / 0 is no order, and comes last
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal samples: 0 / 0 is NaN, which sorts last
         return np.argsort(nearest_other / nearest_own, kind="stable")
 
 
 def race(
     refits: Sequence[Refits], y: NDArray[Any], rules: Sequence[str], metric: Metric, components: Components = "best"
 ) -> dict[str, list[Scores]]:
-    """Compute by each rule the scores of candidates when each sample is left out in turn, for `select`.
+    """Compute the leave-one-out scores of candidates by each rule, for `select`.
 
-    The candidate with the highest reachable score is tried on its next sample. One that can't reach the best score any
-    more is not tried further, and has no scores; it would not be chosen by them. The metric has a value of at most 1
-    for a single sample.
+    In each step, the candidate with the highest reachable score is evaluated on its next sample. A candidate that can
+    no longer reach the best score is stopped and has no scores; it would not have been chosen. The metric must be
+    defined for a single sample and at most 1.
     """
     runners = [_Runner(each, dict.fromkeys(rules, np.zeros(0))) for each in refits]
     for rule in rules:
@@ -128,7 +129,7 @@ def race(
 
 @dataclass
 class _Runner:
-    """One candidate of a race: the sum of its scores at each dimension by each rule, over the samples tried so far."""
+    """One candidate of a race: by rule, the sum of its scores over the ``tried`` samples at each dimension."""
 
     refits: Refits
     sums: dict[str, NDArray[np.float64]]
@@ -139,7 +140,7 @@ class _Runner:
         return self.failure or ([self.sums[rule] / n] if self.tried == n else "left out early")
 
     def bound(self, rule: str, n: int) -> float:
-        """Return the mean score that is reached if all remaining scores are 1, at any dimension."""
+        """Return the highest mean score at any dimension if all remaining scores are 1."""
         return 1.0 - (self.tried - float(self.sums[rule].max(initial=0.0))) / n
 
     def leave_out_next(self, y: NDArray[Any], metric: Metric) -> None:
@@ -149,7 +150,7 @@ class _Runner:
             for rule, sums in self.sums.items():
                 labels = predictions_by_dimension(others, rest, left_out, rule)
                 curve = np.array([metric.score(MethodOutput(rest, y[i : i + 1], each, NO_LOOKUP)) for each in labels])
-                width = min(sums.size, curve.size) if self.tried else curve.size  # dimensions that every sample has
+                width = min(sums.size, curve.size) if self.tried else curve.size  # dimensions common to all samples
                 self.sums[rule] = (sums[:width] if self.tried else 0.0) + curve[:width]
         except (NotApplicable, SolverFailed) as error:
             self.failure = str(error)

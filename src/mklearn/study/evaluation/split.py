@@ -1,11 +1,11 @@
-"""One method on one split: choose parameters on the training samples, fit, and predict the test samples.
+"""Evaluation of one method on one split: parameter selection on the training samples, fit, and prediction.
 
-Nothing of the test samples enters the fit: bandwidths, centring, normalisation and the repair of indefinite kernels
-are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
-estimator shares the work of leaving each sample out, the kernels of all training samples are taken for that.)
+The test samples never enter a fit. Bandwidths, centring, normalisation and the repair of indefinite kernels are fitted
+on the training samples, and refitted on the inner training samples in inner cross-validation. (Estimators with a shared
+leave-one-out computation use the kernels of all training samples there.)
 
-The exception is ``choice="test_set"``, which chooses parameters by the labels of the test samples, to show the bias of
-that. Such values are an oracle's: beside them there is none that was chosen without the test samples.
+The exception is ``choice="test_set"``, which selects parameters by the labels of the test samples to show the resulting
+bias. Such a fit has oracle values only, and no value that was chosen without the test samples.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from mklearn.study.evaluation.selection import UPPER_BOUND, Scores, choose, hard
 from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, headline_rule, specs_by_name
 
 Parts = list[tuple[Indices, Indices]]
-"""Samples that candidates are fitted on, and samples that they are scored on."""
+"""Pairs of (training, validation) samples, on which candidates are fitted and scored."""
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
-"""Failures that are results: they become rows of the score table."""
+"""Exceptions that are recorded as results: rows of the score table without a value."""
 ON_TEST = f"parameters are chosen {UPPER_BOUND}"
 
 
 class RuleResult(NamedTuple):
-    """The chosen candidate of one nearest-neighbour rule, fitted, and its predictions."""
+    """The candidate chosen for one nearest-neighbour rule, its fit, and its predictions."""
 
     candidate: Candidate
     fitted: Fitted
@@ -55,7 +55,7 @@ class RuleResult(NamedTuple):
 
     @property
     def estimator(self) -> Any:
-        """The fitted estimator; of an embedding fitted for several sizes, the last and largest."""
+        """The fitted estimator; for an embedding that is fitted for several sizes, the largest."""
         position = self.predictions.position
         return self.fitted.estimators[-1 if position is None or self.fitted.embeddings else position]
 
@@ -65,9 +65,9 @@ class SplitResult(NamedTuple):
 
     rules: dict[str, RuleResult]
     selection_message: str = ""
-    """Why there was no inner cross-validation, when there was none."""
+    """Reason why there was no inner cross-validation; empty if there was one."""
     scalings: Mapping[str, FeatureScaling] = {}
-    """Scalings that the training samples have chosen, see `mklearn.study.evaluation.candidates`."""
+    """Automatic scalings as chosen on the training samples, see `mklearn.study.evaluation.candidates`."""
 
 
 class Choice(NamedTuple):
@@ -75,9 +75,9 @@ class Choice(NamedTuple):
 
     candidates: list[Candidate]
     by_rule: dict[str, tuple[int, int | None]]
-    """Positions of the candidate and its number of components (-1 for the last, None without a choice) by rule."""
+    """For each rule, the positions of the candidate and of its number of components (-1: the last; None: no choice)."""
     message: str = ""
-    """Why there is no number of components."""
+    """Reason why no number of components was chosen; empty if one was."""
 
 
 def evaluate_split(
@@ -86,9 +86,9 @@ def evaluate_split(
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and predict ``test``, indices into the samples of the problem.
 
-    If no group has samples in both parts, the inner cross-validation, whose folds depend on ``seed``, holds out whole
-    groups too; a ``choice`` is taken in its place. NotApplicable or SolverFailed is raised where the method can't run
-    on this split; the caller records it.
+    A given ``choice`` replaces inner cross-validation, whose folds depend on ``seed``. If no group has samples in both
+    parts, the inner folds hold out whole groups too. NotApplicable or SolverFailed is raised if the method can't run on
+    this split; the caller records it.
     """
     check_classes(problem.y[train])
     problem = with_chosen_scalings(problem, train, test)
@@ -107,7 +107,7 @@ def evaluate_split(
 class SplitSamples:
     """Training and test samples of a split or fold, whose kernels are computed once for all candidates.
 
-    The scalings of features are chosen.
+    Automatic scalings must have been replaced, see `mklearn.study.evaluation.candidates.with_chosen_scalings`.
     """
 
     def __init__(self, problem: MethodOnViews, train: Indices, test: Indices) -> None:
@@ -118,20 +118,20 @@ class SplitSamples:
 
     @cached_property
     def _kernels(self) -> tuple[list[dict[str, Any]], float]:
-        """Diagnostics of all kernels, and the processor time of computing them."""
+        """Diagnostics of all kernels, and the processor time of their computation in seconds."""
         started = time.process_time()
         if not self.problem.kernels or self.problem.method.landmarks:
             return [], 0.0
-        # constant kernels are dropped here, as an estimator that takes none refuses them itself
+        # Constant kernels are dropped here: an estimator that can't take them raises its own error.
         kernels = StackTransform(specs_by_name(self.problem.kernels), drop_constant=True)
         kernels.fit_transform(self.train)
         kernels.transform(self.test)
         return kernels.infos, time.process_time() - started
 
     def fit(self, candidate: Candidate) -> Fitted:
-        """Fit a candidate on the training samples and apply it to both.
+        """Fit a candidate on the training samples, and apply it to training and test samples.
 
-        A failure of linear algebra is a SolverFailed too: one candidate of a grid may fail, and the others go on.
+        LinAlgError is raised as SolverFailed, so that the other candidates of a grid are still tried.
         """
         problem = self.problem
         infos, seconds = self._kernels
@@ -155,7 +155,7 @@ class SplitSamples:
 
 
 def check_classes(y_train: NDArray[np.int64]) -> None:
-    """Raise NotApplicable for a single class, or number: there is nothing to learn."""
+    """Raise NotApplicable if the training samples have a single class or a constant target."""
     if np.unique(y_train).size < 2 and target_of(y_train) == "numbers":
         raise NotApplicable(f"the target is {y_train[0]:g} for all training samples: there is nothing to learn")
     if np.unique(y_train).size < 2:
@@ -165,21 +165,21 @@ def check_classes(y_train: NDArray[np.int64]) -> None:
 def folds_of_training(
     y: NDArray[Any], train: Indices, test: Indices, n_folds: InnerFolds, seed: int, groups: NDArray[np.str_] | None
 ) -> Parts:
-    """Return the inner folds of training samples, of whole groups if the test samples are of other groups."""
+    """Return the inner folds of the training samples; they hold out whole groups if the split does."""
     folds = inner_folds(y[train], n_folds, seed, held_out_groups(train, test, groups), target_of(y))
     return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
 
 
-# --- the choice of parameters
+# --- choice of parameters
 
 
 def choose_on_split(
     problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int
 ) -> Choice:
-    """Choose the parameters of a method by inner cross-validation, or by the test samples of ``choice="test_set"``.
+    """Choose the parameters of a method by inner cross-validation, or on the test samples if ``choice="test_set"``.
 
-    The scalings of features are chosen. NotApplicable or SolverFailed is raised where no candidate can be chosen; if
-    only the number of components is open, the choice has no position instead.
+    Automatic scalings must have been replaced. NotApplicable or SolverFailed is raised if no candidate can be chosen.
+    If there is a single candidate, only its number of components is left unchosen (None) instead.
     """
 
     def parts() -> Parts:
@@ -193,8 +193,8 @@ def choose_on_split(
 def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> Choice:
     """Choose the parameters of a method for several splits together, by the mean score over the parts.
 
-    Only one part's kernels are held. A candidate that fails on one part is not chosen. Errors are as of
-    `choose_on_split`.
+    Only the kernels of one part are in memory at a time. A candidate that fails on any part is not chosen. Errors are
+    raised as in `choose_on_split`.
     """
     for train, _ in parts:
         check_classes(problem.y[train])
@@ -202,7 +202,7 @@ def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationS
 
 
 def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec) -> Choice:
-    """Choose by the scores on parts, which a method without a choice does not need."""
+    """Choose by the scores on ``parts()``, which is called only if there is something to choose."""
     method, rules = problem.method, problem.method.rules(evaluation.neighbours)
     by_accuracy = method.kernel_choice == "cv_accuracy"
     if by_accuracy:
@@ -229,7 +229,7 @@ def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: Eval
 def _scores(
     problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, evaluation: EvaluationSpec, rules: Sequence[str]
 ) -> dict[str, list[Scores]]:
-    """Compute by each rule the scores of all candidates; with the work shared where each sample is left out."""
+    """Compute the scores of all candidates by each rule, with the estimator's own leave-one-out where it has one."""
     metric, method = metric_named(evaluation.choose_by), problem.method
     shares_work = method.embeds and method.refit is None and hasattr(load(method.implementation), "leave_one_out")
     if not (evaluation.inner_folds == "leave_one_out" and len(parts) == len(parts[0][0]) + 1 and shares_work):
@@ -248,7 +248,7 @@ def _scores(
 def _scores_on_parts(
     problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str]
 ) -> dict[str, list[Scores]]:
-    """Compute by each rule the scores of all candidates, part after part, or why a candidate has none."""
+    """Compute the scores of all candidates by each rule, part by part; a failed candidate has the reason instead."""
     scores: dict[str, list[Scores]] = {rule: [[] for _ in grid] for rule in rules}
     for train, validation in parts:
         scaled = with_chosen_scalings(problem, train, validation)
@@ -268,10 +268,10 @@ def _scores_on_parts(
 
 
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
-    """Return the method with the squared accuracies of each kernel alone as weights, whose sum is 1.
+    """Return the method with kernel weights proportional to the squared accuracy of each single kernel.
 
-    The accuracies are by the rule of the headline, at the dimension chosen for the kernel alone. Gehler, Nowozin (2009)
-    find such weights hard to beat; a kernel that fails alone gets none.
+    The weights sum to 1. Accuracies are measured by the headline's rule, at the dimension chosen for the single kernel.
+    A kernel that fails has weight 0. Gehler, Nowozin (2009) find such weights hard to beat.
     """
     method, metric = problem.method, metric_named("accuracy")
     rule = headline_rule(evaluation.neighbours) if method.embeds else ""

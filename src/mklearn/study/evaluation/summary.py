@@ -1,8 +1,8 @@
-"""From the tidy score table to one row for each method, metric, rule and way of choosing.
+"""Summary of the score table: one row for each setting, method, metric, rule and selection.
 
-There are two selections. ``oracle`` is the best dimension of the *mean test* curve: the mean over repeats first, its
-best dimension second, as in published tables; it is chosen on the test samples. ``inner_cv`` is the mean of the values
-that cross-validation inside the training samples chose.
+There are two selections. ``oracle`` is the best value of the *mean test* curve, as in published tables: the scores are
+first averaged over repeats, and the best dimension of the mean is taken, on the test samples. ``inner_cv`` is the mean
+of the values that inner cross-validation chose within the training samples.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SUMMARY_COLUMNS = [
     "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
-# From best to worst. A fit with one of the first three may have a value, one with another never has.
+# From best to worst. Only fits with one of the first three may have a value.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost", "missing")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 
@@ -52,41 +52,42 @@ def summarise(
 ) -> pd.DataFrame:  # fmt: skip
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
 
-    Every method has a row for each metric, rule and selection, with `SUMMARY_COLUMNS`, in the order in which data sets,
-    sizes and methods first appear; where no repeat gave a value, the numbers are NaN, and status and message say why.
+    The result has the columns `SUMMARY_COLUMNS`, and a row for each setting, method, metric, rule and selection, in
+    order of first appearance. If no repeat has a value, the numbers are NaN, and status and message give the reason.
 
     Parameters
     ----------
     scores : DataFrame
-        Rows of `mklearn.study.evaluation.score_table`. A repeat of k folds counts as k values; but models of a repeat
-        that share a test part (column ``test_part``, by default the fold) count as one, their mean, and as failed if
-        one of them has no value. A failed fit that does not know its rule or selection has "" there, and a row whose
-        ``metric`` is "" counts for every metric; without the column all rows are accuracies.
+        Rows of `mklearn.study.evaluation.score_table`. A repeat of k folds counts as k values. Models of a repeat that
+        share a test part (column ``test_part``, by default the fold) count as one value, their mean, and as failed if
+        one of them failed. Rows of a failed fit may have "" as rule, selection or metric, and then count for each.
+        Without the column ``metric``, all rows are accuracies.
     predictions : Predictions, optional
-        Predictions of the test samples, from which the intervals are computed (see :mod:`mklearn.base.statistics`).
-        Without them, and for metrics without values of samples, they are Nadeau and Bengio's.
+        Predictions of the test samples, from which intervals are computed (see :mod:`mklearn.base.statistics`).
+        Without them, and for metrics without values per sample, intervals follow Nadeau and Bengio.
     reference : str
-        Method that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
-        selection and, if it has one, kernel set. Without such rows the difference is NaN.
+        Method that all methods are compared with: paired on common (repeat, fold), for the same metric, neighbour rule,
+        selection and, if available, kernel set. Without such rows the difference is NaN.
     neighbour : str
-        Rule of a reference with several that methods without a rule are compared with: the headline's; "" is the first.
+        Rule of the reference for comparisons with classifiers, which have no rule; "" is the reference's first rule.
     published : sequence of dict
-        ``value`` (a fraction), ``source`` and perhaps ``std``, ``dimension``, ``repeats``, and some of `NAMED_BY`; a
-        key that is absent or None matches anything, but an absent metric is the accuracy. If several match a row,
-        the one that names most keys is taken.
+        Published values: ``value`` (a fraction), ``source``, optionally ``std``, ``dimension`` and ``repeats``, and
+        some of the keys `NAMED_BY`. A key that is absent or None matches anything, except that an absent metric is the
+        accuracy. If several entries match a row, the one with most keys is used.
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration, tolerance
-        Of :func:`mklearn.study.evaluation.reproduction.compare_published`, which gives ``z`` and ``verdict``.
+        Arguments of :func:`mklearn.study.evaluation.reproduction.compare_published`, which computes ``z`` and
+        ``verdict``.
 
     Notes
     -----
-    ``n_repeats`` counts repeats with a value, ``n_failed`` those without. For ``oracle`` only dimensions that the
-    largest number of repeats reached take part; ties go to the fewest dimensions. For ``inner_cv`` the dimension is
-    the (low) median of the chosen ones. ``p_holm`` adjusts the p-value of the difference for all comparisons in the
-    same setting, by the same metric and selection. ``disagreement`` is the share of test samples on which exactly one
-    of the method and the reference is right. ``majority`` is the value of the metric for labels that are all the
-    majority class, where it takes nothing but labels.
+    ``n_repeats`` counts repeats with a value, ``n_failed`` repeats without one. ``oracle`` compares only the dimensions
+    that the largest number of repeats reached; ties go to the fewest dimensions. For ``inner_cv``, ``dimension`` is
+    the (low) median of the chosen dimensions. ``p_holm`` adjusts the p-value of the difference for all comparisons in
+    the same setting, by the same metric and selection. ``disagreement`` is the proportion of test samples on which
+    exactly one of the method and the reference is right. ``majority`` is the value of the metric if every prediction is
+    the majority class; NaN for metrics that need more than labels.
     """
     groups = list(_groups(scores))
     references: dict[tuple[Any, ...], list[_Group]] = {}
@@ -111,24 +112,24 @@ def summarise(
 
 
 def corrected(summary: pd.DataFrame) -> pd.Series:
-    """Return the p-values of a summary by Holm's method, for all in one setting, by one metric and selection."""
+    """Return Holm's adjusted p-values; a family has the same setting, metric and selection."""
     families = summary.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
     return families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
 
 
 _Rows = NDArray[Any]
-"""Score rows as a structured array: a pandas table of every group would be most of the time."""
+"""Score rows as a structured array; a DataFrame for every group would dominate the run time."""
 _UNITS = ("number", "value", "fit_seconds", "n_train", "n_test", "n_validation")
-"""Columns of the splits behind a summary row, or of the draws of several models: NaN where it is not known; the number
-is of repeat and fold, or of repeat and test part."""
+"""Columns of the units behind a summary row, which are splits, or draws of several models; NaN for unknown values.
+``number`` encodes repeat and fold of a split, or repeat and test part of a draw."""
 
 
 class _Group(NamedTuple):
-    """The values behind one summary row: one for each (repeat, fold) or draw, NaN where it failed."""
+    """The values behind one summary row: one for each split or draw, NaN if it failed."""
 
     keys: dict[str, Any]  # setting, method, kernel_set, metric, neighbour, selection
     units: _Rows  # _UNITS
-    incomplete: pd.MultiIndex | None  # repeat and fold of the models of draws in which one has no value
+    incomplete: pd.MultiIndex | None  # repeat and fold of all models of incomplete draws
     dimension: int | None
     status: str
     message: str
@@ -180,7 +181,7 @@ def _is_one_of(words: NDArray[np.object_], *wanted: str) -> NDArray[np.bool_]:
 
 def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
     usable = rows["usable"]
-    # A fit that failed may not know its rule and selection; it then counts against each that others have.
+    # A failed fit may have no rule and selection; it then counts as failed for each that other rows have.
     neighbours = list(dict.fromkeys(rows["neighbour"][usable])) or list(dict.fromkeys(rows["neighbour"]))
     named = set(rows["selection"]) & set(_SELECTION_OF_ROWS.values())
     for neighbour in neighbours:
@@ -210,9 +211,10 @@ def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
 
 
 def _units(rows: _Rows, chosen: _Rows) -> tuple[_Rows, pd.MultiIndex | None]:
-    """Return sizes as far as any row knows them, and values as far as there are any, by repeat and fold.
+    """Return the units behind a summary row: the values of ``chosen``, and the sizes known from any row.
 
-    By draw, where several models share one; then also the repeat and fold of those of a draw that has no value.
+    Units are splits, or draws if several models share a test part. For draws, the repeat and fold of the models of
+    incomplete draws are also returned.
     """
     numbers, first = np.unique(rows["unit"], return_index=True)
     columns: dict[str, NDArray[Any]] = {"number": numbers}
@@ -233,12 +235,12 @@ def _units(rows: _Rows, chosen: _Rows) -> tuple[_Rows, pd.MultiIndex | None]:
 
 
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]], neighbour: str) -> _Group | None:
-    """Return the reference method's group in the same place; of the same kernel set if there is one."""
+    """Return the group of the reference method to compare with, if possible with the same kernel set."""
     found = references.get(_place(group), [])
-    if not found:  # one of both is a classifier: an embedding is then taken by the headline's rule
+    if not found:  # one of the two is a classifier: use the headline's rule for the embedding
         setting, selection = _place(group)[:-2], group.keys["selection"]
         places = [place for place in references if place[:-2] == setting and place[-1] == selection]
-        places.sort(key=lambda place: place[-2] != neighbour)  # stable: without that rule the first one
+        places.sort(key=lambda place: place[-2] != neighbour)  # stable: falls back to the first rule
         others = references[places[0]] if places else []
         found = [other for other in others if not (group.keys["neighbour"] and other.keys["neighbour"])]
     same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
@@ -298,9 +300,9 @@ def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None
 
 
 def _sizes(units: _Rows) -> tuple[float, float]:
-    """Return the mean numbers of training and test samples of the splits that know them; NaN if none does.
+    """Return the mean numbers of training and test samples over the splits with known sizes; NaN without any.
 
-    Validation samples count as training samples: they are those of other models of the draw.
+    Validation samples count as training samples, because other models of the draw are trained on them.
     """
     n_train, n_test = units["n_train"] + units["n_validation"], units["n_test"]
     known = ~np.isnan(n_train) & ~np.isnan(n_test)

@@ -1,1 +1,1 @@
-"""Metrics: functions, each with a row of the table in `metric`."""
+"""Metrics: one function each in `functions`, registered in the table `METRICS` of `metric`."""

@@ -1,8 +1,9 @@
-"""Metrics.
+"""Functions that compute the metrics.
 
-A function's parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`: ``y_train`` and ``y``
-are the target of the training and of the m test samples, ``labels`` is predicted. It raises `NotApplicable` where there
-is no value. Libraries are imported in functions: every fit imports this file, for the accuracy alone.
+Their parameters are named after attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`: ``y_train`` and
+``y`` are the targets of the training samples and of the m test samples, ``labels`` the predictions for the test
+samples. A function raises `NotApplicable` if the metric is undefined. Functions import libraries locally, because every
+fit imports this module for the accuracy.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ Values = NDArray[np.float64]
 
 
 def accuracy(y: Any, labels: Any) -> float:
-    """Return the share of test samples that are predicted correctly."""
+    """Return the proportion of test samples that are predicted correctly."""
     return float(np.mean(labels == y))
 
 
 def balanced_accuracy(y: Any, labels: Any) -> float:
-    """Return the mean over the classes of the share of their samples that is predicted correctly."""
+    """Return the mean recall over the classes."""
     return mean_recall(y, labels, np.unique(y))
 
 
 def minority_recall(y_train: Any, y: Any, labels: Any) -> float:
-    """Return the recall of the class with the fewest training samples; of several such classes the mean."""
+    """Return the recall of the class with the fewest training samples, averaged over classes that tie."""
     return mean_recall(y, labels, smallest_classes(y_train, y))
 
 
@@ -49,7 +50,7 @@ def mean_recall(y: Any, labels: Any, classes: Any) -> float:
 
 
 def macro_f1(y: Any, labels: Any) -> float:
-    """Return the mean F1 score over the classes that test samples have or are predicted to have."""
+    """Return the mean F1 score over the classes that occur among true or predicted labels."""
     from sklearn.metrics import f1_score
 
     return float(f1_score(y, labels, average="macro"))
@@ -59,18 +60,18 @@ def macro_f1(y: Any, labels: Any) -> float:
 
 
 def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
-    """Return the mean of minus the logarithm of the probability of each test sample's class."""
+    """Return the mean negative logarithm of the probability that is predicted for the true class."""
     from sklearn.metrics import log_loss
 
     _refuse_unknown(y, classes, "the log loss needs a probability of every class")
     if probabilities.shape != (len(y), len(classes)):
         raise NotApplicable(f"probabilities have shape {probabilities.shape}: expected one column for each class")
-    order = np.argsort(classes)  # scikit-learn takes the columns in the order of the sorted classes
+    order = np.argsort(classes)  # scikit-learn expects the columns in sorted order of the classes
     return float(log_loss(y, probabilities[:, order], labels=np.asarray(classes)[order]))
 
 
 def auc(y: Any, class_scores: Any, classes: Any) -> float:
-    """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
+    """Return the area under the ROC curve; for more than two classes, the mean of the one-vs-rest areas."""
     from sklearn.metrics import roc_auc_score
 
     _refuse_unknown(y, classes, "the area under the ROC curve needs a score of every class")
@@ -87,12 +88,12 @@ def auc(y: Any, class_scores: Any, classes: Any) -> float:
 
 
 def class_columns(class_scores: Any) -> list[Values]:
-    """Return the scores of each class; of two classes those of the second, also where these are all there is."""
+    """Return one array of scores (m,) per class; for two classes, only the scores of the second."""
     return [class_scores] if class_scores.ndim == 1 else list(class_scores.T[1 if class_scores.shape[1] == 2 else 0 :])
 
 
 def equal_error_rate(y: Any, class_scores: Any, classes: Any) -> float:
-    """Return the error on the ROC curve where as many of either class are wrong; lines join its points."""
+    """Return the error rate at which both classes have the same one, by linear interpolation of the ROC curve."""
     from sklearn.metrics import roc_curve
 
     if len(classes) != 2:
@@ -115,7 +116,7 @@ def _refuse_unknown(y: Any, classes: Any, needs: str) -> None:
 
 
 def support_vector_share(n_support_vectors: int, n_train: int) -> float:
-    """Return the share of the training samples that are support vectors."""
+    """Return the proportion of training samples that are support vectors."""
     return float(n_support_vectors / n_train)
 
 
@@ -123,17 +124,16 @@ def support_vector_share(n_support_vectors: int, n_train: int) -> float:
 
 
 def r2(y_train: Any, y: Any, labels: Any) -> float:
-    """Return the explained share of the variance, with the variance of the training samples.
+    """Return R² relative to the variance of the training targets.
 
-    One minus the mean squared error by the variance of the target among the training samples: the Q² of Consonni,
-    Ballabio, Todeschini (2009). With the variance of the test samples, as elsewhere, a fold of a few samples, such as
-    those of one person, has any value and one of a single sample has none.
+    This is 1 - MSE / var(y_train), the Q² of Consonni, Ballabio, Todeschini (2009). The usual R² divides by the
+    variance of the test targets, which is unstable on small folds and undefined for a single sample.
     """
     return float(1.0 - np.mean((labels - y) ** 2) / np.var(y_train))
 
 
 def rmse(y: Any, labels: Any) -> float:
-    """Return the root of the mean squared error, in the unit of the target."""
+    """Return the root mean squared error, in the unit of the target."""
     return float(np.sqrt(np.mean((labels - y) ** 2)))
 
 
@@ -143,19 +143,19 @@ def mae(y: Any, labels: Any) -> float:
 
 
 def pearson(y: Any, labels: Any) -> float:
-    """Return the correlation of predicted and true numbers."""
+    """Return Pearson's correlation of predicted and true numbers."""
     return float(np.clip(np.mean(standardised(y) * standardised(labels)), -1.0, 1.0))
 
 
 def spearman(y: Any, labels: Any) -> float:
-    """Return the correlation of the ranks of predicted and true numbers."""
+    """Return Spearman's rank correlation of predicted and true numbers."""
     from scipy.stats import rankdata
 
     return pearson(rankdata(y), rankdata(labels))
 
 
 def standardised(values: Any) -> Any:
-    """Return values with mean 0 and variance 1."""
+    """Return the values standardised to mean 0 and variance 1."""
     if len(values) < 3:
         raise NotApplicable(f"a correlation needs three test samples or more; there are {len(values)}")
     centred = values - np.mean(values)

@@ -1,4 +1,4 @@
-"""Metrics by their names: how each is computed, its range, and whether it can choose parameters."""
+"""Table of metrics: how each is computed, its range, and whether it can choose parameters."""
 
 from __future__ import annotations
 
@@ -22,43 +22,44 @@ if TYPE_CHECKING:
 class Metric(Row):
     """A metric: a function that scores a fitted method on test samples by one number.
 
-    Its parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`. A method that does not give
-    one gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
+    The function's parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`. If a method
+    lacks one of them, or the function raises NotApplicable, the score row has the status ``not_applicable``.
     """
 
     kind: str = ""
-    """Its name in studies and tables."""
+    """Name of the metric in studies and tables."""
     larger_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     """Smallest and largest possible value."""
     mean_of_samples: bool = False
-    """True for a mean over test samples of zeros and ones, such as the accuracy, which a single sample has too. Its
-    interval needs `by_sample` too."""
+    """True for a mean of zeros and ones over test samples, such as the accuracy, which is defined for a single sample.
+    Its interval needs `by_sample` too."""
     targets: Sequence[str] = ("classes",)
-    """The kinds of target that it takes: "classes", "numbers"."""
+    """Kinds of target that the metric supports: "classes", "numbers" or both."""
     by_sample: str = ""
-    """``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
-    of the mean; with such parameters too. Intervals of the metric are computed from them: without it
-    from the values of the splits alone, which is wider (see :mod:`mklearn.base.statistics`)."""
+    """``module:function`` that returns one value per test sample, with the same kind of parameters. The mean of the
+    values is the metric, and the variance of their mean is the metric's variance. Confidence intervals are computed
+    from these values; without them from one value per split, which gives wider intervals (see
+    :mod:`mklearn.base.statistics`)."""
 
     @property
     def can_choose(self) -> bool:
-        """True where inner cross-validation can choose by it: at most 1, larger is better."""
+        """True if inner cross-validation can choose by the metric: its maximum is 1, and larger is better."""
         return self.larger_is_better and self.bounds[1] == 1.0
 
     @property
     def in_percent(self) -> bool:
-        """True for a metric whose best value is 1: it is shown in percent."""
+        """True if the metric is shown in percent: its upper bound is 1."""
         return self.bounds[1] == 1.0
 
     @property
     def name(self) -> str:
-        """Its title inside a sentence: ``mean absolute error``, ``R²``."""
+        """Title of the metric inside a sentence: ``mean absolute error``, ``R²``."""
         return self.title[0].lower() + self.title[1:] if self.title[1:2].islower() else self.title
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The attributes that it takes of a method: the parameters of its function."""
+        """Attributes of the method's output that the metric needs: the parameters of its function."""
         return _function(self.implementation)[1]
 
     def score(self, output: Any) -> float:
@@ -67,12 +68,12 @@ class Metric(Row):
         Raises
         ------
         NotApplicable
-            The method does not give what the metric needs.
+            The method lacks an output that the metric needs, or the metric is undefined.
         """
         return float(_called(self.implementation, output))
 
     def sample_values(self, output: Any) -> NDArray[np.float64]:
-        """Compute the values of test samples (m,) whose mean is the metric, of a metric that names ``by_sample``."""
+        """Compute one value per test sample, (m,), whose mean is the metric; requires ``by_sample``."""
         values: NDArray[np.float64] = _called(self.by_sample, output)
         return values
 
@@ -89,12 +90,12 @@ def _function(name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
 
 
 def metric_named(name: str) -> Metric:
-    """Return a metric of the table, or of a package outside, ``"module:function"``.
+    """Return a metric of the table, or one of another package as ``"module:function"``.
 
     Raises
     ------
     ConfigError
-        There is no such metric, or its module can't be imported.
+        The metric does not exist, or its module can't be imported.
     """
     if name not in METRICS and ":" not in name:
         valid = ", ".join(METRICS)
@@ -109,7 +110,7 @@ def _inferred(function: Any) -> Metric:
 
 
 def described(metric: Metric) -> str:
-    """Describe a metric in three lines."""
+    """Return a description of a metric in three lines."""
     low, high = metric.bounds
     ends = (
         f"from {low:g}" + (f" to {high:g}" if math.isfinite(high) else "") if math.isfinite(low) else f"up to {high:g}"
@@ -121,7 +122,7 @@ def described(metric: Metric) -> str:
 
 
 def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | str) -> list[tuple[str, str]]:
-    """Return field and sentence of each mistake in a study's choice of metrics."""
+    """Return the field and the message of each mistake in a study's choice of metrics."""
     unknown = {}
     for name in metrics:
         try:

@@ -1,10 +1,11 @@
-"""Values of single test samples with a metric as their mean, from which its interval is computed.
+"""Values of single test samples whose mean is a metric, for the metric's confidence interval.
 
-The accuracy is a mean over the test samples. Any other metric T is one to first order: a sample's value is
-``T + m IF``, with the influence IF of one of m samples on T. The mean of the values is T, and their variance over m
-is the variance of T: for recalls and F1 in a stratified sample, for the area under the ROC curve by DeLong et al.
-(1988). For R² (whose denominator is of the training samples) and the absolute error the values are exact, for a root
-they use its derivative; for correlations they follow Devlin et al. (1975) and, for ranks, Croux, Dehon (2010).
+The accuracy is a mean over the test samples. Any other metric T is linearised: a sample's value is ``T + m IF``, where
+IF is the influence of one of m samples on T. The mean of the values is T, and their variance divided by m is the
+variance of T. Recalls and F1 assume a stratified sample; the area under the ROC curve follows DeLong et al. (1988). The
+values are exact for R² (its denominator depends on the training samples only) and for the absolute error. The RMSE is
+linearised by the derivative of the square root. Correlations follow Devlin et al. (1975), rank correlations Croux,
+Dehon (2010).
 
 Each function has the name and parameters of its metric in `functions`, and returns an array (m,).
 """
@@ -37,9 +38,9 @@ def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
 
 
 def macro_f1(y: Any, labels: Any) -> Values:
-    """Return values by the derivative of 2 TP/(samples + predictions) of each class.
+    """Return values by the derivative of each class's F1, 2 TP/(true + predicted).
 
-    Only what varies within a class counts, as splits keep the numbers of samples of the classes.
+    Only the variation within classes counts, because splits are stratified.
     """
     classes = np.union1d(y, labels)
     true, predicted = (np.asarray(codes)[:, None] == classes for codes in (y, labels))
@@ -51,9 +52,10 @@ def macro_f1(y: Any, labels: Any) -> Values:
 
 
 def _within_classes(values: Values, members: list[NDArray[np.bool_]]) -> Values:
-    """Return (v - v_class) sqrt(n/(n - 1)), whose sum is 0 and whose squares sum to m times the variance of their mean.
+    """Return values v centred within each class of n samples, (v - mean) sqrt(n/(n - 1)).
 
-    A class of a single sample has no spread of its own: all of these are one class together.
+    Their sum is 0, and the sum of their squares is m² times the variance of the mean of v. Classes of a single sample
+    have no spread, so they are pooled into one class.
     """
     single = [own for own in members if own.sum() == 1]
     several = [own for own in members if own.sum() > 1]
@@ -65,7 +67,7 @@ def _within_classes(values: Values, members: list[NDArray[np.bool_]]) -> Values:
 
 
 def log_loss(y: Any, probabilities: Any, classes: Any) -> Values:
-    """Return minus the logarithm of the probability of each sample's class, clipped as scikit-learn does."""
+    """Return the negative logarithm of each true class's probability, clipped as in scikit-learn."""
     order = np.argsort(classes)
     places = order[np.searchsorted(np.asarray(classes)[order], y)]
     least = np.finfo(probabilities.dtype).eps
@@ -73,16 +75,16 @@ def log_loss(y: Any, probabilities: Any, classes: Any) -> Values:
 
 
 def auc(y: Any, class_scores: Any, classes: Any) -> Values:
-    """Return DeLong's placements of both sorts of samples."""
+    """Return DeLong's placement values of positive and negative samples, averaged over the one-vs-rest curves."""
     members, columns = [np.asarray(y == code) for code in classes], functions.class_columns(class_scores)
     placed = np.mean([_placements(*pair) for pair in zip(members[-len(columns) :], columns, strict=True)], axis=0)
     return float(placed.mean()) + _within_classes(2.0 * placed, members)
 
 
 def _placements(positive: NDArray[np.bool_], scores: Values) -> Values:
-    """Compute for samples of one class and the others which share of the other sort they are placed rightly to.
+    """Compute for each sample the proportion of samples of the opposite class that it is ranked correctly against.
 
-    Times m/(2 n) for n samples of their sort, so that the mean is the area.
+    The proportions are scaled by m/(2 n), with n samples in the sample's own class, so that their mean is the area.
     """
     ranks, n_positive = rankdata(scores), int(positive.sum())
     n_negative = len(scores) - n_positive
@@ -106,15 +108,15 @@ def mae(y: Any, labels: Any) -> Values:
 
 
 def pearson(y: Any, labels: Any) -> Values:
-    """Return r + z w - r (z² + w²)/2 of standardised z and w."""
+    """Return r + z w - r (z² + w²)/2, with z and w the standardised true and predicted numbers."""
     r, z, w = functions.pearson(y, labels), functions.standardised(y), functions.standardised(labels)
     return np.asarray(r + z * w - r * (z**2 + w**2) / 2.0)
 
 
 def spearman(y: Any, labels: Any) -> Values:
-    """Return values with the influence ``12 (F(x) G(y) + E[F(X) 1(Y >= y)] + E[G(Y) 1(X >= x)]) - 9 - 3 rho``.
+    """Return values by the influence ``12 (F(x) G(y) + E[F(X) 1(Y >= y)] + E[G(Y) 1(X >= x)]) - 9 - 3 rho``.
 
-    Ranks are estimates of the distribution functions F and G.
+    The distribution functions F and G are estimated by ranks.
     """
     rho, m = functions.spearman(y, labels), len(y)
     one, other = ((rankdata(values) - 0.5) / m for values in (y, labels))
@@ -123,7 +125,7 @@ def spearman(y: Any, labels: Any) -> Values:
 
 
 def _mean_above(values: Values, keys: Any) -> Values:
-    """Return for each sample the mean over all of their values where their key is not below its own, else 0; (m,)."""
+    """Return for each sample i the mean over all samples j of value_j 1(key_j >= key_i), shape (m,)."""
     order = np.argsort(keys, kind="stable")
     above = np.cumsum(values[order][::-1])[::-1]
     first = np.searchsorted(np.asarray(keys)[order], keys, side="left")
