@@ -1,7 +1,7 @@
 """Artefacts: files that jobs write for later jobs, each with the record of its job: spec, inputs, code and versions.
 
-NPZ files hold their record as an array, Parquet tables in the metadata of their schema; a JSON file is a record itself.
-The readers verify the checksums of :mod:`mklearn.atomic`: a damaged file is named, and is to be deleted.
+An NPZ file holds its record as an array, a Parquet table in its schema metadata; a JSON file is itself a record. The
+readers verify the checksums of :mod:`mklearn.atomic`. The error for a damaged file names the file to delete.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def write_arrays(
 
 
 def read_arrays(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays, or those of `names`, of an NPZ artefact; DataError if it is damaged or missing."""
+    """Read the arrays of an NPZ artefact, by default all; raise DataError if the file is damaged or missing."""
     with _damage_named():
         return read_npz(path, names)
 
@@ -44,7 +44,7 @@ def write_table(path: str | os.PathLike[str], frame: pd.DataFrame, record: Mappi
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read a Parquet artefact and its record; DataError if it is damaged or missing."""
+    """Read a Parquet artefact and its record; raise DataError if the file is damaged or missing."""
     with _damage_named():
         return read_parquet(path)
 
@@ -55,8 +55,9 @@ def write_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> Non
 
 
 def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the record of an artefact: its keys are spec, inputs, code and versions, of a JSON file others too.
-    DataError is raised where the file is damaged or missing, or is an NPZ file without a record.
+    """Read the record of an artefact: spec, inputs, code and versions; JSON files have further keys.
+
+    Raise DataError if the file is damaged or missing, or is an NPZ file without a record.
     """
     suffix = Path(path).suffix
     if suffix == ".parquet":

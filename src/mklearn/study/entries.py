@@ -1,8 +1,8 @@
 """Entries of a study: descriptors, kernels and protocols, each with a kind, options and parameters.
 
-Options are what the study itself uses; which of them a kind takes follows from its row. All other keys are parameters
-of the implementation, which are checked by itself (:mod:`mklearn.study.parameters`): reading a study imports no
-implementation but those of packages outside.
+Options are the keys that the study itself uses; the row of a kind determines its valid options. All other keys are
+parameters of the implementation, which checks them (:mod:`mklearn.study.parameters`). Reading a study imports only
+implementations of other packages.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from mklearn.study.specs.fit_spec import Choice, FeatureScaling
 from mklearn.study.specs.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
 
 REQUIRED: Any = object()
-"""Default of an option that a study has to give."""
+"""Default of a required option."""
 Names = Annotated[list[Slug], Field(min_length=1)]
 Patterns = Annotated[list[NamePattern], Field(min_length=1)]
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as YAML 1.2 reads it: ``1e-3`` is a number."""
+    """Convert a parameter as YAML 1.2 would: ``1e-3`` is a number."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -61,7 +61,7 @@ Parameter = Annotated[Any, AfterValidator(_plain)]
 
 
 def each_once(names: Any) -> Any:
-    """Return names as they are; raise ValueError if a list has one twice."""
+    """Return the names unchanged; raise ValueError if a list has duplicates."""
     twice = sorted({name for name in names if names.count(name) > 1}) if isinstance(names, list) else []
     if twice:
         raise ValueError(f"names {', '.join(twice)} more than once; name each once.")
@@ -69,7 +69,7 @@ def each_once(names: Any) -> Any:
 
 
 def kind_in(table: Mapping[str, Row]) -> Any:
-    """Return the JSON schema of ``kind``: a name in a table, or ``module:name`` of another package."""
+    """Return the JSON schema of ``kind``: a name in the table, or ``module:name`` for another package."""
     outside_kind = {"type": "string", "pattern": r"^[\w.]+:\w+$", "description": "For another package: module:name."}
     return WithJsonSchema({"anyOf": [{"enum": sorted(table)}, outside_kind]})
 
@@ -78,18 +78,18 @@ class Entry(Strict):
     """Common fields of all entries."""
 
     rows: ClassVar[Mapping[str, Row]]
-    """The rows of its table, by kind."""
+    """Rows of the table of kinds, by kind."""
     inferred: ClassVar[Callable[[Any], Row]]
-    """Makes the row of what a package outside brings without one."""
+    """Function that infers a row for an implementation of another package."""
     either: ClassVar[frozenset[str]] = frozenset()
-    """Options that are parameters of kinds which do not take them as options."""
+    """Options that some kinds take as parameters of their implementation instead."""
 
     kind: str
-    """Kind as ``mklearn list`` names it; ``module:name`` for another package."""
+    """Kind, as named by ``mklearn list``; ``module:name`` for another package."""
     datasets: Names | None = None
-    """Only for these data sets of the study; by default for all of them."""
+    """Data sets of the study to which the entry applies; by default all."""
     given: dict[str, Parameter] = {}
-    """Parameters of the implementation: all keys that are no options."""
+    """Parameters of the implementation: all keys that are not options."""
 
     @classmethod
     def row_of(cls, kind: str) -> Any:
@@ -98,7 +98,7 @@ class Entry(Strict):
 
     @classmethod
     def options_of(cls, row: Any) -> dict[str, Any]:
-        """Return the options that a row takes, beside kind and datasets, with their defaults."""
+        """Return the options of a row, other than kind and datasets, with their defaults."""
         raise NotImplementedError
 
     @model_validator(mode="before")
@@ -127,7 +127,7 @@ class Entry(Strict):
 
     @property
     def row(self) -> Any:
-        """Row of the kind."""
+        """Row of the entry's kind."""
         return self.row_of(self.kind)
 
     @property
@@ -141,15 +141,15 @@ class Entry(Strict):
         return str(self.row.implementation)
 
     def applies_to(self, dataset: str) -> bool:
-        """Return whether the study uses it on a data set."""
+        """Return whether the study uses the entry on a data set."""
         return self.datasets is None or dataset in self.datasets
 
     def valid_options(self) -> list[str]:
-        """Return the options that its kind takes."""
+        """Return the options that are valid for the entry's kind."""
         return ["kind", "datasets", *self.options_of(self.row)]
 
     def option_mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield (key, sentence) for each option that its kind does not take, or that is missing."""
+        """Yield (key, sentence) for each option that is invalid for the entry's kind, or missing."""
         for name in self.given:
             if name in type(self).model_fields and name not in self.either:
                 yield name, unknown_key(name, self.valid_options())
@@ -163,7 +163,7 @@ class Entry(Strict):
 
 
 class Descriptor(Entry):
-    """A representation of samples: a descriptor of images, or a table of the data set."""
+    """A representation of the samples: an image descriptor, or a table of the data set."""
 
     rows: ClassVar[Mapping[str, Row]] = DESCRIPTORS
     inferred: ClassVar[Callable[[Any], Row]] = outside.descriptor_row
@@ -171,24 +171,23 @@ class Descriptor(Entry):
 
     kind: Annotated[str, kind_in(DESCRIPTORS)]
     dtype: FeatureType = "float64"
-    """Type of the features in files and methods; float32 takes half the memory and has seven digits."""
+    """Data type of the features in files and methods; float32 halves the memory and keeps seven digits."""
     table: Slug | None = None
     """Kind ``table``: name of the table in the data set."""
     patch: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | Literal["each"] | None = None
-    """Patches of a grid: row and column of one patch, from 0; by default all. ``each`` makes a descriptor of each
-    patch: ``NAME-0-0``, ``NAME-0-1``, ..., which kernels name ``NAME-*``."""
+    """Patch of the grid: row and column, from 0; by default all patches. ``each`` makes one descriptor per patch:
+    ``NAME-0-0``, ``NAME-0-1``, ...; kernels refer to all of them by ``NAME-*``."""
     grid: tuple[Count, Count] | None = None
     """Rows and columns of patches, for ``patch: each``."""
     position_weight: NonNegative | None = None
-    """Sets of points: amount that a distance of ``position_scale`` pixels between two points adds to the distance of
-    their descriptors; by default 0.25."""
+    """Point sets: amount added to the distance between two descriptors when their points are ``position_scale`` pixels
+    apart; by default 0.25."""
     position_scale: Positive | None = None
-    """Sets of points: distance in pixels at which the positions of two points add ``position_weight``; by default
-    270."""
+    """Point sets: distance in pixels between two points at which ``position_weight`` is added; by default 270."""
 
     @classmethod
     def options_of(cls, row: DescriptorRow) -> dict[str, Any]:
-        """Return the options that a row takes."""
+        """Return the options of a row, with their defaults."""
         if row is DESCRIPTORS[TABLE]:
             return {"dtype": "float64", "table": REQUIRED}
         positions = {"position_weight": 0.25, "position_scale": 270.0} if row.point_sets else {}
@@ -204,7 +203,7 @@ class Descriptor(Entry):
 
     @property
     def point_sets(self) -> bool:
-        """Whether it gives a set of points for each image, instead of a vector."""
+        """Whether the descriptor gives a point set for each image instead of a vector."""
         return bool(self.row.point_sets)
 
     def parameters(self) -> dict[str, Any]:
@@ -213,12 +212,12 @@ class Descriptor(Entry):
         return super().parameters() | options
 
     def specification(self) -> dict[str, Any]:
-        """Return the implementation with its parameters, and the type of features where it is not the default."""
+        """Return the implementation, its parameters, and the data type if it is not the default."""
         spec = {"kind": self.kind, "implementation": self.implementation, "parameters": self.parameters()}
         return spec if self.dtype == "float64" else spec | {"dtype": self.dtype}
 
     def mistake_for(self, shape: Sequence[int]) -> str:
-        """Return what is wrong with the grid for images of a shape, (rows, columns, ...); "" where nothing is."""
+        """Return why the grid is invalid for images of a shape (rows, columns, ...); "" if it is valid."""
         size = self.given.get("size")
         if self.grid is None or not isinstance(size, int) or size < 1:
             return ""
@@ -228,7 +227,7 @@ class Descriptor(Entry):
         return f"grid {list(self.grid)}: images of {shape[0]} x {shape[1]} pixels have {list(there)} patches."
 
     def distance(self) -> dict[str, Any]:
-        """Return the parameters of the distance between sets of points."""
+        """Return the parameters of the distance between point sets."""
         positions = {"position_weight": self.position_weight, "position_scale": self.position_scale}
         return positions if self.point_sets else {}
 
@@ -241,25 +240,27 @@ class Kernel(Entry):
 
     kind: Annotated[str, kind_in(KERNELS)]
     centre: bool = True
-    """Centre in feature space at the training mean. Without it, a constant that is added to the features of a linear
-    kernel changes discriminants with a ridge, and those with learned weights differ from the others in more than
-    their weights."""
+    """Centre in feature space at the training mean. Without centring, adding a constant to the features of a linear
+    kernel changes ridge-regularised discriminants, and methods with learned and with uniform weights differ in more
+    than the weights."""
     normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
-    """Bring kernels to one scale: k(x,x) = 1, or unit variance of the training samples in feature space."""
+    """Scaling of the kernel: k(x,x) = 1 (``unit_diagonal``), or unit variance of the training samples in feature space
+    (``centred_trace``)."""
     psd: Literal["clip", "shift", "flip", "none"] = "clip"
-    """How negative eigenvalues are repaired; ``shift`` is warned about (identity-like kernels steal weight)."""
+    """Repair of negative eigenvalues; ``shift`` gives a warning, as identity-like kernels attract weight."""
     descriptor: NamePattern | Patterns | None = None
-    """The descriptor that it compares samples by; a list, a name with ``*``, or ``each`` (the default), makes one
-    kernel of each."""
+    """Descriptor from which the kernel is computed. A list, a name with ``*``, or ``each`` (the default) makes one
+    kernel per descriptor."""
     feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
     (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples
-    (``rank``), or standardised logarithms of nonnegative values (``log``). A list makes one kernel of each, as weights
-    can be learned for. ``auto`` is one kernel: on each split the training samples choose, of all but ``minmax`` and
-    ``log``, the scaling with the smallest left-out error, the same for all kernels of the descriptor in all methods."""
+    (``rank``), or standardised logarithms of nonnegative values (``log``). A list makes one kernel per scaling, and
+    methods can learn their weights. ``auto`` makes one kernel: on each split, the scaling with the smallest
+    leave-one-out error on the training samples, ``minmax`` and ``log`` excluded. All kernels of the descriptor in all
+    methods share it."""
     of: Literal["all"] | Annotated[list[Slug], Field(min_length=2)] | None = None
-    """Kind ``product``: its factors, as methods name them; ``all`` (the default): every Gaussian kernel that applies to
-    the data."""
+    """Kind ``product``: names of its factors, as in methods; ``all`` (the default): every Gaussian kernel that applies
+    to the data."""
 
     @classmethod
     def row_of(cls, kind: str) -> KernelRow:
@@ -269,7 +270,7 @@ class Kernel(Entry):
 
     @classmethod
     def options_of(cls, row: KernelRow) -> dict[str, Any]:
-        """Return the options that a row takes."""
+        """Return the options of a row, with their defaults."""
         common = {"centre": True, "normalise": "centred_trace", "psd": "clip"}
         if row.of == "kernels":
             return {**common, "of": "all"}
@@ -279,45 +280,46 @@ class Kernel(Entry):
 
     @property
     def is_product(self) -> bool:
-        """Whether it is made from other kernels."""
+        """Whether the kernel is a product of other kernels."""
         return bool(self.row.of == "kernels")
 
     def bandwidths(self) -> list[Any]:
-        """Return its bandwidths, of which each makes a kernel; [None] without any."""
+        """Return the bandwidths, each of which makes one kernel; [None] if there are none."""
         return as_list(self.parameters().get("bandwidth"))
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of its class, with the bandwidth or the list of them."""
+        """Return the parameters of the kernel's class, with its bandwidth or list of bandwidths."""
         return {"centre": self.centre, "normalise": self.normalise, "psd": self.psd} | super().parameters()
 
     def measure_for(self, suited: str) -> str:
-        """Return the measure that the study names, else ``suited``, which is that of the features, if it fits."""
+        """Return the measure named in the study, else ``suited``, the measure of the features, if it is valid."""
         measures = self.row.measures
         return str(self.given.get("measure") or (suited if suited in measures else measures[0]))
 
 
 class Protocol(Entry):
-    """How samples are split into training and test samples."""
+    """A rule that splits samples into training and test samples."""
 
     rows: ClassVar[Mapping[str, Row]] = PROTOCOLS
     inferred: ClassVar[Callable[[Any], Row]] = outside.protocol_row
 
     kind: Annotated[str, kind_in(PROTOCOLS)]
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
-    """Classes whose samples are in no part of any split; descriptors and kernels use the whole data set."""
+    """Classes whose samples are excluded from all splits; descriptors and kernels use the whole data set."""
     choose: Choice = "inner_cv"
-    """How parameters are chosen: by cross-validation inside the training samples, or, to show the bias of that, on the
-    test samples of each split (``test_set``). The name of such a protocol ends in "-optimistic" in every table, and its
-    values are the oracle's."""
+    """How parameters are chosen: by cross-validation within the training samples (``inner_cv``), or on the test samples
+    of each split (``test_set``), which shows the bias of such a choice. In tables, the names of ``test_set`` protocols
+    end in "-optimistic"."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
-    """Kind ``random_per_class``: training samples of each class, or a list of sizes."""
+    """Kind ``random_per_class``: number of training samples per class, or a list of numbers."""
     path: str | None = None
-    """File with the splits, of ``given``; of ``verification`` a list, by default those that come with the registered
-    data set: a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's format."""
+    """Kind ``given``: file with the splits. Kind ``verification``: list of pairs, by default the one supplied with the
+    registered data set, as a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's
+    format."""
 
     @classmethod
     def options_of(cls, row: ProtocolRow) -> dict[str, Any]:
-        """Return the options that a row takes."""
+        """Return the options of a row, with their defaults."""
         required = {name: REQUIRED for name in row.required if name in cls.model_fields}
         optional: dict[str, Any] = {"path" if row.composes else "exclude_classes": None}  # a list names its samples
         return {"choose": "inner_cv"} | optional | required
@@ -331,12 +333,12 @@ class Protocol(Entry):
         return self
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters with which the splits are drawn."""
+        """Return the parameters for drawing the splits."""
         options: dict[str, Any] = {"path": self.path, "exclude_classes": self.exclude_classes}
         if self.train_size is not None:
             options["train_size"] = self.train_sizes()
         return super().parameters() | {name: value for name, value in options.items() if value is not None}
 
     def train_sizes(self) -> list[int | None]:
-        """Return the training samples per class, each size once; [None] for a protocol without such sizes."""
+        """Return the numbers of training samples per class without duplicates; [None] for other protocols."""
         return list(dict.fromkeys(as_list(self.train_size)))

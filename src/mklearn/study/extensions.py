@@ -1,6 +1,6 @@
-"""Data sets and studies of packages that add to mklearn, listed by entry points without importing the packages.
+"""Data sets and studies of packages that extend mklearn, listed by entry points without importing the packages.
 
-A package declares a file with entries of the registry of data sets, and a folder of study files::
+A package declares a file with entries for the registry of data sets, and a folder of study files::
 
     [project.entry-points."mklearn.datasets"]
     gating = "gating_package:datasets.yaml"
@@ -8,8 +8,8 @@ A package declares a file with entries of the registry of data sets, and a folde
     [project.entry-points."mklearn.studies"]
     gating = "gating_package:studies"
 
-mklearn declares its own papers (`mklearn.papers`) in this way. Methods, kernels, descriptors, protocols, metrics and
-parts of reports of a package need no entry point: a study names them as ``module:name``.
+mklearn declares its own papers (`mklearn.papers`) in the same way. Methods, kernels, descriptors, protocols, metrics
+and report parts need no entry point: a study names them as ``module:name``.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from pathlib import Path
 from mklearn.errors import ConfigError
 
 GROUPS = ("datasets", "studies")
-"""Additions of a package: the entry points of group ``mklearn.datasets`` and ``mklearn.studies``."""
+"""Entry point groups without their prefix: ``mklearn.datasets`` and ``mklearn.studies``."""
 OWN_PACKAGE = "mklearn"
-"""The package whose additions count as mklearn's own."""
+"""Package whose entry points belong to mklearn itself."""
 
 
 @functools.cache
 def entry_points() -> dict[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of all installed packages, by what they add."""
+    """Return the entry points of all installed packages, by group."""
     every = importlib.metadata.entry_points()
     return {what: tuple(filter(_is_there, every.select(group=f"mklearn.{what}"))) for what in GROUPS}
 
 
 def _is_there(point: EntryPoint) -> bool:
-    """Return whether mklearn has its own part that a point names: its core works without its papers."""
+    """Return whether the target of mklearn's own entry point is installed; its papers are optional."""
     if package_of(point) != OWN_PACKAGE:
         return True
     try:
@@ -53,23 +53,23 @@ def package_of(point: EntryPoint) -> str:
 
 
 def packages() -> list[str]:
-    """Return the names of all other packages that add something."""
+    """Return the names of all other packages that extend mklearn."""
     return sorted({package_of(point) for points in entry_points().values() for point in points} - {OWN_PACKAGE})
 
 
 def file_of(point: EntryPoint) -> Path:
-    """Return the file or folder of a package that an entry point names, such as ``"my_package:studies"``."""
+    """Return the file or folder to which an entry point refers, such as ``"my_package:studies"``."""
     return Path(str(package_files(point.module).joinpath(point.attr)))
 
 
 @functools.cache
 def study_files() -> dict[str, Path]:
-    """Return the study files that packages bring, by name; raise ConfigError where one can't be found, or has none."""
+    """Return the study files of packages, by name; raise ConfigError if a package or its studies can't be found."""
     studies: dict[str, Path] = {}
     for point in entry_points()["studies"]:
         try:
             files = sorted(file_of(point).glob("*.yaml"))
-        except Exception as error:  # whatever importing the package raises
+        except Exception as error:  # importing the package may raise anything
             raise ConfigError(f"package {package_of(point)}: studies of {point.value}: {error}") from error
         if not files:
             raise ConfigError(f"package {package_of(point)}: there is no study file (*.yaml) in {point.value}.")

@@ -1,4 +1,4 @@
-"""The final model of a study: its method by the summary, its parameters by all samples, and its card."""
+"""The final model of a study: its method, chosen by the summary, its parameters, tuned on all samples, and its card."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
 
 FOLDS = 5
-"""In which methods are compared that choose their parameters by leaving one out."""
+"""Number of folds for comparing methods that choose their parameters by leave-one-out."""
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class ModelSamples:
-    """The samples of a data set, with the files of features of its views."""
+    """The samples of a data set, with the feature files of its views."""
 
     data: SampleSet
     path: Path
     sources: Mapping[str, Path]
     groups: NDArray[np.str_] | None
-    """None where splits of the study take them apart."""
+    """Group of each sample; None if splits of the study divide groups."""
 
     @property
     def labels(self) -> NDArray[Any]:
-        """Names of the classes, or the numbers."""
+        """Class names of the samples, or their numbers."""
         return self.data.labels
 
     def views(self, fit: FitSpec) -> Views:
-        """Read the views of a method, of all samples."""
+        """Read the views of a method for all samples."""
         images = [self.path] * any(entry.kind == "images" for entry in fit.method.inputs.values())
         read = read_views(fit, [], [*images, *(self.sources[name] for name in fit.descriptors)], self.data.ids)
         return Views({name: read[name] for name in sorted(read.names)})
 
     def problem(self, fit: FitSpec, rows: Rows) -> MethodOnViews:
-        """Return a method on some samples."""
+        """Return a method on the given samples."""
         y = self.data.y[rows]
         codes = y if self.data.target == "numbers" else np.unique(y, return_inverse=True)[1]
         groups = None if self.groups is None else self.groups[rows]
@@ -66,14 +66,14 @@ class ModelSamples:
 
 
 def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
-    """Return the samples outside the one test set that the study was given; None if it draws splits, or has several."""
+    """Return the samples outside the study's single given test set; None if splits are drawn, or there are several."""
     if not spec.given_splits or len({(split.repeat, split.test.tobytes()) for split in splits}) > 1:
         return None
     return np.unique(np.concatenate([part for split in splits for role, part in split.parts if role != "test"]))
 
 
 def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidate:
-    """Return the candidate with the best mean of the metric over folds of samples; NotApplicable if none has one."""
+    """Return the candidate with the best mean metric over folds; raise NotApplicable if none has a value."""
     metric, scores = metric_named(spec.metric), list[float]()
     for candidate in spec.candidates if len(spec.candidates) > 1 else []:
         fit, every = candidate.fit, np.arange(len(rows))
@@ -100,7 +100,10 @@ def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidat
 def chosen_method(
     summary: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FinalCandidate]
 ) -> tuple[FinalCandidate, dict[str, Any]]:
-    """Return the candidate that wins by the rows of the page's headline, and what to expect; NotApplicable if none."""
+    """Return the best candidate by the page's headline rows, and its expected performance.
+
+    Raise NotApplicable if no candidate has a value.
+    """
     rows = headline_rows(summary, spec.metric, RULE)
     entries = [candidate.entry for candidate in candidates]
     best = winner(rows, spec.metric, spec.dataset, entries)
@@ -123,18 +126,18 @@ def chosen_method(
 
 
 def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
-    """Return the groups if none has training and test samples in any split of the study, as the evaluation does."""
+    """Return the groups if no split of the study divides one into training and test samples, else None."""
     if groups is None or any(held_out_groups(split.train, split.test, groups) is None for split in splits):
         return None
     return groups
 
 
 def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, dict[str, Any]]:
-    """Return an estimator, not fitted, with the parameters that inner cross-validation on all samples chooses.
+    """Return an unfitted estimator, and its parameters chosen by inner cross-validation on all samples.
 
-    It is that of the split in which all samples are training samples. Kernels of the problem are on features; if it has
-    groups, the inner cross-validation holds out whole ones. The parameters are without ``kernels``. Raise NotApplicable
-    or SolverFailed if none can be chosen.
+    All samples are training samples here. Kernels of the problem are computed from features. If the problem has groups,
+    the inner cross-validation holds out whole groups. The parameters exclude ``kernels``. Raise NotApplicable or
+    SolverFailed if no parameters can be chosen.
     """
     every = np.arange(len(problem.y))
     check_classes(problem.y)
@@ -154,7 +157,7 @@ def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, dict[str, A
 def inputs_of_model(
     spec: FinalSpec, fit: FitSpec, data: SampleSet, views: Views, learned: Sequence[Path]
 ) -> tuple[ModelInputs, dict[str, NDArray[Any]]]:
-    """Return how samples are read for a method, and the arrays that it takes: what was learned, centres of tables."""
+    """Return the input specification of a model, and its arrays: learned descriptors, centres of tables."""
     used, arrays, files = list[ModelView](), dict[str, NDArray[Any]](), iter(learned)
     centre = np.nanmedian if spec.inputs.options.get("impute") == "median" else np.nanmean
     for view in spec.inputs.views:
@@ -167,7 +170,7 @@ def inputs_of_model(
         features, columns = views[view.name], None
         if view.kind == TABLE:
             columns = None if view.table not in data.columns else list(map(str, data.columns[view.table]))
-            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of features that no sample has
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # features that no sample has
                 arrays[f"{view.name}/{CENTRE}"] = centre(features, axis=0)
         used.append(view.model_copy(update={"n_features": features.shape[1], "columns": columns}))
     shape = None if data.image_shape is None else list(data.image_shape)
@@ -179,7 +182,7 @@ def model_card(
     spec: FinalSpec, candidate: FinalCandidate, expected: Mapping[str, Any], estimator: Any,
     parameters: Mapping[str, Any], inputs: ModelInputs, ids: NDArray[np.str_], labels: NDArray[Any], views: Views,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what a model is, given ids, labels and views of the samples that it was fitted to."""
+    """Return the card of a model, given the ids, labels and views of its training samples."""
     digests = {name: array_digest(views[name]) for name in views.names}
     if labels.dtype.kind == "f":
         target = {"numbers": {"low": float(labels.min()), "high": float(labels.max()), "mean": float(labels.mean())}}
@@ -198,7 +201,7 @@ def model_card(
 
 
 def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
-    """Return the card of a model as Markdown: what to expect of it, and all that it was made from as YAML."""
+    """Return the card of a model as Markdown: expected performance, and all inputs and settings as YAML."""
     expected = card["expected"]
     size = "" if expected["train_size"] is None else f", {expected['train_size']} training samples per class"
     interval = "" if expected["interval"] is None else " [{:.3g}, {:.3g}]".format(*expected["interval"])

@@ -1,6 +1,6 @@
-"""The jobs of a study, as the rules in workflow/rules ask for them: input files, specification and code.
+"""The jobs of a study, for the rules in workflow/rules: input files, specification and code.
 
-Everything here is cheap and changes nothing: it runs again in every job of a cluster run.
+All functions are cheap and have no side effects, because every job of a cluster run calls them again.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "model": {"model": "{study}/model.mklearn", "card": "{study}/model.md", "importances": "{study}/importances.csv"},
     "page": {"page": "{study}/report/index.html"},
 }
-"""Outputs of each rule below the folder of results, in the order of the work; as the rules have them."""
+"""Outputs of each rule, relative to the results folder, as in the rules and in their running order."""
 Files = str | Sequence[str]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a rule."""
+    """Inputs and specification of one job of a rule."""
 
     inputs: Mapping[str, Files]
-    """Files by the names that the rule has for them."""
+    """Input files, by their names in the rule."""
     spec: dict[str, Any] | Callable[[], dict[str, Any]]
-    """Arguments of its script's function beside paths, in builtin types; or what computes them when they are needed."""
+    """Arguments of the script's function other than paths, in builtin types; or a function that returns them."""
 
 
 class Jobs:
-    """The jobs of a planned study; ``source`` is its study file, ``scripts`` the folder of the rules' scripts."""
+    """The jobs of a planned study; ``source`` is the study file, ``scripts`` the folder of the rules' scripts."""
 
     def __init__(self, plan: Plan, source: str = "config.yaml", scripts: Path = SCRIPTS) -> None:
         self.plan, self.source, self.scripts = plan, source, scripts
@@ -65,22 +65,22 @@ class Jobs:
         for add_jobs in (self._add_data, self._add_descriptors, self._add_moments, self._add_fits, self._add_results):
             add_jobs()
 
-    # --- what the rules ask for
+    # --- used by the rules
 
     def input(self, rule: str, name: str) -> Callable[[Any], Files]:
-        """Return an input function of a rule: its files of a name, none of a job that has none."""
+        """Return an input function of a rule, which gives the files of a name; no files if the job has none."""
         return lambda wildcards: self.job(rule, wildcards).inputs.get(name, [])
 
     def params(self, rule: str) -> dict[str, Callable[[Any], Any]]:
-        """Return the specification of a rule's jobs, and the fingerprint of the code behind them.
+        """Return the parameters of a rule: the specification of its jobs, and the fingerprint of their code.
 
-        Forty input files for each job would slow large plans. An edit of code downloads nothing again.
+        Source files as inputs, forty per job, would slow large plans. Changed code triggers no new download.
         """
         params: dict[str, Callable[[Any], Any]] = {"spec": functools.partial(self.specification, rule)}
         return params if rule == "download" else params | {"code": self.code(rule)}
 
     def code(self, rule: str) -> Callable[[Any], str]:
-        """Return the fingerprint of the code of a rule's jobs; of a rule that is not mklearn's, of its script."""
+        """Return the fingerprint of the code of a rule's jobs; for a rule outside mklearn, of its script only."""
 
         def code(wildcards: Any) -> str:
             spec = self.specification(rule, wildcards) if rule in OUTPUTS else {}
@@ -94,7 +94,7 @@ class Jobs:
         return spec() if callable(spec) else spec
 
     def job(self, rule: str, wildcards: Any = None) -> Job:
-        """Return a job by its rule and wildcards, an attribute each; raise ConfigError where the study has none."""
+        """Return a job by its rule and wildcards (as attributes); raise ConfigError if the study has no such job."""
         if rule not in OUTPUTS:
             raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
         if rule == "model" and not self._jobs[rule]:
@@ -105,14 +105,14 @@ class Jobs:
         return self._jobs[rule][key]
 
     def labels(self, wildcards: Any) -> str:
-        """Return the labels of a data set, for rules of ``{dataset}``."""
+        """Return the label file of a data set; an input function for rules with the wildcard ``{dataset}``."""
         return self._labels(self.dataset(wildcards))
 
     def everything(self, wildcards: object = None) -> list[str]:
-        """Return the tables, the page and the model, and all that they are made from but downloads.
+        """Return the tables, the page, the model, and all intermediate files except downloads.
 
-        A job that fails or is killed leaves its output deleted, and Snakemake makes a missing file only if it is a
-        target or its readers must run. Were the tables the only targets, the next run would find them up to date.
+        Snakemake deletes the output of a failed or killed job, and makes a missing file only if it is a target or a job
+        that reads it must run. If only the tables were targets, the next run would consider them up to date.
         """
         made = [(rule, output) for rule in OUTPUTS if rule != "download" for output in OUTPUTS[rule]]
         return [path for rule, output in made for path in self.all_of(rule, output)]
@@ -120,16 +120,16 @@ class Jobs:
     # --- files and keys
 
     def path(self, rule: str, output: str = "", **wildcards: str) -> str:
-        """Return an output of a job; by default the first one of its rule."""
+        """Return the path of a job's output; by default the first output of its rule."""
         pattern = OUTPUTS[rule][output] if output else next(iter(OUTPUTS[rule].values()))
         return str(Path(self.results, pattern.format(study=self.study, **wildcards)))
 
     def all_of(self, rule: str, output: str = "") -> list[str]:
-        """Return an output of all jobs of a rule, in the order of the plan."""
+        """Return the paths of one output for all jobs of a rule, in the order of the plan."""
         return [self.path(rule, output, **key) for key in self.keys(rule)]
 
     def log(self, rule: str, **wildcards: str) -> str:
-        """Return the log of a job."""
+        """Return the path of a job's log."""
         return "/".join(["logs", rule, *(wildcards.values() or [self.study])]) + ".log"
 
     def keys(self, rule: str) -> list[dict[str, str]]:
@@ -140,7 +140,7 @@ class Jobs:
     # --- data sets
 
     def dataset(self, wildcards: Any) -> PlannedDataset:
-        """Return a data set by its key before or after resizing."""
+        """Return a data set by its key, which may be from before or after resizing."""
         datasets, key = self.plan.datasets, wildcards.dataset
         return datasets.get(key) or next(each for each in datasets.values() if each.original == key)
 
@@ -148,7 +148,7 @@ class Jobs:
         return self.path("read", "labels", dataset=dataset.original)
 
     def samples(self, dataset: PlannedDataset) -> str:
-        """Return a data set at its final size."""
+        """Return the sample file of a data set at its final image size."""
         return self.path("resize" if dataset.resize else "read", dataset=dataset.key)
 
     def _add(self, rule: str, key: tuple[str, ...], spec: Any, **inputs: Files) -> None:
@@ -200,14 +200,14 @@ class Jobs:
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
 
     def _blocks(self, dataset: str, descriptors: Iterable[str], parts: Iterable[str]) -> list[str]:
-        """Return the features of blocks of samples, descriptor by descriptor."""
+        """Return the feature files of the blocks of samples, descriptor by descriptor."""
         each = [{"descriptor": name, "part": part} for name in descriptors for part in parts]
         return [self.path("describe_part", dataset=dataset, **key) for key in each]
 
     # --- moments and fits
 
     def _add_moments(self) -> None:
-        """Plan the moments of blocks; the first one chooses the landmarks among all samples, the others read them."""
+        """Add the moments of each block; the first job chooses the landmarks from all samples, the others read them."""
         for key, spec in self.plan.moments.items():
             dataset = self.plan.datasets[key[0]]
             first, *others = every = parts(dataset.n_blocks)
@@ -224,10 +224,10 @@ class Jobs:
         return [self.path("moments", **wildcards, part=part) for part in parts]
 
     def _add_fits(self) -> None:
-        """Plan fits, which read labels, and what the views of their methods are made from.
+        """Add the fits, whose inputs are the labels and the views of their methods.
 
-        ``matrices`` of distances that kernels are made from, and as ``sources`` images and the features of descriptors,
-        each once. Methods with landmarks on blocks of samples read ``moments`` and ``blocks`` of features.
+        The inputs of views are distance ``matrices`` for kernels, and images and descriptor features as ``sources``,
+        without duplicates. Methods with landmarks on blocks of samples read ``moments`` and feature ``blocks`` instead.
         """
         for (key, protocol, method), fit in self.plan.fits.items():
             dataset, matrices = self.plan.datasets[key], [name.split("/") for name in fit.spec.pairwise]
@@ -260,7 +260,7 @@ class Jobs:
                 sources=self._features(dataset.key, final.descriptors),
                 learned=[self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
             )  # fmt: skip
-        measured = final is not None and final.spec.permutations  # the page waits for the model then
+        measured = final is not None and final.spec.permutations  # then the page needs the model
         self._add(
             "page", (), lambda: report_spec(plan).as_dict(), models=self.all_of("fit", "model"),
             samples=[self.samples(dataset) for dataset in plan.datasets.values()],
@@ -269,19 +269,19 @@ class Jobs:
 
 
 def wildcards_in(pattern: str) -> list[str]:
-    """Return the wildcards of the path of an output; the study is none."""
+    """Return the wildcards of an output path, other than the study."""
     return [name for name in re.findall(r"{(\w+)}", pattern) if name != "study"]
 
 
 def split_files(dataset: PlannedDataset, protocol: SplitSpec) -> list[str]:
-    """Return the files that a protocol reads: the user's, or those that come with the data set."""
+    """Return the files that a protocol reads: the user's, or the ones supplied with the data set."""
     if path := protocol.parameters.get("path"):
         return [path]
     return dataset.files if protocol.kind == "released" else dataset.protocol_files.get(protocol.kind, [])
 
 
 def split_spec(dataset: PlannedDataset, protocol: SplitSpec) -> SplitSpec:
-    """Return how a data set is split; with the content of the user's file, if the protocol has one."""
+    """Return the specification of a data set's splits, with the digest of the user's file if there is one."""
     update: dict[str, Any] = {"dataset": dataset.splits_of}
     if protocol.kind == "released":
         update["source"] = dataset.released_splits
@@ -297,19 +297,19 @@ def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
 
 
 def parts(n: int) -> list[str]:
-    """Return the names of the parts of a job that is split: ``1of3``; none of a single job."""
+    """Return the names of the parts of a divided job, such as ``1of3``; an empty list for a single job."""
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
 
 
 def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:
-    """Return wildcards as Snakemake has them, with an attribute for each."""
+    """Return wildcards as attributes, as in Snakemake."""
     return SimpleNamespace(**key)
 
 
 def log_of(path: Path) -> Path | None:
-    """Return the log of the job that made a file of the results; None of other files."""
+    """Return the log of the job that made a results file; None for other files."""
     patterns = [(pattern, rule) for rule, outputs in OUTPUTS.items() for pattern in outputs.values()]
-    longest_first = sorted(patterns, key=lambda each: -len(each[0]))  # a.predictions.npz is no model {method}.npz
+    longest_first = sorted(patterns, key=lambda each: -len(each[0]))  # a.predictions.npz must not match {method}.npz
     for pattern, rule in longest_first:
         values = re.search("/" + re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(pattern)) + "$", f"/{path.as_posix()}")
         if values:
@@ -318,7 +318,7 @@ def log_of(path: Path) -> Path | None:
 
 
 def content_digest(path: str) -> str:
-    """Return the sha256 of a file's content, computed once while the file stays as it is."""
+    """Return the SHA-256 of a file's content, cached until the file changes."""
     stat = os.stat(path)
     return _content_digest(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 

@@ -1,4 +1,4 @@
-"""Listings of everything that a study can name: titles, papers, advice and parameters, by name and in groups."""
+"""Listings of everything that a study can use: titles, papers, advice and parameters, by name and group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRIES: dict[str, type[Entry]] = {
     "methods": Method,
     "protocols": Protocol,
 }
-"""The model of an entry, by the section of a study."""
+"""Pydantic model of an entry, by section of the study."""
 START, KERNELS, FEATURES, NUMBERS, PAPERS = GROUPS = (
     "Start here: what a study compares that names no methods",
     "On kernels",
@@ -31,12 +31,12 @@ START, KERNELS, FEATURES, NUMBERS, PAPERS = GROUPS = (
     "Predict numbers",
     "A paper's own",
 )
-"""Titles of the groups of methods, in the order in which they are listed."""
+"""Titles of the groups of methods, in listing order."""
 _USUAL = list(dict.fromkeys(str(method["kind"]) for method in [*DEFAULT_METHODS.values(), *NUMBER_METHODS.values()]))
 
 
 def grouped_methods() -> dict[str, list[str]]:
-    """Return the kinds of methods by the title of their group; those of studies that name none come first."""
+    """Return the kinds of methods by group title; the default methods of a study come first."""
     groups: dict[str, list[str]] = {title: [] for title in GROUPS}
     for kind in dict.fromkeys([*_USUAL, *Method.rows]):
         groups[_group(kind)].append(kind)
@@ -55,7 +55,7 @@ def _group(kind: str) -> str:
 
 
 def list_methods(columns: int) -> str:
-    """Return a line for each method, by group, none wider than ``columns``."""
+    """Return one line per method, by group, with at most ``columns`` characters each."""
     width = max(map(len, Method.rows))
     parts = []
     for title, kinds in grouped_methods().items():
@@ -67,13 +67,13 @@ def list_methods(columns: int) -> str:
 
 
 def describe_all(what: str) -> str:
-    """Return a listing for people of all descriptors, kernels, protocols or data sets."""
+    """Return a readable listing of all descriptors, kernels, protocols or data sets."""
     names = registry() if what == "datasets" else ENTRIES[what].rows
     return "\n\n".join(describe_one(what, name) for name in names)
 
 
 def describe_one(what: str, name: str) -> str:
-    """Return the entry of one kind, or data set, in such a listing; raise ConfigError where there is none."""
+    """Return the listing of one kind or data set; raise ConfigError if there is no such name."""
     if what == "datasets":
         return _dataset(entry(name))
     model = ENTRIES[what]
@@ -94,7 +94,7 @@ def describe_one(what: str, name: str) -> str:
 
 
 def _about(row: Any, options: Collection[str]) -> tuple[str, list[str]]:
-    """Return what an implementation is, and a line for each of its parameters; from its docstring and signature."""
+    """Return the summary and one line per parameter of an implementation, from its docstring and signature."""
     if not row.implementation:
         return "", []
     try:
@@ -126,7 +126,7 @@ _PARAMETER = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:[ ]+.*\n?|\n)*)", re.MULT
 
 
 def parameter_texts(implementation: Any) -> dict[str, str]:
-    """Return the texts of parameters in the numpydoc docstrings of a function, or of a class and its bases."""
+    """Return the parameter descriptions in the numpydoc docstring of a function, or of a class and its bases."""
     texts: dict[str, str] = {}
     for described in inspect.getmro(implementation) if isinstance(implementation, type) else (implementation,):
         section = _SECTION.search(inspect.cleandoc(described.__doc__ or ""))

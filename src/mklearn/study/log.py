@@ -1,4 +1,4 @@
-"""Logs of jobs: one line per event, with the time since the start; progress of long loops."""
+"""Logs of jobs, with one line per event and the time since the start; progress of long loops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Elapsed(logging.Formatter):
 
 
 def start(stream: TextIO | None = None) -> None:
-    """Send the package's messages to a stream (standard error by default), and warnings with them."""
+    """Send the package's log messages and all warnings to a stream, by default standard error."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Elapsed())
     for name in LOGGERS:
@@ -35,7 +35,7 @@ def start(stream: TextIO | None = None) -> None:
 
 @contextmanager
 def output_in(path: str | os.PathLike[str]) -> Iterator[int]:
-    """Send all output of this process to a file, that of compiled code too; gives a descriptor of the former stderr."""
+    """Redirect all output of this process, compiled code included, to a file; yield a descriptor of the old stderr."""
     former = os.dup(1), os.dup(2)
     with open(path, "w", encoding="utf-8", buffering=1) as stream:
         os.dup2(stream.fileno(), 1)
@@ -45,7 +45,7 @@ def output_in(path: str | os.PathLike[str]) -> Iterator[int]:
             yield former[1]
         finally:
             for output in (sys.stdout, sys.stderr):
-                with suppress(OSError):  # a full disk: what the terminal gets matters more
+                with suppress(OSError):  # a full disk must not hide the message on the terminal
                     output.flush()
             os.dup2(former[0], 1)
             os.dup2(former[1], 2)
@@ -57,7 +57,7 @@ def output_in(path: str | os.PathLike[str]) -> Iterator[int]:
 
 
 def progress(items: Iterable[Item], total: int, what: str, every: float = 5.0) -> Iterator[Item]:
-    """Pass items on; log at most every so many seconds how many are done, and the time that is left."""
+    """Yield the items; log the number done and the remaining time, at most once in ``every`` seconds."""
     began = logged = time.monotonic()
     for number, item in enumerate(items, start=1):
         yield item
@@ -70,7 +70,7 @@ def progress(items: Iterable[Item], total: int, what: str, every: float = 5.0) -
 
 @contextmanager
 def logged_warnings(name: str) -> Iterator[None]:
-    """Log each warning once, with the name of what it is about."""
+    """Log each warning once, prefixed with ``name``."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

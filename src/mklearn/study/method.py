@@ -1,4 +1,4 @@
-"""Methods of a study: what they take, their numbers of components, and what inner cross-validation chooses from."""
+"""Methods of a study: inputs, numbers of components, and candidates of the inner cross-validation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Sizes = Annotated[list[Count], Field(min_length=1)]
 
 
 class Method(Entry):
-    """A method. A list in place of a parameter that can be tuned is a grid that inner cross-validation chooses from."""
+    """A method. A list given for a tunable parameter is a grid for the inner cross-validation."""
 
     rows: ClassVar[Mapping[str, Row]] = METHODS
     inferred: ClassVar[Callable[[Any], Row]] = outside.method_row
@@ -40,47 +40,48 @@ class Method(Entry):
     inner_folds: InnerFolds | None = None
     """Folds of the inner cross-validation; by default the study's."""
     time_limit: Positive | Literal["none"] | None = None
-    """Minutes that each of its fits may take, or "none"; by default the study's limit."""
+    """Time limit of each fit in minutes, or "none"; by default the study's limit."""
     protocols: Names | None = None
-    """Only on these protocols of the study; by default on all of them."""
+    """Protocols of the study on which the method runs; by default all."""
     kernels: Literal["dictionary", "all", "each", "all_but_each"] | Patterns | None = None
-    """Methods on kernels: all of them (the default); these (``gauss-*`` stands for several); ``each``: the method is
-    run once for every kernel; or ``all_but_each``: once without every kernel, which shows what each adds to the others.
-    Product kernels are combinations already: only a list may name them. Methods with a dictionary of kernels of their
-    own take the ``dictionary`` of every descriptor of the data set by default, whatever kernels the study names (of a
-    data set of matrices, all of their kernels); with ``all_but_each`` it is made without every descriptor."""
+    """Methods on kernels: ``all`` (the default); a list of names (``gauss-*`` matches several); ``each``: one run per
+    kernel; or ``all_but_each``: one run per omitted kernel, which shows what each kernel adds to the others. Product
+    kernels are used only if a list names them. Methods that build their own dictionary of kernels default to
+    ``dictionary``: they ignore the study's kernels and use every descriptor of the data set, or all kernels of a data
+    set of matrices. For them, ``all_but_each`` omits one descriptor per run."""
     kernel_weights: (
         Literal["uniform", "best_single", "cv_accuracy"]
         | Annotated[dict[Slug, NonNegative], Field(min_length=1)]
         | None
     ) = None
-    """Methods on one kernel or a fixed combination: ``uniform`` (the default) is the average; ``best_single`` the
-    kernel that inner cross-validation chooses; ``cv_accuracy`` weights each by the square of the accuracy that it alone
-    reaches there; or a mapping from kernel to weight, with 0 for kernels that are not named."""
+    """Methods on one kernel or a fixed combination: ``uniform`` (the default) is the average; ``best_single`` is the
+    kernel chosen by inner cross-validation; ``cv_accuracy`` weights each kernel by its squared accuracy in the inner
+    cross-validation; or a mapping from kernel to weight, where omitted kernels have weight 0."""
     landmarks: Landmarks | Count | None = None
-    """Methods that can learn from landmarks: a number of them, or ``{n: 300, how: kmeans, dtype: float32}``; ``n``
-    may be a grid. The method learns from the features that these samples give, in place of kernels among
-    all samples: its time grows with the number of samples, its memory does not. By default it learns from kernels."""
+    """Methods that support landmarks: number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``; ``n`` may be a
+    grid. The method learns from landmark features instead of kernels among all samples: time grows linearly with the
+    number of samples, and memory is constant. By default it learns from kernels."""
     descriptor: Slug | Names | None = None
-    """Methods on features of one descriptor: its name, by default ``pixels``; a list is put side by side."""
+    """Methods on the features of one descriptor: its name, by default ``pixels``; the features of a list are
+    concatenated."""
     descriptors: Literal["all"] | Names | None = None
-    """Methods on features of several descriptors side by side: all of the data set (the default), or these."""
+    """Methods on the concatenated features of several descriptors: ``all`` of the data set (the default), or a list."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
-    """Methods on features: their scaling, fitted on the training samples: mean 0 and standard deviation 1
-    (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples
-    (``rank``), standardised logarithms of nonnegative values (``log``), or the one of the smallest left-out error on
-    the training samples, of all but ``minmax`` and ``log`` (``auto``)."""
+    """Methods on features: scaling, fitted on the training samples: mean 0 and standard deviation 1 (``standard``), to
+    0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples (``rank``), standardised
+    logarithms of nonnegative values (``log``), or the scaling with the smallest leave-one-out error on the training
+    samples, ``minmax`` and ``log`` excluded (``auto``)."""
     components: Components | None = None
-    """Embeddings: number of components that is taken: ``all`` there are, the most within ``one_standard_error`` of the
-    best score in the inner cross-validation, or the ``best``. By default as the study says. If it says nothing: all;
-    but one standard error with a given ``n_components`` or ``sizes``, and for methods that learn anew for each size."""
+    """Embeddings: number of components used: ``all``, the ``best`` in the inner cross-validation, or the largest within
+    ``one_standard_error`` of the best score. By default the study's value, else ``all``; but ``one_standard_error`` if
+    ``n_components`` or ``sizes`` is given, and for methods that are refitted for each number of components."""
     sizes: Sizes | None = None
-    """Numbers of components, each with its own fit as in the paper; those above the number of classes are left out. By
-    default one fit, whose leading components are swept; of methods on images 1 to 20, for rows and columns."""
+    """Numbers of components, each with its own fit as in the paper; numbers above the number of classes are omitted. By
+    default, one fit whose leading components are swept; for methods on images, 1 to 20 for both rows and columns."""
 
     @classmethod
     def options_of(cls, row: MethodRow) -> dict[str, Any]:
-        """Return the options that a row takes."""
+        """Return the options of a row, with their defaults."""
         options: dict[str, Any] = dict.fromkeys(("label", "inner_folds", "time_limit", "protocols"))
         if row.takes in ("kernels", "dictionary"):
             options["kernels"] = "all" if row.takes == "kernels" else "dictionary"
@@ -112,7 +113,7 @@ class Method(Entry):
         return self
 
     def option_mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield (key, sentence) for what is wrong with options, views and parts."""
+        """Yield (key, sentence) for each mistake in options, views and parts."""
         yield from super().option_mistakes()
         for name in self.row.tuned:
             if self.given.get(name) == []:
@@ -134,36 +135,36 @@ class Method(Entry):
 
     @property
     def inputs(self) -> dict[str, InputKind]:
-        """Inputs by name: the input that it learns from, then the views that parameters name."""
+        """Kinds of inputs by name: the main input, then the views named by parameters."""
         kinds: dict[str, InputKind] = {"dictionary": "kernels", "descriptor": "features", "descriptors": "features"}
         first = kinds.get(self.row.takes, self.row.takes)
         return {first: first, **dict.fromkeys(self.row.views, "features")}
 
     def view(self, name: str) -> Any:
-        """Return the descriptor that a parameter names; None where it goes without one."""
+        """Return the descriptor named by a parameter; None if it is optional and not given."""
         return self.given.get(name, self.row.views[name])
 
     def named_descriptors(self) -> dict[str, tuple[str, Any]]:
-        """Return, for each input of features, the key that names its descriptors, and what it says."""
+        """Return the key that names the descriptors, and its value, for each input of features."""
         takes = self.row.takes
         first = {"features": (takes, getattr(self, takes))} if takes.startswith("descriptor") else {}
         return first | {name: (name, self.view(name)) for name in self.row.views}
 
     def kernel_choice(self) -> KernelChoice | None:
-        """Return how evaluation chooses among the kernels; None: the method takes all of them."""
+        """Return how evaluation chooses or weights the kernels; None if it leaves them as they are."""
         weights = self.kernel_weights
         return None if weights is None or isinstance(weights, dict) or weights == "uniform" else weights
 
     def keeps_order(self) -> bool:
-        """Return whether kernels and descriptors stay in the study's order: it decides, and is a part of the value."""
+        """Return whether the order of kernels and descriptors affects the result, so that it must be kept."""
         return self.row.order_decides or self.kernel_choice() == "best_single"
 
     def leaves_out_views(self) -> bool:
-        """Return whether it is run without each view of its dictionary of kernels, not without each of the study's."""
+        """Return whether ``all_but_each`` omits views of the method's dictionary instead of kernels of the study."""
         return self.row.takes == "dictionary" and self.kernels == "all_but_each"
 
     def learns_weights(self) -> bool:
-        """Return whether it learns kernel weights: a report then says whether they paid."""
+        """Return whether the method learns kernel weights; the report then shows whether they improved results."""
         if self.row.combines:
             return self.kernel_weights == "cv_accuracy"
         return self.row.learns_weights and self.given.get("kernel_weights", "learned") == "learned"
@@ -171,9 +172,9 @@ class Method(Entry):
     # --- parameters and candidates
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that the estimator is called with, without those that the grid chooses.
+        """Return the fixed parameters of the estimator, without the ones in the grid.
 
-        While evaluation chooses a kernel, the estimator combines those that it gets evenly.
+        If evaluation chooses a kernel, the estimator weights the kernels it receives uniformly.
         """
         weights = {"kernel_weights": "uniform" if self.kernel_choice() else self.kernel_weights}
         parts = self._part_candidates()
@@ -183,14 +184,14 @@ class Method(Entry):
         return {name: value for name, value in every.items() if name not in chosen}
 
     def grid(self) -> dict[str, list[Any]]:
-        """Return the candidates of each parameter that has several: numbers ascending, others as they are given."""
+        """Return the candidates of each parameter that has several: numbers ascending, others in the given order."""
         lists = _lists(self.given, self.row.tuned)
         if self.swept_sizes():
             del lists["n_components"]
         return lists | {name: several for name, several in self._part_candidates().items() if len(several) > 1}
 
     def _part_candidates(self) -> dict[str, list[dict[str, Any]]]:
-        """Return each parameter that is an estimator as mappings, for each combination of its tuned parameters."""
+        """Return the candidates of each estimator-valued parameter: a mapping per combination of tuned parameters."""
         candidates = {}
         for name in self.row.parts:
             if isinstance(part := self.given.get(name), Mapping):
@@ -205,14 +206,14 @@ class Method(Entry):
     # --- components
 
     def swept_sizes(self) -> list[int]:
-        """Return the numbers of components that a classifier is fitted for with the common work done once."""
+        """Return the numbers of components for which a classifier is fitted, with the common work done once."""
         listed = self.given.get("n_components") if self.row.refit and not self.row.embeds else None
         if not isinstance(listed, list) or not all(isinstance(size, int) for size in listed):
             return []
         return sorted(set(listed))
 
     def refit(self) -> RefitSpec | None:
-        """Return the numbers of components that are fitted each; None where one fit is enough."""
+        """Return the numbers of components that need their own fit; None if one fit is enough."""
         row = self.row.refit
         if not self.row.embeds:
             sizes = self.swept_sizes()
@@ -222,9 +223,9 @@ class Method(Entry):
         return RefitSpec(sizes=sorted(self.sizes), at_most=row.at_most or None, path=row.path)
 
     def component_choice(self, of_study: Components | None) -> Components:
-        """Return how the number of components is chosen: as the method says, or else the study, or else its kind.
+        """Return how the number of components is chosen, by the method, else the study, else the method's kind.
 
-        Of a classifier on components it is the best: fewer components are another classifier, not a part of the same.
+        A classifier on components always uses the best number: fewer components make another classifier.
         """
         if self.row.refit and not self.row.embeds:
             return "best"
@@ -234,13 +235,13 @@ class Method(Entry):
     # --- landmarks
 
     def landmark_candidates(self, seed: int) -> list[dict[str, Any]]:
-        """Return the candidates of the estimator's parameter ``landmarks``; none without landmarks."""
+        """Return the candidates of the estimator's parameter ``landmarks``; an empty list without landmarks."""
         landmarks = Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
         return [] if landmarks is None else landmarks.parameters(seed)
 
 
 def _lists(given: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the candidates of each parameter that is tuned; numbers ascending."""
+    """Return the candidates of each tuned parameter; numbers ascending."""
     lists = {name: given[name] for name in tuned if isinstance(given.get(name), list)}
     numbers = {name for name, values in lists.items() if all(isinstance(value, (int, float)) for value in values)}
     return {name: sorted(values) if name in numbers else values for name, values in lists.items()}

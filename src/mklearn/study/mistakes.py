@@ -1,4 +1,4 @@
-"""Readable messages for the mistakes that pydantic finds in a study file."""
+"""Readable messages for pydantic's validation errors in a study file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from mklearn.errors import nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str, ...]
-"""Keys on the way to a value, and positions in lists."""
+"""Path of a value in a study: keys and list positions."""
 GIVEN = "given"
-"""Field that holds the parameters of an entry, which a study gives beside the options."""
+"""Field for the implementation's parameters in an entry; the study file has them next to the options."""
 LONG_LIST = 100
-"""Characters of a list of names that a message has once."""
+"""Length in characters above which a list of names is not repeated in a message."""
 
 
 @dataclass(frozen=True, order=True)
 class Mistake:
-    """One mistake in a study file: its dotted path, the value, and what is expected."""
+    """One mistake in a study file: dotted path, value, and expectation."""
 
     path: str
     message: str
@@ -32,9 +32,9 @@ class Mistake:
 
 
 def listed(has: str, mistakes: Collection[object]) -> str:
-    """Return the message of an error with all mistakes, numbered, after a text such as ``study.yaml has``.
+    """Return an error message with all mistakes, numbered, after a text such as ``study.yaml has``.
 
-    A long list of names that are valid stands once.
+    A long list of valid names is shown only once.
     """
     count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
     lines, first = [f"{has} {count}:"], dict[str, int]()
@@ -53,25 +53,25 @@ def show(value: Any) -> str:
 
 
 def unknown_key(key: str, valid: Sequence[str]) -> str:
-    """Say that there is no such key, which one may be meant, and which there are."""
+    """Return the message for an unknown key, with the nearest valid key and all valid keys."""
     return f"unknown key {key!r}.{nearest(key, valid)} Valid keys: {one_of(valid)}."
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Return the words as a sorted list for a message; the first 40 of many."""
+    """Return the words sorted and joined for a message; at most the first 40."""
     every = sorted(map(str, words))
     return ", ".join(every) if len(every) <= 40 else f"{', '.join(every[:40])}, ... ({len(every)} in all)"
 
 
 def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> list[Mistake]:
-    """Return all errors of pydantic in a study, each with its dotted path, the value, and the nearest valid key."""
+    """Convert a validation error of pydantic to mistakes with dotted path, value, and nearest valid key."""
     owners = {"": model}
     _add_owners(model, "", owners)
     located = [(_dotted(study, item), _owner(item["loc"], owners), item) for item in error.errors(include_url=False)]
     useful = [path for path, _, item in located if not _of_another_type(item)]
     forms: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
     for path, owner, item in located:
-        # A field may be a number or a list of numbers: errors of the form that was not meant say nothing useful.
+        # For a field that is a number or a list of numbers, errors of the other form are not useful.
         if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
             sentence, *form = _reason(item, owner)
             forms.setdefault((path, sentence), {})[tuple(form)] = None  # type: ignore[index]
@@ -80,7 +80,7 @@ def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> l
 
 
 def _joined(sentence: str, forms: Sequence[tuple[str, str]], may_be_list: bool) -> str:
-    """Add hints and all valid forms of a value to a sentence, and a list among these."""
+    """Append hints and all valid forms of a value to a sentence; a list is one of the forms if ``may_be_list``."""
     hints, expected = (list(dict.fromkeys(filter(None, each))) for each in zip(*forms, strict=True))
     if expected and may_be_list and not any("list" in form for form in expected):
         expected.append("a list of them")
@@ -88,7 +88,7 @@ def _joined(sentence: str, forms: Sequence[tuple[str, str]], may_be_list: bool) 
 
 
 def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:
-    """Validate without the values that are invalid; return also their paths. All fields need defaults."""
+    """Return the model validated without the invalid values, and their paths; all fields need defaults."""
     left_out: set[Path] = set()
     while True:
         try:
@@ -104,7 +104,7 @@ def _path_in(value: Any, loc: Sequence[int | str]) -> Path:
 
 
 def _steps_in(value: Any, loc: Sequence[int | str]) -> Iterator[Any]:
-    """Yield the keys on the way to a mistake; its location also has tags of unions, and missing keys."""
+    """Yield the keys on the path to a mistake, without the union tags and missing keys in its pydantic location."""
     for step in loc:
         matches = [(key, inner) for key, inner in _items(value) if key == step or step in (str(key), repr(key))]
         for key, inner in matches[:1]:
@@ -133,7 +133,7 @@ def _of_another_type(item: Any) -> bool:
 
 
 def _reason(item: Any, owner: type[BaseModel]) -> tuple[str, str, str]:
-    """Return a sentence on an error of pydantic's, a hint at what may be meant, and a valid form of the value."""
+    """Return a sentence for an error of pydantic, a hint at the intended value, and the valid form of the value."""
     kind, value, context, message = item["type"], item.get("input"), item.get("ctx") or {}, item["msg"]
     if kind == "extra_forbidden":
         return unknown_key(str(item["loc"][-1]), list(owner.model_fields)), "", ""
@@ -166,7 +166,7 @@ def _dotted(study: Any, item: Any) -> str:
 
 
 def _add_owners(annotation: Any, name: str, owners: dict[str, type[BaseModel]]) -> None:
-    """Add models by what a location may call them: the field that holds them, their kind, their class."""
+    """Add models by their possible names in a location: field, kind, or class."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         kind = annotation.model_fields.get("kind")
         tags = get_args(kind.annotation) if kind is not None and get_origin(kind.annotation) is Literal else ()
@@ -178,6 +178,6 @@ def _add_owners(annotation: Any, name: str, owners: dict[str, type[BaseModel]]) 
 
 
 def _owner(loc: Sequence[int | str], owners: Mapping[str, type[BaseModel]]) -> type[BaseModel]:
-    """Return the model that has no key of the last name of a location."""
+    """Return the model that contains the last key of a location."""
     names = [re.sub(r"^function-\w+\[.*, (\w+)\]$", r"\1", str(step)) for step in loc[:-1]]
     return next((owners[name] for name in reversed(names) if name in owners), owners[""])

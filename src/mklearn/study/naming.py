@@ -1,4 +1,4 @@
-"""Names in a study: the descriptors, kernels and methods that they stand for on a data set."""
+"""Names in a study, expanded to the descriptors, kernels and methods of a data set."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mklearn.study.method import Method
 from mklearn.study.specs.model import as_list
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
-"""Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
+"""Pattern for the name in tables of a method with one of its kernels, by the method's option ``kernels``."""
 
 
 class NamedKernel(NamedTuple):
-    """One of the kernels that an entry of a study's `kernels` stands for."""
+    """One of the kernels defined by an entry of a study's `kernels`."""
 
     name: str
     descriptor: str
@@ -31,9 +31,9 @@ class NamedKernel(NamedTuple):
 def descriptors_of(
     config: DatasetConfig, named: Mapping[str, Descriptor] | None, side: int | None = None
 ) -> dict[str, Descriptor]:
-    """Return the descriptors that apply to a data set: those that the study names, else the default ones.
+    """Return the descriptors of a data set, from the study or by default.
 
-    ``side`` is the shorter side of its images, where it is known.
+    ``side`` is the length of the images' shorter side in pixels, if known.
     """
     if named is not None:
         images = config.family == "images"
@@ -44,9 +44,9 @@ def descriptors_of(
 
 
 def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> dict[str, Descriptor]:
-    """Return the descriptors by name; cells and blocks follow the shorter side of the images.
+    """Return the default image descriptors by name, with cells and blocks scaled to the images' shorter side.
 
-    Of images in colour there is a histogram of the colours too; the others take them as grey.
+    Colour images also get a colour histogram; the other descriptors convert them to grey.
     """
     side = side or 64
     resolutions = [r for r in (2, 4, 8, 16) if r <= side // 2][-3:] or [1]
@@ -62,16 +62,16 @@ def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> di
 
 
 def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) -> list[str]:
-    """Return the names of what kernels are made from: the matrices of a data set, or its descriptors."""
+    """Return the names of a data set's matrices, or else of its descriptors, from which kernels are computed."""
     return list(config.matrices if isinstance(config, Precomputed) else descriptors_of(config, named))
 
 
 def kernels_of(
     config: DatasetConfig, named: Mapping[str, Kernel] | None, sources: list[str]
 ) -> list[tuple[str, Kernel, NamedKernel]]:
-    """Return the kernels that suit a data set, each after its entry; products are left out.
+    """Return (key, entry, kernel) for each kernel that applies to a data set, without products.
 
-    They are those that the study names, also of descriptors that the data set does not have, else the default ones.
+    The entries are the study's, even if the data set lacks their descriptors, or else the default ones.
     """
     suited = {key: kernel for key, kernel in (named or {}).items() if _suits(kernel, config)}
     if not suited and (named is None or isinstance(config, Precomputed)):
@@ -85,16 +85,16 @@ def kernels_of(
 
 
 def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
-    """Return whether a kernel can be made from what a data set has: features, distances or kernels."""
+    """Return whether a kernel can be computed from a data set's features, distances or kernels."""
     if isinstance(config, Precomputed):
         return kernel.kind == ("precomputed" if config.measure == "kernel" else "gaussian")
     return kernel.row.of == "descriptor"
 
 
 def _default_kernel(name: str, config: DatasetConfig) -> Kernel:
-    """Return the kernel of a descriptor or matrix in a study that names none.
+    """Return the default kernel of a descriptor or matrix.
 
-    Tables hold features in any units, and the training samples choose their scaling (``reports/scaling``).
+    Features of tables have arbitrary units, so their scaling is chosen on the training samples (``reports/scaling``).
     """
     if isinstance(config, Precomputed) and config.measure == "kernel":
         return Kernel.model_validate({"kind": "precomputed", "descriptor": name})
@@ -103,11 +103,11 @@ def _default_kernel(name: str, config: DatasetConfig) -> Kernel:
 
 
 def kernel_names(kernel_id: str, kernel: Kernel, sources: list[str]) -> Iterator[NamedKernel]:
-    """Return every kernel that an entry stands for.
+    """Yield every kernel that an entry defines.
 
-    A list of descriptors (or ``each``, or a name with ``*``) appends the descriptor's name, a list of feature scalings
-    the scaling, a list of bandwidths the multiple: ``gauss-hog-standard-0.5``. An entry for one of each keeps its own
-    name.
+    A list of descriptors (or ``each``, or a name with ``*``) appends the descriptor to the kernel's name, a list of
+    feature scalings the scaling, and a list of bandwidths the multiple: ``gauss-hog-standard-0.5``. An entry with one
+    value of each keeps its name.
     """
     chosen = kernel.descriptor
     several = chosen == "each" or isinstance(chosen, list) or "*" in str(chosen)
@@ -121,9 +121,9 @@ def kernel_names(kernel_id: str, kernel: Kernel, sources: list[str]) -> Iterator
 
 
 def variants(name: str, method: Method, kernels: Iterable[str], views: Iterable[str]) -> list[str]:
-    """Return the names that a method has in tables.
+    """Return the names of a method in tables, one for each of its runs.
 
-    ``kernels`` are those of a data set, without products; ``views`` what dictionaries of kernels are made of.
+    ``kernels`` are the kernels of a data set without products, ``views`` the sources of its dictionaries of kernels.
     """
     pattern = VARIANTS.get(str(method.kernels))
     parts = views if method.leaves_out_views() else kernels
@@ -131,7 +131,7 @@ def variants(name: str, method: Method, kernels: Iterable[str], views: Iterable[
 
 
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:
-    """Return the names that a name, or a list of names, stands for; ``*`` in a name stands for any characters."""
+    """Return the names matched by a name or list of names, in which ``*`` matches any characters."""
     names, matches = list(available), list[str]()
     for name in as_list(chosen):
         several = isinstance(name, str) and "*" in name
@@ -148,7 +148,7 @@ def expanded_descriptors(descriptors: Any) -> Any:
     for name, spec in descriptors.items():
         places: list[Any] = []
         if isinstance(spec, Mapping) and spec.get("kind") == "patches" and spec.get("patch") == "each":
-            with suppress(TypeError, ValueError):  # the model says what is valid
+            with suppress(TypeError, ValueError):  # the model reports the mistake
                 places = [(row, column) for row, column in itertools.product(*map(range, spec.get("grid", ())))]
         patches = {f"{name}-{row}-{column}": {**spec, "patch": [row, column]} for row, column in places}
         entries |= patches or {name: spec}

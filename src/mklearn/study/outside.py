@@ -1,4 +1,4 @@
-"""Rows of what other packages bring without a row of their own, from their signatures and scikit-learn's tags."""
+"""Rows inferred for implementations of other packages, from signatures and scikit-learn's tags."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from mklearn.study.data.protocols import ProtocolRow
 
 
 def method_row(implementation: Any) -> MethodRow:
-    """Return the row of an estimator: on kernels if it takes `kernels`, else on features side by side.
+    """Return the row of an estimator: on kernels if it has a parameter `kernels`, else on concatenated features.
 
-    A parameter is tuned if a study gives a list where the default is none.
+    A parameter can be tuned, by a list in a study, unless its default is a list or tuple.
     """
     from sklearn.base import is_classifier, is_regressor
 
@@ -42,13 +42,13 @@ def kernel_row(implementation: Any) -> KernelRow:
 
 
 def descriptor_row(implementation: Any) -> DescriptorRow:
-    """Return the row of a function of images."""
+    """Return the row of a descriptor function, which takes images."""
     _signature(implementation)
     return DescriptorRow()
 
 
 def protocol_row(implementation: Any) -> ProtocolRow:
-    """Return the row of a function that draws or reads splits."""
+    """Return the row of a protocol function, which draws or reads splits."""
     parameters = _signature(implementation)
     return ProtocolRow(required=[name for name in ("train_size", "path") if name in parameters])
 

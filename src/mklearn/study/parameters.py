@@ -1,4 +1,4 @@
-"""Parameters of what a study names, checked by its implementations, which are imported for that."""
+"""Check of a study's parameters by its implementations, which are imported for this."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ OF_THE_STUDY = frozenset({
     "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "source", "seed",
     "name", "classes", "factors",
 })  # fmt: skip
-"""Parameters of implementations that a study does not set."""
+"""Parameters of implementations that a study can't set."""
 
 
 def parameter_mistakes(study: Study) -> Iterator[Mistake]:
-    """Yield a mistake for each parameter of a study that its implementation refuses, or does not have."""
+    """Yield a mistake for each parameter of a study that its implementation rejects or does not have."""
     for section in ("descriptors", "kernels", "methods", "protocols"):
         entries: Mapping[str, Entry] = getattr(study, section) or {}
         for key, entry in entries.items():
@@ -40,7 +40,7 @@ def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
         return
     views, tuned, parts, fixed = (getattr(entry.row, name, ()) for name in ("views", "tuned", "parts", "fixed"))
     given = {name: value for name, value in entry.given.items() if name not in views}
-    refused_here = {*type(entry).model_fields} - entry.either  # options that the kind does not take
+    refused_here = {*type(entry).model_fields} - entry.either  # options that are invalid for the kind
     values = {name: value for name, value in given.items() if name not in {*parts, *refused_here}}
     hidden = {*OF_THE_STUDY, *fixed, *views, *entry.valid_options()}
     lists = {*tuned, *(("bandwidth",) if "bandwidth" in values else ())}
@@ -59,13 +59,13 @@ def _refused(
     path: str, implementation: str, given: Mapping[str, Any], lists: Collection[str], hidden: Collection[str],
     options: Collection[str], n_data: int = 0,
 ) -> Iterator[Mistake]:  # fmt: skip
-    """Yield a mistake for each parameter; ``lists`` are those of which a list is one of candidates.
+    """Yield a mistake for each invalid parameter; ``lists`` names the parameters whose lists are candidates.
 
     The first ``n_data`` parameters of functions are images or targets, whatever their names.
     """
     try:
         function = load(implementation)
-    except MissingExtra:  # the plan tells which
+    except MissingExtra:  # the plan reports which
         return
     except ConfigError as error:
         yield Mistake(f"{path}.kind", str(error))
@@ -74,7 +74,7 @@ def _refused(
     others = [name for name, each in signature.items() if each.kind is each.VAR_KEYWORD]
     names = [name for name in list(signature)[n_data:] if name not in {*hidden, *others}]
     for name, value in given.items():
-        if name not in names and others:  # it takes any
+        if name not in names and others:  # **kwargs accepts any name
             continue
         if name not in names:
             yield Mistake(f"{path}.{name}", unknown_key(name, [*options, *names]))
@@ -89,7 +89,7 @@ def _refused(
 
 
 def _reason(function: Any, name: str, value: Any, default: Any) -> str:
-    """Return why an implementation refuses a value; empty if it takes it."""
+    """Return why an implementation rejects a value; empty if the value is valid."""
     from mklearn.base.parameters import InvalidParameterError, validate_parameter_constraints
     from mklearn.kernels.base import Kernel
 

@@ -1,4 +1,4 @@
-"""Origins of artefacts: canonical specifications and their keys, the code behind a step, versions, the commit."""
+"""Provenance of artefacts: canonical specifications and their keys, source files of a step, versions, the commit."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ _NUMERICAL = (
 
 
 def canonical(spec: Any) -> str:
-    """Return JSON with sorted keys and no white space: equal specifications give equal text."""
+    """Return a specification as JSON with sorted keys and no white space: equal specifications give equal text."""
     return json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def key(name: str, spec: Any) -> str:
     """Return ``name-<16 hex>``: a readable name made unique by its specification.
 
-    64 bits: among a million specifications two have one name with probability 3e-8.
+    With 64 bits, two of a million specifications share a key with probability 3e-8.
     """
     slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "x"
     return f"{slug}-{digest(spec)[:16]}"
 
 
 def digest(spec: Any) -> str:
-    """Return the sha256 of a specification's canonical text."""
+    """Return the SHA-256 of a specification's canonical text."""
     return hashlib.sha256(canonical(spec).encode()).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:
-    """Return the sha256 of a file's bytes."""
+    """Return the SHA-256 of a file's content."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str, Any]:
-    """Return the sha256 of a step's input files, by the step's names for them; inputs without files are left out.
+    """Return the SHA-256 of a step's input files, by input name; inputs without files are omitted.
 
-    Several files of one input are named by the part of their paths below their common folder.
+    Several files of one input are named by their paths relative to their common folder.
     """
     digests: dict[str, Any] = {}
     for name, paths in files.items():
@@ -70,7 +70,7 @@ def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str
 
 
 def array_digest(array: Any) -> str:
-    """Return the sha256 of an array's type, shape and C-ordered bytes, whatever its memory layout."""
+    """Return the SHA-256 of an array's type, shape and C-ordered bytes, independent of its memory layout."""
     import numpy as np
 
     array = np.ascontiguousarray(array)
@@ -79,7 +79,7 @@ def array_digest(array: Any) -> str:
     return digest.hexdigest()
 
 
-# --- the code behind a step
+# --- the code of a step
 
 _FIT = (
     "kernels", "optimize", "base", "study/evaluation",
@@ -96,7 +96,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "tables": ("study/evaluation",),
     "page": ("study/evaluation", "study/report"),
 }  # fmt: skip
-"""Folders that count for each rule, below `PACKAGE`, beside its script and the code that its specification names."""
+"""Folders and files in `PACKAGE` on which each rule depends, besides its script and the code in its specification."""
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "predictions.py", "reproduction.py", "sample_values.py",
@@ -108,15 +108,15 @@ _FOLLOWED = re.compile(
     r"|(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+)) import",
     re.MULTILINE,
 )
-"""Imports by which a script or the file of a method, descriptor or reader brings others of these folders."""
+"""Imports that are followed, in a script or in the file of a method, descriptor or reader."""
 
 
 def code_fingerprint(rule: str, spec: Mapping[str, Any], scripts: Path = SCRIPTS) -> str:
-    """Return 12 hex digits for the content of the `code_files` of a rule's job with a specification."""
+    """Return the fingerprint of a job's code: 12 hex digits of a hash over its `code_files`."""
     return _fingerprint(rule, named_modules(spec), scripts)
 
 
-@functools.cache  # a plan asks for each of its jobs
+@functools.cache  # called for each job of a plan
 def _fingerprint(rule: str, modules: tuple[str, ...], scripts: Path) -> str:
     roots = [scripts, PACKAGE, *(root.parent for module in modules if (root := _outside(module.split(".")[0])))]
     return digest([
@@ -126,10 +126,10 @@ def _fingerprint(rule: str, modules: tuple[str, ...], scripts: Path) -> str:
 
 
 def code_files(rule: str, modules: Iterable[str] = (), scripts: Path = SCRIPTS) -> list[Path]:
-    """Return the source files behind a rule such as ``fit``, sorted.
+    """Return the source files on which the jobs of a rule such as ``fit`` depend, sorted.
 
-    These are the folders that count for the rule, its script, and the modules that its specification names (a method,
-    a descriptor, a reader), with what their files import from each other. For other packages all modules count.
+    They are the rule's folders and script, the modules named in its specification (a method, a descriptor, a reader),
+    and followed imports of these files. For another package, they are all its modules.
     """
     folders, script = _FOLDERS.get(rule, ()), scripts / f"{_SCRIPT_OF.get(rule, rule)}.py"
     files = {script} | {file for folder in folders for file in _files_in(PACKAGE / folder)}
@@ -153,7 +153,7 @@ def code_files(rule: str, modules: Iterable[str] = (), scripts: Path = SCRIPTS) 
 
 @functools.cache
 def _outside(top: str) -> Path | None:
-    """Return where a top-level module outside mklearn lies, a folder or a file; it is not imported."""
+    """Return the folder or file of a top-level module outside mklearn, without importing it."""
     spec = None if top == PACKAGE.name else importlib.util.find_spec(top)
     if spec is not None and spec.submodule_search_locations:
         return Path(next(iter(spec.submodule_search_locations))).resolve()
@@ -161,14 +161,14 @@ def _outside(top: str) -> Path | None:
 
 
 def _files_in(place: Path) -> set[Path]:
-    """Return the file, or the files of a folder; ``__init__`` files of mklearn only re-export."""
+    """Return the file, or the files of a folder without mklearn's ``__init__`` files, which only re-export."""
     files = {place} if place.is_file() else {path for path in place.rglob("*") if path.is_file()}
     own = place.is_relative_to(PACKAGE)
     return {path for path in files if path.parent.name != "__pycache__" and not (own and path.name == "__init__.py")}
 
 
 def named_modules(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the modules in texts ``"module:name"`` of a specification."""
+    """Return the modules in the strings ``"module:name"`` of a specification."""
     return tuple(sorted(set(re.findall(r'"([\w.]+):\w+"', canonical(spec)))))
 
 
@@ -180,7 +180,7 @@ _source_digest = functools.cache(file_digest)
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python, mklearn, packages that add to it, and packages that numbers depend on."""
+    """Return the versions of Python, mklearn, packages that extend it, and numerical dependencies."""
     versions = {"python": platform.python_version()}
     for package in ("mklearn", *_NUMERICAL, *packages()):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -202,18 +202,18 @@ def machine() -> dict[str, Any]:
 
 
 def commit(checkout: Path = PACKAGE.parents[1]) -> str:
-    """Return the commit of a checkout, by default of mklearn, with ``+`` if files differ from it; empty of others."""
+    """Return the commit of a checkout, by default mklearn's, with ``+`` if files are modified; "" without Git."""
     describe = ["git", "-C", str(checkout), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"]
-    if (checkout / ".git").exists():  # git would answer for a repository around an installed package
+    if (checkout / ".git").exists():  # otherwise git would report a repository that contains the installed package
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             return subprocess.run(describe, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
     return ""
 
 
 def stamp(rule: str, spec: Mapping[str, Any], inputs: Mapping[str, Any], code: str | None = None) -> dict[str, Any]:
-    """Return the record that the outputs of a job carry. No times and no paths: equal inputs give equal bytes.
+    """Return the record stored in a job's outputs. It has no times or paths, so that equal inputs give equal bytes.
 
-    ``inputs`` are those of :func:`input_digests`, ``code`` is the job's fingerprint where it is known. See
+    ``inputs`` is the result of :func:`input_digests`, ``code`` the job's fingerprint if already known. See
     :mod:`mklearn.study.artefacts`.
     """
     code = code_fingerprint(rule, spec) if code is None else code

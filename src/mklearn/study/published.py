@@ -1,4 +1,4 @@
-"""Models of the values that papers report for cells of a study's table, and of remarks about methods."""
+"""Models of published values for cells of a study's table, and of remarks about methods."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from mklearn.study.specs.table_specs import PublishedValue
 Percent = Annotated[float, Field(ge=0, le=100)]
 
 _BY_SIZE = ("train_size", "value", "std", "dimension")
-"""Keys of an entry whose lists stand for the same cells, in the same order."""
+"""Keys of an entry whose lists refer to the same cells, in the same order."""
 
 
 class Published(Strict):
-    """Values that a paper reports for cells of this study's table: one value, or a row of them.
+    """Values that a paper reports for cells of this study's table: one value, or a row of values.
 
-    ``{train_size: [2, 3, 4], value: [70.67, 78.88, 84.21], dimension: [79, 118, 152], ...}`` is three cells; a single
-    value holds for all of them.
+    ``{train_size: [2, 3, 4], value: [70.67, 78.88, 84.21], dimension: [79, 118, 152], ...}`` defines three cells; a
+    scalar applies to all of them.
     """
 
     dataset: Slug
-    """The data set of this study that the values are of."""
+    """Data set of this study to which the values belong."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
-    """One, or a list with a value for each."""
+    """Training samples per class: one number, or a list with one number per value."""
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
-    """The method of this study that is compared with the values; each method of a list is compared with all of them."""
+    """Method of this study that is compared with the values; each method of a list is compared with all values."""
     protocol: Slug | None = None
-    """The protocol of this study that the paper used, if a data set has several of one training size."""
+    """Protocol of this study that the paper used; needed if a data set has several with one training size."""
     neighbour: Rule | None = None
-    """The paper's rule, if the study has several; by default every rule is compared with the value."""
+    """Nearest-neighbour rule of the paper; by default every rule of the study is compared with the value."""
     metric: str = "accuracy"
-    """The metric that was published: one of the study's, with values from 0 to 1."""
+    """Published metric: one of the study's metrics with values from 0 to 1."""
     value: Percent | Annotated[list[Percent], Field(min_length=1)]
-    """Its value in per cent."""
+    """Published value in per cent."""
     std: NonNegative | Annotated[list[NonNegative | None], Field(min_length=1)] | None = None
-    """Its standard deviation over splits, in points."""
+    """Standard deviation of the value over splits, in percentage points."""
     dimension: Count | Annotated[list[Count | None], Field(min_length=1)] | None = None
-    """Number of components at which it was reached."""
+    """Number of components at which the value was reached."""
     repeats: Count | None = None
     """Number of random splits behind the mean; by default the study's ``published_repeats``."""
     source: str
-    """The paper and its table; the report has a table for each."""
+    """Paper and table of the values; the report has one table per source."""
 
     @model_validator(mode="after")
     def _one_length(self) -> Published:
@@ -62,7 +62,7 @@ class Published(Strict):
         return self
 
     def cells(self, repeats: int | None = None) -> Iterator[PublishedValue]:
-        """Return the value of every cell, as fractions; ``repeats`` is the study's default."""
+        """Yield the published value of every cell, as a fraction; ``repeats`` is the study's default."""
         values, number = [getattr(self, name) for name in _BY_SIZE], len(as_list(self.value))
         by_size = [value if isinstance(value, list) else [value] * number for value in values]
         for method in as_list(self.method):

@@ -1,4 +1,4 @@
-"""Read and check a study file: all mistakes at once."""
+"""Reading and checking of a study file, with all mistakes reported at once."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from mklearn.study.yaml_file import read_study_file
 
 
 def read_study(path: str | Path, *, parameters: bool = False) -> Study:
-    """Read and check a study file, whose paths are relative to it; see :func:`read_yaml` and :func:`check_study`."""
+    """Read and check a study file, with paths relative to the file; see :func:`read_yaml` and :func:`check_study`."""
     return check_study(read_study_file(path), source=str(path), parameters=parameters)
 
 
 def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -> Study:
-    """Make a study from plain objects.
+    """Make a study from plain objects, and check it.
 
-    With ``parameters`` those of methods, kernels, descriptors and protocols are checked too, which imports all of them;
-    of a study with other mistakes they are checked in any case.
-    ConfigError has a line for each mistake: dotted path, value, expectation, nearest valid key.
+    With ``parameters``, or if the study has other mistakes, the parameters of methods, kernels, descriptors and
+    protocols are checked too, which imports the implementations. Raise ConfigError with a line for each mistake: dotted
+    path, value, expectation, nearest valid key.
     """
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
@@ -54,13 +54,13 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
 
 
 def check_parameters(study: Study, source: str) -> None:
-    """Raise ConfigError with all parameters that the implementations of a study refuse."""
+    """Raise ConfigError with all parameters that the implementations of a study reject."""
     if mistakes := sorted(set(parameter_mistakes(study))):
         raise ConfigError(listed(f"{source} has", mistakes))
 
 
 def _misread_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]:
-    """Find booleans that the models take for 1 and 0, and integers that no array holds."""
+    """Yield mistakes for booleans that a model would read as 1 or 0, and for integers too large for an array."""
     if isinstance(given, Mapping) and isinstance(read, Mapping):
         for key in given.keys() & read.keys():
             yield from _misread_numbers(given[key], read[key], f"{path}.{key}".lstrip("."))
@@ -89,7 +89,7 @@ def _published_mistakes(study: Study) -> Iterator[Mistake]:
 
 
 def target_mistakes(study: Study) -> Iterator[Mistake]:
-    """Find data sets, methods, protocols and metrics that are for the other kind of target."""
+    """Yield mistakes for data sets, methods, protocols and metrics of the other kind of target."""
     kinds = {key: config.task_of_target for key, config in study.datasets.items()}
     kind = next(iter(kinds.values()))
     for key, other in kinds.items():

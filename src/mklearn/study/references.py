@@ -1,6 +1,6 @@
-"""Names in a study file that refer to nothing, and choices that its data sets, kernels and methods do not have.
+"""Check of the names in a study file, and of choices that its data sets, kernels and methods do not offer.
 
-They are looked up in the part of the study that is valid, so that they are reported together with all other mistakes.
+Names are looked up in the valid part of the study, so that all mistakes are reported together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mklearn.study.study import Study
 
 
 class StudyPart(Study):
-    """The valid part of a study; entries of its lists are by number."""
+    """The valid part of a study, with lists as mappings from position to entry."""
 
     study: Slug = "study"
     datasets: dict[Slug, DatasetConfig] = {}
@@ -33,7 +33,7 @@ class StudyPart(Study):
 
 
 def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a study with a mapping for each data set and each patch, as locations of mistakes have it."""
+    """Return a study with a mapping for each data set and patch, to match the locations of mistakes."""
     return {
         **raw,
         "datasets": normalise_datasets(raw.get("datasets")),
@@ -42,7 +42,7 @@ def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
-    """Return the valid part of a study, and the places of everything else."""
+    """Return the valid part of a study, and the paths of the invalid values."""
     given = normalised(raw)
     for section in ("published", "remarks", "comparisons"):
         if isinstance(raw.get(section), list):
@@ -51,7 +51,7 @@ def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
 
 
 def table_names(study: Study) -> dict[str, str]:
-    """Return the methods of a study by the names that they have in tables."""
+    """Return the keys of a study's methods by their names in tables."""
     configs = study.datasets.values()
     kernels = [name for config in configs for name in _kernels(study, config)]
     views = [
@@ -65,7 +65,7 @@ def table_names(study: Study) -> dict[str, str]:
 
 
 def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
-    """Return a mistake for each name that refers to nothing; of a part of a study, see `study_part`."""
+    """Return a mistake for each undefined name; ``left_out`` is the second result of `study_part`."""
     names = _Names(study, list(left_out))
     broken = [mistake for reference in _references(study) for mistake in names.missing(*reference)]
     return broken + list(_impossible(study, names.valid.get("Gaussian kernel") == set()))
@@ -77,9 +77,9 @@ def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
 
 
 class _Names:
-    """Names that a study, or the valid part of one, can refer to, in all data sets.
+    """Names that are defined in a study, or in the valid part of a study, over all data sets.
 
-    Names that may belong to what is left out are no mistakes.
+    A name that an omitted part may define is not reported.
     """
 
     def __init__(self, study: Study, left_out: list[Path]) -> None:
@@ -97,12 +97,12 @@ class _Names:
             "method": set(table_names(study)),
             "protocol": set(study.protocols),
         }
-        """By what they are called in a message; what can't be told is missing."""
+        """Defined names by their kind, as worded in messages; kinds that are not fully known are absent."""
         sections = {path[0] for path in left_out if len(path) == 1}
         if any(path[0] == "datasets" and (len(path) < 3 or path[2] in ("tables", "matrices")) for path in left_out):
             sections |= {"tables", "kernels"}
         self._doubtful = {path[1] for path in left_out if len(path) > 1}
-        """Entries that stand for names which contain theirs."""
+        """Keys of invalid entries; names that contain such a key may be valid."""
         if sections & {"descriptors", "kernels"}:
             sections |= {"descriptors", "kernels"}
             self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, (), ())}
@@ -111,7 +111,7 @@ class _Names:
                 del self.valid[what]
 
     def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
-        """Yield a mistake for each name that refers to nothing; ``more`` are valid too."""
+        """Yield a mistake for each undefined name; ``more`` are additional valid names."""
         if (named := self.valid.get(what)) is None:
             return
         for name in as_list(names):
@@ -134,11 +134,11 @@ _DEFINED_IN = {
 
 SECTIONS = ("descriptors", "kernels", "methods", "protocols")
 REFERRING = {"dataset": "data set", "protocol": "protocol", "protocols": "protocol", "method": "method"}
-"""Fields of published values, remarks and comparisons that name something."""
+"""Fields of published values, remarks and comparisons that refer to a name, and the kind of the name."""
 
 
 def _references(study: Study) -> Iterator[tuple[Any, ...]]:
-    """Yield path, names and kind of all that a study refers to, and names that are valid beside those of the kind."""
+    """Yield the path, names and kind of each reference in a study, followed by additional valid names."""
     for key, config in study.datasets.items():
         path = f"datasets.{key}"
         if isinstance(config, RegisteredDataset):
@@ -182,7 +182,7 @@ def _entries(study: Study) -> Iterator[tuple[str, Any]]:
 
 
 def _impossible(study: Study, no_gaussian: bool) -> Iterator[Mistake]:
-    """Yield options that do not go together, and selections that a data set does not have."""
+    """Yield mistakes for incompatible options, and for selections that a data set does not offer."""
     for path, entry in _entries(study):
         yield from (Mistake(f"{path}.{name}", text) for name, text in entry.option_mistakes())
     for key, config in study.datasets.items():

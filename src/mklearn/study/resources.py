@@ -1,8 +1,9 @@
-"""Memory, run time and licences that each job asks a cluster for, from the size of its problem.
+"""Memory, run time and licences that each job requests from a cluster, by problem size.
 
-Two formulas with measured constants, for matrices among samples and for features. A job that lacks memory or time is
-tried again with twice as much. Every job has one thread, whatever its size: jobs share the cores, and the last bits of
-a sum depend on the number of threads, which results must not. Memory is in MB (2^20 bytes), time in minutes.
+There are two formulas with measured constants, for matrices among samples and for features. A job that runs out of
+memory or time is retried with twice as much. Jobs share the cores and, except distances between point sets, have one
+thread: the last bits of a sum depend on the number of threads, and results must not. Memory is in MB (2^20 bytes), time
+in minutes.
 """
 
 from __future__ import annotations
@@ -21,54 +22,54 @@ from mklearn.study.specs.data_specs import SplitSpec
 from mklearn.study.specs.fit_spec import SAMPLE, FitSpec
 
 AROUND_MB = 650
-"""A step and its libraries without data, and two processes that the SLURM executor starts around it (measured: 545)."""
+"""Memory of a step without data, its libraries, and two processes of the SLURM executor, in MB (measured: 545)."""
 HEADROOM = 1.25
 LONGEST_MINUTES = 24 * 60
-"""Longest run time of a first attempt: few clusters take longer jobs."""
+"""Longest run time of a first attempt in minutes: few clusters accept longer jobs."""
 ENUMERATED_KERNELS = 14
 """Largest number of kernels for which exact kernel weights need no convex solver."""
 UNKNOWN_SAMPLES = 2000
-"""Assumed until a user's own data are read; jobs are submitted after that."""
+"""Number of samples assumed until a user's own data are read, before other jobs are submitted."""
 COMPOSED_SAMPLES = 6000
-"""Assumed where a protocol composes samples of several: the pairs of LFW's View 2."""
+"""Number of samples assumed for a protocol that combines samples: the pairs of LFW's View 2."""
 UNKNOWN_SPLITS = 20
-"""Assumed if the user gives the splits in a file."""
+"""Number of splits assumed if the user gives a file of splits."""
 THREADS = 8
-"""Threads of a job of distances between point sets."""
+"""Number of threads of a job that computes distances between point sets."""
 _METHODS = {row.implementation: row for row in METHODS.values()}
 
 
 class Requests:
-    """Resources that the jobs of each rule request, as functions of wildcards."""
+    """Requested resources of the jobs of each rule, as functions of wildcards."""
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs, self.plan = jobs, jobs.plan
 
     def of(self, rule: str) -> dict[str, Any]:
-        """Return the resources of a rule: memory, run time and, of fits, licences."""
+        """Return the resources of a rule: memory, run time and, for fits, licences."""
 
         def mem_mb(wildcards: Any, input: Any, attempt: int) -> int:
             return attempt * 100 * math.ceil(HEADROOM * (AROUND_MB + self._data_mb(rule, wildcards, input)) / 100)
 
         def runtime(wildcards: Any, input: Any, attempt: int) -> int:
             limit = self._fit(wildcards).evaluation.time_limit if rule == "fit" else None
-            if limit is not None:  # longer than the study's limit for each size, which then leaves a row
+            if limit is not None:  # longer than the study's limit, which ends the fit with a row
                 return attempt * 10 * math.ceil((20 + limit * len(self._fit(wildcards).settings)) / 10)
-            minutes = 30 + 4 * self._seconds(rule, wildcards, input) / 60  # cores and disks differ by factors
+            minutes = 30 + 4 * self._seconds(rule, wildcards, input) / 60  # slow cores or disks: several-fold
             return attempt * min(LONGEST_MINUTES, 10 * math.ceil(minutes / 10))
 
         return {"mem_mb": mem_mb, "runtime": runtime} | ({"mosek": self._licences} if rule == "fit" else {})
 
     def fit_priority(self, wildcards: Any) -> float:
-        """Return a priority below 1, which is that of the jobs that fits wait for: the longest fit first."""
+        """Return the priority of a fit: higher for longer fits, and below 1, the priority of the jobs that precede."""
         return 1.0 - 1.0 / (1.0 + self._seconds("fit", wildcards, None))
 
     def distance_threads(self, wildcards: Any) -> int:
-        """Return the threads of a job of distances: several between point sets."""
+        """Return the number of threads of a distance job: several for point sets, else one."""
         return 1 if self.jobs.specification("distances", wildcards).get("implementation") is None else THREADS
 
     def _data_mb(self, rule: str, wildcards: Any, files: Any) -> float:
-        """Compute the memory of a job's arrays at their peak; the size of its files is asked for if features count."""
+        """Compute the peak memory of a job's arrays; the size of its files is read only if it matters."""
         if rule == "model":
             n = self._n_samples(self._final.dataset)
             return max(fit_mb(each.fit, n, n) for each in self._final.spec.candidates) + features_mb(files.size_mb)
@@ -76,37 +77,37 @@ class Requests:
         n = self._n_samples(dataset)
         if rule == "fit":
             spec, inputs = self._fit(wildcards), self.jobs.job(rule, wildcards).inputs
-            reads_features = inputs.get("sources") or inputs.get("blocks")  # these block by block
+            reads_features = inputs.get("sources") or inputs.get("blocks")  # blocks are read one at a time
             n_blocks = dataset.n_blocks if inputs.get("blocks") else 1
             features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
             sizes = self._training_sizes(wildcards)
             return fit_mb(spec, max(sizes) if self._composes(wildcards) else n, max(sizes)) + features
-        if rule == "moments":  # triangles of moments of each split and fold; what landmarks are chosen from; one block
+        if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
             moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
             n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
             n_blocks = dataset.n_blocks if wildcards.part.startswith("1of") else 1
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
             triangles = kernels_mb(size, 0, n_splits * (moments.inner_folds + 4) / 2)
             return triangles + drawn + features_mb(files.size_mb / n_blocks)
-        images = dataset.read.get("paths", {}).get("root") if rule == "read" else None  # a folder is no input
+        images = dataset.read.get("paths", {}).get("root") if rule == "read" else None  # a folder is not an input file
         n_bytes = sum(path.stat().st_size for path in Path(images).rglob("*")) if images else 0
         among = kernels_mb(n, 0, 4) if rule == "distances" else 0.0
         return features_mb(files.size_mb + n_bytes / 2**20) + among
 
     def _seconds(self, rule: str, wildcards: Any, files: Any) -> float:
-        """Estimate the run time of a job: two seconds for each MB of its files, or its fits."""
+        """Estimate the run time of a job in seconds: the time of its fits, or two seconds per MB of its files."""
         if rule == "fit":
             spec, n_splits = self._fit(wildcards), number_of_splits(self.plan.protocols[wildcards.protocol])
             return n_splits * sum(fit_seconds(spec, n_train) for n_train in self._training_sizes(wildcards))
         if rule == "model":
             n = self._n_samples(self._final.dataset)
             return max(fit_seconds(each.fit, n) for each in self._final.spec.candidates)
-        if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for two sets of points
+        if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for each pair of point sets
             return self._n_samples(self.jobs.dataset(wildcards)) ** 2 / 1e4
         return 2 * float(files.size_mb)
 
     def _licences(self, wildcards: Any) -> int:
-        """Return the number of MOSEK licences of a fit: 1 if it may call a convex solver and names no other, else 0."""
+        """Return the number of MOSEK licences of a fit: 1 if it may call MOSEK as convex solver, else 0."""
         spec = self._fit(wildcards)
         parameters = spec.method.parameters
         row = _METHODS.get(spec.method.implementation)
@@ -131,7 +132,7 @@ class Requests:
         return bool(getattr(PROTOCOLS.get(self.plan.protocols[wildcards.protocol].kind), "composes", False))
 
     def _training_sizes(self, wildcards: Any) -> list[int]:
-        """Return the training samples of a split at each training size; all samples where that is unknown."""
+        """Return the number of training samples per split at each training size; all samples if unknown."""
         if self._composes(wildcards):
             return [COMPOSED_SAMPLES]
         dataset = self.jobs.dataset(wildcards)
@@ -144,20 +145,20 @@ class Requests:
 
 
 def features_mb(source_mb: float) -> float:
-    """Compute the memory of a job on files, features or images of a size (measured: 430 MB for 3 to 15 MB)."""
+    """Compute the memory in MB of a job that reads features or images (measured: 430 MB for 3 to 15 MB)."""
     return 250 + 8 * source_mb
 
 
 def kernels_mb(n_samples: int, n_train: int, n_kernels: float) -> float:
-    """Compute the memory of kernels: the matrix of each, three copies with training samples, dense work on one.
+    """Compute the memory of kernels in MB: each matrix, three copies of its training columns, dense work on one kernel.
 
-    Measured with 3060 samples, 1530 of them for training: 630 MB for one kernel, 1400 for seven.
+    Measured with 3060 samples, 1530 of them for training: 630 MB for one kernel, 1400 MB for seven.
     """
     return 8 / 2**20 * (n_kernels * n_samples * (n_samples + 3 * n_train) + 14 * n_train**2)
 
 
 def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
-    """Compute the memory of a fit beside its features: of kernels, up to a GiB of a dictionary, or of landmarks."""
+    """Compute the memory of a fit in MB without its features: landmarks, kernels, or a dictionary of at most 1 GiB."""
     if spec.method.landmarks:  # moments, and embeddings in at most 100 components
         return kernels_mb(0, spec.n_landmark_features, 0) * 2 + 8e-4 * n_samples
     if spec.kernels:
@@ -166,10 +167,10 @@ def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
 
 
 def fit_seconds(spec: FitSpec, n_train: int) -> float:
-    """Estimate a split: one fit, and one for each candidate and fold of the inner cross-validation.
+    """Estimate the run time of a split in seconds: one fit, and one per candidate and fold of the inner CV.
 
-    A fit takes half a second and up to 20 eigenproblems, of 3 ns n_train^3 each on one core; with landmarks n_train is
-    the number of their features.
+    A fit takes half a second and up to 20 eigenproblems of 3 ns n_train^3 each on one core; with landmarks, the number
+    of landmark features replaces n_train.
     """
     method, inner = spec.method, spec.evaluation.inner_folds
     n_candidates = method.n_candidates(spec.n_kernels) * (len(method.refit.sizes) if method.refit else 1)
@@ -180,7 +181,7 @@ def fit_seconds(spec: FitSpec, n_train: int) -> float:
 
 
 def counted_samples(sample_set: Path) -> int | None:
-    """Count the samples in the file of a :class:`mklearn.study.data.samples.SampleSet`; None without a file."""
+    """Return the number of samples in a file of :class:`mklearn.study.data.samples.SampleSet`; None without a file."""
     try:
         with zipfile.ZipFile(sample_set) as archive:
             return (archive.getinfo("y.npy").file_size - 128) // 8  # a header of 128 bytes, then int64
@@ -189,7 +190,7 @@ def counted_samples(sample_set: Path) -> int | None:
 
 
 def number_of_splits(protocol: SplitSpec) -> int:
-    """Return the number of splits at each training size, folds counted."""
+    """Return the number of splits at each training size: repeats times folds."""
     repeats, folds = (protocol.parameters.get(name) for name in ("repeats", "folds"))
     if not isinstance(repeats, int):
         return UNKNOWN_SPLITS

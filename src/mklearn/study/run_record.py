@@ -1,4 +1,4 @@
-"""The record of a run: versions, machine, command, commit, seed, the whole study, and what each rule cost."""
+"""The record of a run: versions, machine, command, commit, seed, the whole study, and the cost of each rule."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ TITLES = {
     "moments": "Gather moments",
     "fit": "Fit and predict",
 }
-"""Rules in the page's table of costs."""
+"""Titles of the rules in the page's table of costs."""
 
 
 def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return what is needed to make the score table again, and what each rule of the run cost.
+    """Return the settings to reproduce the score table, and the cost of each rule of the run.
 
-    ``study`` is name, seed, file (``source``) and ``config``; ``jobs`` names those of each rule, as
+    ``study`` has name, seed, file (``source``) and ``config``; ``jobs`` has the names of each rule's jobs, such as
     ``DATASET/PROTOCOL/METHOD``.
     """
     return {
@@ -43,11 +43,11 @@ def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> d
 
 
 def rule_cost(rule: str, jobs: Sequence[str]) -> dict[str, Any] | None:
-    """Return what the jobs of a rule cost, by the benchmark files that Snakemake writes; None if no job ran.
+    """Return the cost of a rule's jobs, from Snakemake's benchmark files; None if no job ran.
 
-    These are ``rule`` and its ``title``; ``jobs``, how many ran; ``seconds``, the sum of their wall-clock times,
-    ``longest``, the largest one, and ``longest_job``, its name. A job's time is that of its process, without what it
-    has waited in the queue of a cluster.
+    The keys are ``rule``; its ``title``; ``jobs``, the number of jobs that ran; ``seconds``, the sum of their
+    wall-clock times; ``longest``, the largest time; and ``longest_job``, the name of that job. Times exclude waiting in
+    the queue of a cluster.
     """
     every = {job: _seconds(Path("logs", rule, f"{job}.tsv")) for job in jobs}
     seconds = {job: each for job, each in sorted(every.items()) if each is not None}

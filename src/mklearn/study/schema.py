@@ -1,4 +1,4 @@
-"""The JSON schema of study files, by which editors complete and check them, and the texts of keys."""
+"""The JSON schema of study files, for completion and checks in editors, and the descriptions of keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mklearn.study.study import Study
 
 
 def study_schema() -> str:
-    """Return the schema as text; installed packages that add to mklearn are in it."""
+    """Return the schema as JSON text; it includes installed packages that extend mklearn."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema()}
     for model in _models_in(Study, set()):
         properties = (schema if model is Study else schema["$defs"].get(model.__name__, {})).get("properties", {})
@@ -29,7 +29,7 @@ def study_schema() -> str:
         form = schema["$defs"][entry.__name__]
         del form["properties"][GIVEN]
         form["additionalProperties"] = True  # parameters of the implementation
-        for name in entry.either:  # which have other values where they are parameters
+        for name in entry.either:  # as parameters they have other values
             form["properties"][name] = {"description": form["properties"][name]["description"]}
     datasets = schema["properties"]["datasets"]
     for forms in datasets["patternProperties"].values():  # `digits:` without a value
@@ -52,10 +52,10 @@ def _models_in(annotation: Any, found: set[type[Strict]]) -> set[type[Strict]]:
 
 @functools.cache
 def field_texts(model: type[BaseModel]) -> dict[str, str]:
-    """Return the text of each field that has one, its own or that of the class which it is inherited from.
+    """Return the docstring of each field that has one; inherited fields have the docstring of the base class.
 
-    pydantic's option ``use_attribute_docstrings`` reads them too, but when a model is imported: every job and every
-    command would read the source of all models, a quarter of a second.
+    pydantic's option ``use_attribute_docstrings`` also reads them, but at import: every job and command would read the
+    source of all models, which takes a quarter of a second.
     """
     texts: dict[str, str] = {}
     for cls in reversed(model.__mro__):

@@ -1,8 +1,8 @@
 """Run the function of a rule's script: as a Snakemake job, from the command line, or with explicit values.
 
-Such a function takes paths, `Path` or ``list[Path]`` of inputs and `Output` of outputs, and the specification, value by
-value or as one model ``spec``. Some take the ``threads`` of the rule, and most a ``record`` of their origin for their
-outputs. pydantic validates all of them.
+Such a function takes input paths (`Path` or ``list[Path]``), output paths (`Output`), and the specification, value by
+value or as one model ``spec``. Some functions also take the rule's ``threads``, and most take a ``record`` of
+provenance for their outputs. pydantic validates all arguments.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from mklearn.study import log
 from mklearn.study.provenance import input_digests, stamp
 
 Output = Annotated[Path, "written"]
-"""Path of a file that a script writes."""
+"""Path of an output file of a script."""
 Record = dict[str, Any]
-"""Origin of an output, see :func:`mklearn.study.provenance.stamp`."""
+"""Provenance of an output, see :func:`mklearn.study.provenance.stamp`."""
 Function = Callable[..., None]
 
 
 def run_script(function: Function, snakemake: Any) -> None:
-    """Run the function of a script: as the job of Snakemake's object, or by the arguments of a command without one.
+    """Run the function of a script as the job of a `snakemake` object, or without one by command-line arguments.
 
-    All output of a job goes to its log, whose first line is the command to replay it. The last line of the log of a job
-    that fails is its reason. A user's mistake is also printed on the terminal, and has no traceback.
+    All output of a job goes to its log. The first line is the command that replays the job, and the last line of a
+    failed job is the reason. A user's mistake is also printed on the terminal, without a traceback.
     """
     if snakemake is None:
         log.start()
@@ -65,8 +65,8 @@ def run_script(function: Function, snakemake: Any) -> None:
             else:
                 log.logger.info("done")
                 sys.stdout.flush()
-                os._exit(0)  # taking down all that a script has loaded costs each job a quarter of a second
-    except OSError as error:  # of the log itself: there is the terminal alone
+                os._exit(0)  # unloading all libraries would cost each job a quarter of a second
+    except OSError as error:  # the log can't be written: use the terminal
         print(f"\nmklearn, {name}: {snakemake.log[0]}: can't be written: {error.strerror}\n", file=sys.stderr)
     sys.exit(1)
 
@@ -74,9 +74,8 @@ def run_script(function: Function, snakemake: Any) -> None:
 def call(function: Function, *, code: str | None = None, **values: Any) -> None:
     """Call the function of a script with paths and a specification as plain values; ``code`` is its fingerprint.
 
-    A specification ``spec`` is spelled out for a function that takes its values one by one.
-    ConfigError is raised where a value is missing, unknown or invalid; DataError where, among others, an input is
-    missing or damaged.
+    A specification ``spec`` is unpacked for a function that takes its values one by one. Raise ConfigError if a value
+    is missing, unknown or invalid, and DataError if, for example, an input is missing or damaged.
     """
     _limit_threads(values.get("threads", 1))
     name, parameters = function.__name__, _parameters(function)
@@ -118,11 +117,11 @@ def _command_line(function: Function) -> dict[str, Any]:
 
 
 def _parameters(function: Function) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(function, eval_str=True).parameters  # Snakemake's preamble may make annotations texts
+    return inspect.signature(function, eval_str=True).parameters  # Snakemake's preamble may make annotations strings
 
 
 def _spelled_out(function: Function, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a function takes, without inputs that a job does not have."""
+    """Return the arguments of a function from a job's values: unpack ``spec``, omit inputs that the job lacks."""
     every, parameters = dict(values), _parameters(function)
     if "spec" not in parameters:
         every |= every.pop("spec", {})
@@ -132,7 +131,10 @@ def _spelled_out(function: Function, values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _validated(function: Function, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a function with their types; one file may stand for a list of files, and the reverse."""
+    """Return the arguments of a function, validated and converted to their types.
+
+    A single path is accepted for a list of paths, and a list of one path for a single path.
+    """
     fields, plain = dict[str, Any](), dict(values)
     for key, parameter in _parameters(function).items():
         if key != "record":
@@ -157,9 +159,9 @@ def _is_path(hint: Any) -> bool:
 
 
 def _limit_threads(threads: int) -> None:
-    """Limit BLAS to one thread unless the rule asks for more: jobs share cores, and the order of a sum has to be fixed.
+    """Limit BLAS and Numba to the threads of the rule: jobs share cores, and the order of sums must be fixed.
 
-    By environment for libraries that are loaded later, by call for the others.
+    Environment variables limit libraries that are loaded later, and a call limits the loaded ones.
     """
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[variable] = str(threads)

@@ -1,4 +1,4 @@
-"""The model of a study: one file that makes one table."""
+"""The model of a study: one study file gives one table of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEFAULT_METHODS: dict[str, Any] = {
     "lda": {"kind": "standardised_shrinkage_lda", "label": "LDA with shrinkage, all features"},
     "majority": {"kind": "majority", "label": "Majority class"},
 }
-"""Methods of a study that names none: the one that we recommend, what weights are compared with, plain classifiers."""
+"""Default methods of a study of classes: the recommended method, references for kernel weights, plain classifiers."""
 NUMBER_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view_regressor", "label": "Multi-view regression"},
     "average": {"kind": "kernel_ridge_regressor", "label": "Uniform average + kernel ridge"},
@@ -49,32 +49,32 @@ NUMBER_METHODS: dict[str, Any] = {
     "boosting": {"kind": "gradient_boosting_regressor", "label": "Gradient boosting, all features"},
     "mean": {"kind": "mean_regressor", "label": "Mean of the training samples"},
 }
-"""Methods of a study of numbers that names none."""
+"""Default methods of a study of numbers."""
 DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
-"""Protocols of a study that names none."""
+"""Default protocols of a study."""
 
 
 class Evaluation(Strict):
-    """How methods are evaluated: embeddings by nearest neighbours or class means, over all leading components."""
+    """Settings for the evaluation of methods; embeddings are evaluated by nearest neighbours or class means."""
 
     neighbours: Annotated[list[Rule], Field(min_length=1)] = ["cosine", "euclidean"]
-    """Rules by which a sample gets its class in an embedding: that of the nearest training sample by cosine (centred at
-    the training mean) or Euclidean distance, or ``class_mean``, that of the nearest class mean, for which time does not
-    grow with the product of training and test samples."""
+    """Rules that classify a sample in an embedding: ``cosine`` (centred at the training mean) and ``euclidean`` predict
+    the class of the nearest training sample, ``class_mean`` the class of the nearest class mean. The time of
+    ``class_mean`` does not grow with the product of training and test samples."""
     inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
-    """Folds of the inner cross-validation that chooses the number of components and parameters."""
+    """Number of folds of the inner cross-validation that chooses parameters and the number of components."""
     components: Components | None = None
-    """How many components are taken, of methods that do not say: ``all`` there are, the most within
-    ``one_standard_error`` of the best score in the inner cross-validation, or the ``best``. By default all of them, and
-    one standard error of methods that learn anew for each of several sizes."""
+    """Number of components used by methods without their own setting: ``all``, the ``best`` in the inner
+    cross-validation, or the largest within ``one_standard_error`` of the best score. By default ``all``, and
+    ``one_standard_error`` for methods that are refitted for each number of components."""
     metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
-    """Metrics that are reported, by name."""
+    """Names of the reported metrics."""
     choose_by: str = "accuracy"
-    """Metric by which the inner cross-validation chooses."""
+    """Metric that the inner cross-validation optimises."""
     time_limit: Positive | None = None
-    """Minutes that a method may take on all splits of one training size. Later splits have no value."""
+    """Time limit in minutes of a method on all splits of one training size; later splits have no value."""
     reference: Slug | None = None
-    """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
+    """Reference method for paired comparisons; by default the first uniform average of all kernels."""
 
     @model_validator(mode="after")
     def _metrics_can_be_used(self) -> Evaluation:
@@ -85,14 +85,14 @@ class Evaluation(Strict):
 
 
 class Report(Strict):
-    """Contents of the page beside the results."""
+    """Additional contents of the page."""
 
     thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
-    """Sample images per data set."""
+    """Number of sample images per data set, from 0 to 60."""
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
-    """In percentage points: a method did not pay only where its interval excludes a gain of this size."""
+    """Smallest relevant gain in percentage points: a method "did not pay" only if its interval excludes this gain."""
     parts: list[str] = []
-    """Figures and tables of functions, ``module:function``, see :mod:`mklearn.study.report.parts`."""
+    """Functions ``module:function`` that add figures and tables, see :mod:`mklearn.study.report.parts`."""
 
     @field_validator("parts")
     @classmethod
@@ -104,83 +104,83 @@ class Report(Strict):
 
 
 class Final(Strict):
-    """The model that a study ends with: a method, refitted on all labelled samples."""
+    """The final model of a study: a method, refitted on all labelled samples."""
 
     method: Slug = BEST
-    """A method of the study, or ``best``: the one with the best mean of the metric, of those that choose nothing on
-    test samples. It is the one that the page names: the headline is made by the same metric and, of embeddings, by the
-    rule that models predict by, Euclidean."""
+    """Method of the study, or ``best``: the method with the best mean metric, methods that choose parameters on test
+    samples excluded. The headline of the page names the same method: it uses the same metric and, for embeddings, the
+    Euclidean rule, by which models predict."""
     metric: str = "accuracy"
-    """One of the study's metrics: what is expected of the model, what ``best`` means, and what the headline is of."""
+    """Metric of the study that defines ``best``, the model's expected performance, and the headline."""
     dataset: Slug | None = None
-    """The data set; needed if the study has several."""
+    """Data set of the model; required if the study has several."""
     protocol: Slug | None = None
-    """The protocol whose splits say what is expected, at its largest training size; by default the first one of the
-    study that can, of those that hold out whole groups if there are any."""
+    """Protocol whose largest training size gives the expected performance; by default the first suitable protocol of
+    the study, preferably one that holds out whole groups."""
     importances: Count | None = None
-    """How often each view, and each feature of a table, is shuffled in each split to measure how far predictions rest
-    on it; by default nothing is measured."""
+    """Number of permutations per split for the permutation importance of each view and each feature of a table; by
+    default importances are not computed."""
     include_test: bool = False
-    """Whether the model learns from the test samples of a single given split too, such as those of another hospital.
-    ``best`` is chosen on the training samples of such a split in any case."""
+    """Whether the model is also fitted to the test samples of a single given split, such as samples of another
+    hospital. With such a split, ``best`` is always chosen on the training samples."""
 
 
 class Study(Strict):
-    """One study: data sets, descriptors, kernels, methods, protocols - one table."""
+    """A study: data sets, descriptors, kernels, methods and protocols, compared in one table."""
 
     study: Slug
-    """Name; results go to results/<name>/."""
+    """Name of the study; results go to ``results/NAME/``."""
     title: str = ""
-    """Head of the page."""
+    """Title of the page."""
     description: str = ""
     """First paragraph of the page."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    """Seed of all random numbers: splits, inner folds, methods."""
+    """Seed of all random numbers: splits, inner folds and methods."""
     results: str = "results"
-    """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
+    """Folder for all outputs; studies with the same folder share descriptors, kernels and fits."""
     blocks: Count | None = None
-    """Jobs that a pass over the samples is spread over, of methods with landmarks; of one block, methods are fitted as
-    any other. By default a block of a registered data set is a sixteenth of the samples, at least 20,000 and at most
+    """Number of blocks of samples, each a job, for methods with landmarks; with one block, they are fitted like other
+    methods. By default a block of a registered data set is a sixteenth of the samples, at least 20,000 and at most
     100,000, and your own data are one block."""
     mirror: str | None = None
-    """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
+    """Folder or URL tried first for downloads; the environment variable MKLEARN_MIRROR has precedence."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
-    """The data sets by names of your choice; a registered one by its own."""
+    """Data sets, under names of your choice, or the registered name of a registered data set."""
     descriptors: dict[Slug, Descriptor] | None = None
-    """Representations of samples; by default pixels, HOG and others of images, and each table of features."""
+    """Representations of samples; by default pixels, HOG and others for images, and each table of features."""
     kernels: dict[Slug, Kernel] | None = None
-    """The kernels that methods combine; by default a Gaussian for each descriptor."""
+    """Kernels that methods combine; by default a Gaussian kernel for each descriptor."""
     methods: Annotated[dict[Slug, Method], Field(min_length=1)] = Field(default=DEFAULT_METHODS, validate_default=True)
-    """The methods that are compared; by default the multi-view classifier beside averages and plain classifiers."""
+    """Methods to compare; by default the multi-view classifier, average kernels and plain classifiers."""
     protocols: Annotated[dict[Slug, Protocol], Field(min_length=1)] = Field(
         default=DEFAULT_PROTOCOLS, validate_default=True
     )
-    """How samples are split into training and test samples."""
+    """Protocols that split samples into training and test samples; by default 5-fold cross-validation."""
     evaluation: Evaluation = Evaluation()
-    """Metrics, rules of the nearest neighbour, and inner cross-validation."""
+    """Metrics, nearest-neighbour rules, and inner cross-validation."""
     published: list[Published] = []
-    """Values that papers report, compared cell by cell."""
+    """Published values, compared cell by cell."""
     published_repeats: Count | None = None
-    """Number of random splits behind published means, if an entry does not say; by default as many as this study's."""
+    """Number of random splits behind published means, for entries without it; by default this study's number."""
     calibration: Calibration | None = None
-    """The method whose published values have to be met on a data set before others are compared there."""
+    """Method that must reproduce its published values on a data set before other methods are compared there."""
     tolerance: Tolerance = Tolerance()
-    """The difference up to which a published value counts as reproduced."""
+    """Largest difference at which a published value counts as reproduced."""
     remarks: list[Remark] = []
-    """Plain sentences about methods, shown beside the published values."""
+    """Sentences about methods, shown beside the published values."""
     claims: list[Claim] = []
-    """Statements of papers, each with a verdict, shown beside the published values."""
+    """Claims of papers, each with a verdict, shown beside the published values."""
     comparisons: list[Comparison] = []
-    """Tables of differences between two methods, with the numbers of data sets on which one is above the other."""
+    """Tables of differences between two methods, with the numbers of data sets on which each method is better."""
     report: Report = Report()
-    """Contents of the page."""
+    """Settings of the page."""
     final: Final | None = None
-    """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
+    """Final model, fitted to all samples, for ``mklearn predict``; by default none."""
 
     @model_validator(mode="before")
     @classmethod
     def _defaults(cls, data: Any) -> Any:
-        """Fill in methods and metrics: of the kind of target, and methods that the data have features for."""
+        """Fill in default methods and metrics that suit the kind of target and the available features."""
         if not isinstance(data, Mapping):
             return data
         numbers = study_target(normalise_datasets(data.get("datasets"))) == "numbers"
@@ -235,7 +235,7 @@ class Study(Strict):
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
 
     def published_values(self) -> list[PublishedValue]:
-        """Return the published values, one for each cell."""
+        """Return the published values of all cells."""
         return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]
 
 

@@ -1,4 +1,4 @@
-"""Compute in a worker process, whose time limit, crash or lack of memory costs no other result."""
+"""Computation in a worker process, so that a time limit, a crash or lack of memory costs no other result."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 from mklearn.extras import importable
 
 Item = TypeVar("Item")
-_PR_SET_PDEATHSIG = 1  # prctl(2): the signal that a process gets when its parent dies
-_items: Iterator[Any] = iter(())  # read by the worker, a fork of this process: nothing has to be pickled
+_PR_SET_PDEATHSIG = 1  # prctl(2): signal sent to a process when its parent dies
+_items: Iterator[Any] = iter(())  # the worker, a fork of this process, reads it without pickling
 
 
 class SplitAborted(Exception):
-    """A computation that ended before its result, with the ``status`` of its score row and the reason.
+    """The abort of a computation, with the ``status`` for its score row and the reason.
 
-    It is "time_limit", "out_of_memory", or "lost" by a crash.
+    The status is "time_limit", "out_of_memory", or "lost" after a crash.
     """
 
     def __init__(self, status: str, message: str) -> None:
@@ -33,14 +33,14 @@ class SplitAborted(Exception):
 
 
 def supervised(items: Iterable[Item], minutes: float | None) -> Iterator[Item]:
-    """Compute items in a worker process, and yield each as soon as it is there.
+    """Compute items in a worker process, and yield each as soon as it is available.
 
-    The worker is a fork of this process and ends with it. It is killed when the time is over, inside compiled code too.
-    On macOS and Windows, and without the package pebble, there is no worker: a crash ends the job, and the time is
-    checked between two items only.
+    The worker is a fork of this process and ends with it. It is killed at the time limit, even inside compiled code. On
+    macOS and Windows, and without the package pebble, there is no worker: a crash ends the job, and the time is checked
+    only between items.
 
-    ``items`` are lazy, such as those of a generator, and can be pickled; none is None. What one raises is raised here,
-    and SplitAborted if the ``minutes`` for all items were over, memory ran out, or the worker died.
+    ``items`` is a lazy iterable, such as a generator, of picklable items other than None. Its exceptions are raised
+    here. Raise SplitAborted after ``minutes`` for all items, if memory runs out, or if the worker dies.
     """
     end = None if minutes is None else time.monotonic() + 60.0 * minutes
     try:
@@ -56,11 +56,11 @@ def supervised(items: Iterable[Item], minutes: float | None) -> Iterator[Item]:
 
 
 def _from_worker(items: Iterable[Item], end: float | None) -> Iterator[Item]:
-    from pebble import CONSTS, ProcessExpired, ProcessPool  # here: no other step needs it
+    from pebble import CONSTS, ProcessExpired, ProcessPool  # local import: no other step needs it
 
     global _items
     _items = iter(items)
-    CONSTS.sleep_unit = 0.01  # seconds between two looks at the worker; the default delays each fit by 0.15 s
+    CONSTS.sleep_unit = 0.01  # polling interval in seconds; the default delays each fit by 0.15 s
     pool = ProcessPool(1, initializer=_end_with_parent, context=multiprocessing.get_context("fork"))
     try:
         while True:
@@ -86,10 +86,10 @@ def _end_with_parent() -> None:
 
 def _next_item() -> Any:
     item = next(_items, None)
-    sys.stdout.flush()  # the worker ends without it
+    sys.stdout.flush()  # the worker exits without flushing
     return item
 
 
 def out_of_memory(error: MemoryError) -> SplitAborted:
-    """Return the end of a computation whose allocation was refused."""
+    """Return the SplitAborted for a refused allocation."""
     return SplitAborted("out_of_memory", f"memory ran out: {error}".removesuffix(": "))

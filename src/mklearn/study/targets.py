@@ -1,4 +1,4 @@
-"""Targets of a study: classes or numbers, by its data sets."""
+"""The kind of target of a study, classes or numbers, from its data sets."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.model import as_list
 
 NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
-"""Metrics of a study of numbers that names none; the first one chooses parameters."""
+"""Default metrics of a study of numbers; the first one chooses parameters."""
 
 
 def target_kind(entry: Mapping[str, Any]) -> TargetKind:
-    """Return the kind of target of a data set, by its entry in a study, which need not be valid.
+    """Return the kind of target of a data set from its entry in a study, which may be invalid.
 
-    It is what ``task`` says, or what the first values in the column ``target`` are: numbers if all are, or if most are
-    and have fractions or differ, so that the reader names the text among them. The registry knows it of its own data
-    sets, and anything else has classes.
+    The kind of a registered data set is in the registry. Otherwise ``task`` gives it, or the first values of the column
+    ``target``: "numbers" if all are numbers, or if most are and these have fractions or mostly differ. In the latter
+    case the reader reports the text among the numbers. The kind is "classes" without a ``target``.
     """
     if entry.get("kind", "registered") == "registered":
         known = registry().get(str(entry.get("name", "")))
@@ -40,17 +40,17 @@ def target_kind(entry: Mapping[str, Any]) -> TargetKind:
 
 
 def _kind_in(path: str, column: str, missing: tuple[str, ...] | None) -> TargetKind | None:
-    """Return the kind of the values of a column; None where the file has no such column, or can't be read."""
+    """Return the kind of the values of a column; None if the file has no such column or can't be read."""
     try:
         stat = Path(path).stat()
         return _kind_at(path, column, missing, stat.st_mtime_ns, stat.st_size)
     except (UserError, OSError, ValueError):
-        return None  # the plan says which file is missing, and the reader what is wrong with it
+        return None  # the plan reports a missing file, the reader an invalid one
 
 
 @functools.cache
 def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified: int, _size: int) -> TargetKind | None:
-    from mklearn.study.data.readers.tables import first_values  # pandas: of studies with a target alone
+    from mklearn.study.data.readers.tables import first_values  # imports pandas, only for studies with a target
 
     words = ("", *(MISSING if missing is None else missing))
     values = [value for value in first_values(Path(path), column) if value not in words]
@@ -62,10 +62,10 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
 
 
 def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:
-    """Return an entry whose ``target`` is a list as an entry for each, such as ``wheat-yield``, with the same samples.
+    """Expand an entry whose ``target`` is a list to one entry per target, such as ``wheat-yield``, on the same samples.
 
-    A column that is a target of one is no feature of another. Where two have one name, or one is among `taken`, the
-    names of the other data sets, a number follows: ``wheat-yield-2``.
+    The target columns of the other entries are not used as features. A duplicate name, or a name in `taken` (the names
+    of the other data sets), gets a number: ``wheat-yield-2``.
     """
     targets = entry.get("target")
     if not isinstance(targets, list) or not targets or not all(isinstance(name, str) for name in targets):
@@ -85,6 +85,6 @@ def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ())
 
 
 def study_target(datasets: Any) -> TargetKind:
-    """Return the kind of target of a study, by its data sets, which need not be valid: that of the first one."""
+    """Return the kind of target of a study: the kind of its first data set; the entries may be invalid."""
     entries = datasets.values() if isinstance(datasets, Mapping) else ()
     return next((target_kind(entry) for entry in entries if isinstance(entry, Mapping)), "classes")

@@ -1,4 +1,4 @@
-"""Study files as plain objects, and as YAML. Imports nothing but yaml: a run checks its file before it starts."""
+"""Conversion of study files between YAML and plain objects, with few imports: a run first checks its file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import yaml
 from mklearn.errors import ConfigError
 
 DEEPEST = 50
-"""Nested lists and mappings that a study file may have."""
+"""Largest nesting depth of lists and mappings in a study file."""
 
 
 def read_yaml(path: str | Path) -> Any:
     """Read a YAML file as plain objects.
 
-    ConfigError is raised where it is missing, is not UTF-8 or not YAML, has a key twice, or is nested too deep.
+    Raise ConfigError if the file is missing, is not UTF-8 or YAML, has a duplicate key, or is nested too deeply.
     """
     text = ""
     try:
@@ -30,7 +30,7 @@ def read_yaml(path: str | Path) -> Any:
         raise ConfigError(f"{path}: can't be read: {error}; save it as UTF-8.") from None
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error}.") from None
-    except yaml.reader.ReaderError as error:  # tells the position alone
+    except yaml.reader.ReaderError as error:  # its message has only the position
         before = text[: error.position].split("\n")
         where = f"line {len(before)}, column {len(before[-1]) + 1}"
         raise ConfigError(f"{path}: is not valid YAML: a character that YAML does not allow, at {where}") from None
@@ -40,12 +40,12 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def read_study_file(path: str | Path) -> Any:
-    """Read a study file as plain objects, with the paths in it from the present folder; see :func:`read_yaml`."""
+    """Read a study file as plain objects, with paths relative to the current folder; see :func:`read_yaml`."""
     return from_folder(read_yaml(path), Path(path).parent)
 
 
 def from_folder(study: Any, folder: str | Path) -> Any:
-    """Return a study of a file in a folder with its paths of data from the present folder; absolute ones stay."""
+    """Return a study with its paths, relative to `folder`, made relative to the current folder; keep absolute paths."""
     place = os.path.relpath(folder)
     if place == os.curdir:
         return study
@@ -53,10 +53,10 @@ def from_folder(study: Any, folder: str | Path) -> Any:
 
 
 def with_paths(study: Any, changed: Callable[[str], str]) -> Any:
-    """Return a study, which need not be valid, with each path of the user's own data and splits changed."""
+    """Return a study, which may be invalid, with `changed` applied to each path of the user's data and splits."""
 
     def change(value: Any) -> Any:
-        if isinstance(value, Mapping):  # of names to files, or a file with an array in it
+        if isinstance(value, Mapping):  # names to files, or a file and the array in it
             return {key: inner if key == "array" else change(inner) for key, inner in value.items()}
         return changed(value) if isinstance(value, str) and value else value
 
@@ -76,15 +76,15 @@ def with_paths(study: Any, changed: Callable[[str], str]) -> Any:
 
 
 def yaml_text(config: dict[str, object]) -> str:
-    """Return a configuration as YAML, in the order of its keys."""
+    """Return a configuration as YAML text, with its keys in order."""
     return yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
 
 
 class _StudyLoader(yaml.SafeLoader):
-    """Refuses what YAML allows and a study has no use for; everything it raises names line and column.
+    """A loader that rejects YAML that is useless in a study; its errors name line and column.
 
-    Two equal keys in one mapping, of which YAML keeps the last without a message; keys that are no plain values;
-    aliases of the list or mapping that they are in; text that can't be written as UTF-8.
+    It rejects duplicate keys in a mapping, of which YAML silently keeps the last; keys that are not scalars; aliases to
+    an enclosing list or mapping; and text that can't be encoded as UTF-8.
     """
 
     def __init__(self, stream: str) -> None:
@@ -108,13 +108,13 @@ class _StudyLoader(yaml.SafeLoader):
             value = super().construct_object(node, deep=deep)
             if isinstance(value, str):
                 value.encode()
-        # An impossible date, a number of thousands of digits; a tag that the text after it does not fit.
+        # An impossible date, a number with thousands of digits, or a value that does not fit its tag.
         except (ValueError, OverflowError, AttributeError, LookupError, TypeError) as error:
             raise yaml.constructor.ConstructorError(None, None, f"invalid value: {error}", node.start_mark) from None
         return value
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        if not isinstance(node, yaml.MappingNode):  # by a tag of its own
+        if not isinstance(node, yaml.MappingNode):  # a scalar or sequence with the tag !!map
             raise yaml.constructor.ConstructorError(None, None, "expected a mapping", node.start_mark)
         seen: set[Any] = set()
         for key_node, _ in node.value:

@@ -1,1 +1,1 @@
-"""The command line ``mklearn``, one file per subject; each adds its commands to the parser."""
+"""The command line ``mklearn``: one file per subject, which adds its commands to the parser."""

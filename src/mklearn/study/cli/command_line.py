@@ -1,4 +1,4 @@
-"""The program ``mklearn``: its parser, and what it ends with."""
+"""The program ``mklearn``: its parser and exit statuses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return 0 on success, 1 for a user's mistake; exit with 2 for an invalid command line."""
+    """Run one command; return 0 on success or 1 for a user's mistake, and exit with 2 for an invalid command line."""
     parser = _parser()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words:

@@ -1,4 +1,4 @@
-"""The command that writes a study file for the user's own data."""
+"""The command ``init``, which writes a study file for the user's own data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mklearn.errors import ConfigError
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``init``."""
+    """Add the command ``init`` to the parser."""
     init = commands.add_parser(
         "init",
         help="write a study file for a folder of images or of tables",

@@ -1,4 +1,4 @@
-"""The command that predicts new samples with a study's model."""
+"""The command ``predict``, which predicts new samples with a study's model."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".parquet")
 MANY_CLIPPED = 0.01
-"""Share of clipped values of a view above which a note is printed."""
+"""Fraction of clipped values in a view above which a note is printed."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``predict``."""
+    """Add the command ``predict`` to the parser."""
     predict = commands.add_parser(
         "predict",
         help="predict new images or tables with the model of a study",
@@ -65,7 +65,7 @@ def _predict(options: argparse.Namespace) -> int:
 
 
 def _clipped(model: Any, samples: NewSamples) -> Iterator[str]:
-    """Yield a sentence for each view of which many values are clipped."""
+    """Yield a sentence for each view with many clipped values."""
     count = getattr(model, "clipped_values", None)
     for name, (clipped, values) in ({} if count is None else count(samples.X)).items():
         if clipped > MANY_CLIPPED * values:
@@ -76,7 +76,7 @@ def _clipped(model: Any, samples: NewSamples) -> Iterator[str]:
 
 
 def _success(frame: pd.DataFrame, samples: NewSamples) -> str:
-    """Say how good predictions are where samples have labels."""
+    """Return a sentence on the quality of predictions for samples with labels."""
     if samples.labels is None or not (samples.labels != "").any():
         return ""
     labelled = samples.labels != ""

@@ -1,6 +1,6 @@
-"""Commands on the results of studies: two side by side, a table for a paper, an archive.
+"""Commands on the results of studies: ``compare`` two studies, print a ``table`` for a paper, ``export`` an archive.
 
-Profiles of an archive: RO-Crate 1.1, Workflow RO-Crate 1.0 and Workflow Run Crate 0.5
+Archives conform to the profiles RO-Crate 1.1, Workflow RO-Crate 1.0 and Workflow Run Crate 0.5
 (https://w3id.org/ro/wfrun/workflow/0.5).
 """
 
@@ -25,7 +25,7 @@ PROFILES = {
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``compare``, ``table`` and ``export``."""
+    """Add the commands ``compare``, ``table`` and ``export`` to the parser."""
     compare = commands.add_parser(
         "compare",
         help="tabulate the results of two studies, or of two runs of one, side by side",
@@ -99,7 +99,7 @@ def _write(text: str, output: str | None) -> None:
 
 
 def study_tables(path: Path) -> StudyTables:
-    """Read the results of a study file or folder, verified; raise ConfigError where there are none."""
+    """Read and verify the results of a study file or folder; raise ConfigError if there are none."""
     from mklearn.study.artefacts import read_record, read_table
     from mklearn.study.report.comparison import StudyTables
 
@@ -114,7 +114,7 @@ def study_tables(path: Path) -> StudyTables:
 
 
 def finished_run(study: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the folder of results of a study file and the record of its run; raise an error if it is another's."""
+    """Return the results folder and run record of a study file; raise an error if they belong to another study."""
     from mklearn.study.artefacts import read_record
     from mklearn.study.engine.workflow_files import study_file
     from mklearn.study.reading import read_study

@@ -1,4 +1,4 @@
-"""Commands that run a study with Snakemake, and list what failed."""
+"""Commands that run a study with Snakemake, and list its failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STUDY_HELP = "study file, or the name of a study of mklearn (default: config.yam
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``run`` and ``failed``."""
+    """Add the commands ``run`` and ``failed`` to the parser."""
     run = commands.add_parser(
         "run",
         help="run a study; results and cache go to the present folder",
@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _cores(options: argparse.Namespace) -> list[str]:
-    """Return the option for cores: all of this machine, unless a profile or an executor says where jobs run."""
+    """Return Snakemake's option for cores: all cores, unless a profile or an executor is given."""
     if options.cores not in (None, "all") and not (options.cores.isdecimal() and int(options.cores) > 0):
         raise ConfigError(f"--cores {options.cores}: expected a whole number from 1, or all.")
     elsewhere = {"--workflow-profile", "--profile", "--executor", "--jobs", "-j"} & set(options.snakemake)
@@ -83,11 +83,11 @@ def _failed(options: argparse.Namespace) -> int:
 
 
 def run_snakemake(study: str | None, words: Sequence[str], display: str = "") -> int:
-    """Run Snakemake in this process, on a study in the present folder; return what it ends with.
+    """Run Snakemake on a study in this process and the current folder; return its exit status.
 
-    In a checkout it is the same as ``snakemake --configfile STUDY WORDS`` there. ``display`` is ``mklearn`` for the
-    progress, ``mklearn-plan`` for the summary of a dry run; by default Snakemake prints its own messages.
-    ConfigError is raised where there is no such study, it has mistakes, or its results can't be written.
+    In a checkout this equals ``snakemake --configfile STUDY WORDS``. ``display`` is ``mklearn`` for the progress, or
+    ``mklearn-plan`` for the summary of a dry run; by default Snakemake prints its own messages. Raise ConfigError if
+    the study does not exist or has mistakes, or if its results can't be written.
     """
     require("snakemake")
     from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
@@ -95,13 +95,13 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
 
     arguments = ["--logger", display] if display else []
     arguments += ["--snakefile", str(workflow_file("Snakefile"))]
-    if "--workflow-profile" not in words:  # not the profile of another workflow that lies here
+    if "--workflow-profile" not in words:  # ignore the profile of another workflow in this folder
         arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
     path = study_file(study)
     if not os.access(".", os.W_OK):
         raise ConfigError(f"{Path.cwd()}: this folder can't be written to; start the run in a folder of your own")
     read_study(path, parameters=True)
-    if path != Path(DEFAULT_STUDY):  # which the Snakefile reads
+    if path != Path(DEFAULT_STUDY):  # the Snakefile reads the default itself
         arguments += ["--configfile", str(path)]
     from snakemake.cli import main
     from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry

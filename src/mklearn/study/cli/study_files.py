@@ -1,4 +1,4 @@
-"""Commands about studies and files: check, list what a study can name, print where a file of a run came from."""
+"""Commands on study files: check a study, list possible entries, show the provenance of a file, print the schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = ("datasets", "descriptors", "kernels", "methods", "metrics", "protocols"
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``validate``, ``list``, ``show`` and ``schema``."""
+    """Add the commands ``validate``, ``list``, ``show`` and ``schema`` to the parser."""
     validate = commands.add_parser("validate", help="check a study file, and open your own data")
     validate.add_argument("file", nargs="+", help="study file (YAML), or the name of a study of mklearn")
     validate.set_defaults(run=_validate)
@@ -118,7 +118,7 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def wrapped(text: str, columns: int) -> str:
-    """Wrap each line at its own indent, parameters with a hanging one; words that are too long stay whole."""
+    """Wrap each line at its own indent, with a hanging indent for parameters; long words are not broken."""
     lines = []
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()))

@@ -1,4 +1,4 @@
-"""Between Snakemake and the steps: the start and the end of a run, its display, and failures."""
+"""Interface to Snakemake: start and end of a run, progress display, and failures."""
 
 from mklearn.extras import require as _require
 

@@ -1,4 +1,4 @@
-"""Check of a study's data before it runs: own data are read and counted, and the splits drawn."""
+"""Check of a study's data before a run: the user's own data are read and counted, and splits are drawn."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from mklearn.study.plan.plan import Plan
 
 CLASSES_SHOWN = 12
 FIRST = "first equal"
-"""A column of the user's own data: position of the first sample that equals this one in every view."""
+"""Column for the position of the first sample that equals this one in every view."""
 
 
 @dataclass
 class DataCheck:
-    """Counts of a study's data, notes on them and mistakes in them."""
+    """Counts, notes and mistakes found in a study's data."""
 
     counts: list[str] = field(default_factory=list)
-    """A line for each data set that could be read without network."""
+    """A line for each data set that could be read without downloads."""
     notes: list[str] = field(default_factory=list)
     mistakes: list[str] = field(default_factory=list)
-    """Sentences: files that can't be read, and protocols that the classes are too small for."""
+    """Sentences on files that can't be read, and on classes that are too small for a protocol."""
 
 
 def check_data(plan: Plan) -> DataCheck:
     """Read the user's own data, count classes and draw the splits.
 
-    Registered data sets are counted if a run has read them already; nothing is downloaded.
+    Registered data sets are counted only if a run has already read them; nothing is downloaded.
     """
     checked, jobs = DataCheck(), Jobs(plan)
     tables = {dataset.id: _labels(jobs, dataset, checked) for dataset in plan.datasets.values()}
@@ -68,7 +68,7 @@ def check_data(plan: Plan) -> DataCheck:
 
 
 def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) -> Iterator[str]:
-    """Yield a sentence on groups, and on equal samples, that splits part."""
+    """Yield a sentence if splits divide groups, and one if they divide equal samples."""
     for column, what, keeps in (
         ("group", "samples of one group", "the protocol group_k_fold keeps"),
         (FIRST, "equal samples", "`duplicates: group` and the protocol group_k_fold keep"),
@@ -81,7 +81,7 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
 
 
 def target_counts(table: pd.DataFrame) -> str:
-    """Return the number of samples, and of each class (the smallest of many) or the range of the numbers."""
+    """Return the number of samples, with the class sizes (the smallest of many classes) or the range of the numbers."""
     if "label" not in table:
         y = table["y"]
         groups = f" in {table['group'].nunique()} groups" if "group" in table else ""
@@ -100,13 +100,13 @@ def target_counts(table: pd.DataFrame) -> str:
 
 
 def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataFrame | None:
-    """Return the labels of a data set; None if it is not there yet or can't be read, which is added to the mistakes."""
+    """Return the labels of a data set; None if they don't exist yet, or can't be read, which adds a mistake."""
     if dataset.downloads:
         path = Path(jobs.path("read", "labels", dataset=dataset.original))
         try:
             return read_table(path)[0] if path.is_file() else None
         except UserError:
-            return None  # the run makes it again
+            return None  # the run will make it again
     if "paths" not in dataset.read:
         return None
     try:

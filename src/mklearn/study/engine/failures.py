@@ -1,7 +1,7 @@
-"""Fits and models that failed or are missing: listed by ``mklearn failed``, and in the tables of a run that failed.
+"""Failed and missing fits and models: the list of ``mklearn failed``, and the tables of a failed run.
 
-Snakemake's rules for the tables need every fit, so that one failed job would leave no table at all: ``onerror`` in the
-Snakefile calls the scripts of the tables on the fits that exist.
+Snakemake's rules for the tables need every fit, so that one failed job would prevent all tables. Therefore ``onerror``
+in the Snakefile calls the scripts of the tables on the existing fits.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ from mklearn.study.specs.fit_spec import FitSpec
 
 NO_LOG = "its job wrote no log"
 SAME_AGAIN = ("inaccurate", "not_applicable")
-"""Statuses that another run of the same fit would have again."""
+"""Statuses that a rerun of the same fit would not change."""
 
 
 class Failure(NamedTuple):
-    """A status of a fit at one training size other than "ok", or a missing file."""
+    """A fit whose status at one training size is not "ok", or a missing file."""
 
     path: str
-    """The file to make again."""
+    """Path of the file to make again."""
     status: str
     text: str
-    """Line in the list; empty if the file was not made yet."""
+    """Line in the list of failures; empty if the file has not been made yet."""
 
 
 def failures_of(jobs: Jobs) -> Iterator[Failure]:
-    """Yield the fits without a value in some split, in the order of the plan, and missing files."""
+    """Yield fits that lack a value in some split, and missing files, in the order of the plan."""
     try:
         table, _ = read_table(jobs.path("evaluate"))
-    except DataError:  # the next run makes it
+    except DataError:  # the next run will make it
         table = pd.DataFrame(columns=list(COLUMNS))
     split = ["dataset", "protocol", "method", "repeat", "fold"]
-    # a split with a value did not fail, though the method may have none of some metric
+    # a split with any value did not fail, even if the method lacks values for some metric
     has_value = table["status"].eq("ok").groupby([table[name] for name in split]).transform("any").astype(bool)
     failed = table[~has_value].drop_duplicates([*split, "status"])
     by_fit = dict(iter(failed.groupby(split[:3])))
@@ -67,7 +67,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
         for setting in fit.spec.settings:
             its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])
             for status, rows in its_rows.groupby("status", sort=False):
-                reported |= status == "missing"  # its message names the log
+                reported |= status == "missing"  # the message of a missing fit names the log
                 where = "" if status == "missing" else f" in {plural(len(rows), 'split')}, see {log}"
                 words = f"{name}, {setting.protocol}: {str(status).replace('_', ' ')}{where}"
                 yield Failure(path, str(status), f"{words}: {'; '.join(rows['message'].unique()[:3])}")
@@ -79,7 +79,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
 
 
 def reason_in(log: str) -> str:
-    """Return why a job failed, by the last line of its log, and the log."""
+    """Return why a job failed, from the last line of its log, and the path of the log."""
     try:
         lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
@@ -90,10 +90,10 @@ def reason_in(log: str) -> str:
 
 
 def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:
-    """Return the list of failures of each study as text, and the files of fits that may end otherwise in a rerun.
+    """Return the failures of each study as text, and the files of fits whose rerun may succeed.
 
-    Studies are named as in :func:`mklearn.study.engine.workflow_files.study_file`; ``snakemake --forcerun`` takes the
-    files.
+    Studies are named as in :func:`mklearn.study.engine.workflow_files.study_file`. The files are arguments for
+    ``snakemake --forcerun``.
     """
     texts, files = [], dict[str, None]()
     for path in map(study_file, studies):
@@ -115,9 +115,9 @@ AFTER_FITS = ("evaluate", "tables", "page")
 
 
 def report_failed_run(jobs: Jobs, workflow: Any) -> None:
-    """Print a line for each failed job, the answer of the fits that exist, and what to do next.
+    """Print a line for each failed job, the answer from the existing fits, and the next steps.
 
-    Neither an interrupted run writes tables, nor one whose targets they are not.
+    Tables are not written for an interrupted run, or if they are not targets of the run.
     """
     end_display(workflow)
     dag, scheduler = workflow.dag, workflow.scheduler
@@ -140,7 +140,7 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
             missing[number] = reason_in(failed.log[0]) if failed else "it was not run"
     rules = [rule for rule in AFTER_FITS if jobs.path(rule) in unfinished]
     if rules and len(missing) < len(jobs.plan.fits):
-        for rule in rules:  # started and not finished: the next run makes it again
+        for rule in rules:  # incomplete: the next run will make it again
             workflow.persistence.started(unfinished[jobs.path(rule)])
         _print(_write_tables(jobs, rules, missing))
     command = "mklearn failed" + ("" if jobs.source == DEFAULT_STUDY else f" {shlex.quote(jobs.source)}")
@@ -155,7 +155,7 @@ def _print(*lines: str) -> None:
 
 
 def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> str:
-    """Write the tables and the page that are targets of the run; return the answer, or why there is none."""
+    """Write the tables and the page if they are targets of the run; return the answer, or why there is none."""
     log = Path("logs", "failed_run", f"{jobs.study}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     outputs = {rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in AFTER_FITS}
@@ -191,7 +191,7 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
 
 
 def write_missing(path: str, fit: FitSpec, message: str) -> None:
-    """Write a fit that has a row without values for each training size."""
+    """Write a fit without values, with one row for each training size."""
     facts = dict.fromkeys(SPLIT, 0) | {"status": "missing", "message": message}
     stored = {setting.protocol: [SplitRecord(facts)] for setting in fit.settings}
     write_predictions(path, fit, {}, stored, [], [])

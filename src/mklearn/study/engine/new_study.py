@@ -1,4 +1,4 @@
-"""Write a study file for the user's own data: images in class folders, tables of features, or matrices of pairs."""
+"""Generation of a study file for the user's data: images in class folders, tables of features, or pairwise matrices."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", 
 GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
-"""The method of the model at the end: the default method that has probabilities, or intervals of numbers."""
+"""Method of the final model: the default method with probabilities, or with intervals for numbers."""
 FEWEST_GROUPS, IMAGES_DECODED = 5, 40
 COLOURED = 16
-"""Mean difference between the channels of a pixel from which an image is in colour, of 255."""
+"""Smallest mean difference between channels of a pixel, on a scale of 255, at which an image counts as coloured."""
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of ``mklearn init`` for tables; what is empty or None is chosen by the names of columns.
+    """Options of ``mklearn init`` for tables; empty values and None are inferred from column names.
 
-    An empty `group_column` is for no groups. `measure` is what matrices of pairs hold, such as "kernel".
+    An empty `group_column` means no groups. `measure` is the content of pairwise matrices, such as "kernel".
     """
 
     id_column: str = ""
@@ -57,7 +57,7 @@ class Choices:
 
 
 class NewStudy(NamedTuple):
-    """The text of a study file that is valid, and sentences about the data."""
+    """The text of a valid study file, and sentences about the data."""
 
     name: str
     text: str
@@ -65,7 +65,7 @@ class NewStudy(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A file, or one modality of a MuData file, and what may be ids, labels and groups in it."""
+    """A file, or one modality of a MuData file, with candidate columns for ids, labels and groups."""
 
     path: Path
     columns: pd.DataFrame
@@ -73,12 +73,12 @@ class _Table(NamedTuple):
 
 
 def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", folder: str | Path = ".") -> NewStudy:
-    """Write a study of the data with the defaults of mklearn, and check it.
+    """Return a checked study of the data with the defaults of mklearn.
 
-    `place` is a folder with a sub-folder of images for each class, a folder of tables, or one table; the study is named
-    by it unless `name` is given. Paths are written for a study file in `folder`. Raise DataError for data that can't be
-    used (the reader's message, or a class of one sample), and ConfigError if the name is invalid, choices contradict
-    the data, or a column has to be named.
+    `place` is a folder with a sub-folder of images for each class, a folder of tables, or one table; its name is the
+    default of `name`. Paths are relative to `folder`, the place of the study file. Raise DataError for unusable data
+    (the reader's message, or a class of one sample), and ConfigError if the name is invalid, choices contradict the
+    data, or a column must be named.
     """
     path = Path(place)
     if not path.exists():
@@ -123,7 +123,7 @@ def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
     files = find_images(folder)[0]
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
-        with suppress(UserError):  # named when the study is validated
+        with suppress(UserError):  # the validation of the study reports it
             pixels = decode_image(file_content(file), str(file), "rgb")
             coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
     colour = "rgb" if 2 * sum(coloured) >= len(coloured) > 0 else "grey"
@@ -136,7 +136,7 @@ def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
 
 
 def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
-    """Return the entry of tables or matrices in a study, its samples, and sentences on what was taken for what."""
+    """Return the study entry of tables or matrices, its samples, and sentences on how columns were interpreted."""
     views, notes = _tables_at(path, choices.labels)
     if unknown := sorted(set(choices.views) - set(views)):
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
@@ -186,7 +186,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
 
 
 def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
-    """Return the tables at a path by the names of their views, and a note on other files."""
+    """Return the tables at a path by view name, and notes on ignored files."""
     files, others = [path], list[Path]()
     if path.is_dir():
         inside = sorted(file for file in path.iterdir() if file.is_file() and not is_hidden(file.name))
@@ -211,19 +211,19 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
 
 
 def _named_like(column: str, names: Collection[str]) -> bool:
-    """Return whether a column has one of some names, in any case, also as ``patient_id`` or ``Patient ID``."""
+    """Return whether a column has one of the names, ignoring case, and also as in ``patient_id`` or ``Patient ID``."""
     return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
 
 
 def _named_column(columns: Mapping[str, pd.Series], names: Sequence[str], option: str) -> str:
-    """Return the column with the first of some names."""
+    """Return the column whose name comes first among the given names."""
     for column in (column for name in names for column in columns if _named_like(column, (name,))):
         return column
     raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join([*columns][:20]) or 'none'}.")
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
-    """Return the table of several that alone has labels, or of those with labels the only one without features."""
+    """Return the only table with labels, or the only one with labels and no features; else None."""
     holding = [name for name, table in views.items() if predicted in table.columns]
     bare = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column}]
     names = bare if len(bare) == 1 else holding
@@ -242,9 +242,9 @@ def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
-    """Read tables, and set what is done with gaps as far as there are any.
+    """Read tables, and set the options for missing values that the data need.
 
-    Raise DataError where most samples lack a table, so that ids are likely to be written in several ways.
+    Raise DataError if most samples lack a table, since their ids are probably spelled inconsistently.
     """
     samples = read_dataset(dataset_spec(entry | {"missing_views": "mean", "impute": "median"}))
     gaps = [np.isnan(table) for table in samples.tables.values()]
@@ -265,7 +265,7 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
 
 
 def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[int, str]:
-    """Return how many folds the smallest class, or the number of samples, allows, and a sentence about the data."""
+    """Return the number of folds that the class sizes or number of samples allow, and a sentence about the data."""
     if isinstance(labels, np.ndarray):
         n = len(set(groups) or labels)
         subject = f"{len(labels)} samples{f' in {n} groups' if groups else ''}"

@@ -1,4 +1,4 @@
-"""The summary of a dry run: a log handler of Snakemake's, named ``mklearn-plan``."""
+"""The summary of a dry run: a Snakemake log handler named ``mklearn-plan``."""
 
 import logging
 import re
@@ -13,17 +13,17 @@ from mklearn.study.report.wording import plural
 
 
 class LogHandler(LogHandlerBase):
-    """Count the jobs that would run by rule, and print them with the first job of each rule and its reason."""
+    """A log handler that prints the number of planned jobs of each rule, with the first job and its reason."""
 
     writes_to_stream, writes_to_file, has_filter, has_formatter, needs_rulegraph = True, False, True, True, False
 
     def __post_init__(self) -> None:
-        """Start without jobs."""
+        """Initialise the handler without jobs."""
         self.jobs: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a message of Snakemake's."""
+        """Process a log record of Snakemake."""
         fields = record.__dict__
         if getattr(fields.get("event"), "name", "") != "JOB_INFO":
             if record.levelno >= logging.WARNING or record.getMessage().startswith("Nothing to be done"):
@@ -35,7 +35,7 @@ class LogHandler(LogHandlerBase):
             self.reasons.setdefault(fields["rule_name"], f"{reason} ({job})" if job else reason)
 
     def close(self) -> None:
-        """Print the summary, once."""
+        """Print the summary once."""
         if self.jobs:
             width, columns = max(map(len, self.jobs)), shutil.get_terminal_size().columns
             print(f"{plural(self.jobs.total(), 'job')} would run:")

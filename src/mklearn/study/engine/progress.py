@@ -1,4 +1,4 @@
-"""The progress of a run on a terminal: a log handler of Snakemake's, named ``mklearn``."""
+"""The progress of a run on a terminal: a Snakemake log handler named ``mklearn``."""
 
 import logging
 import math
@@ -17,30 +17,30 @@ from rich.text import Text
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 SHOWN = re.compile("Nothing to be done|Creating conda|Pulling singularity")
-HIDDEN = re.compile("CalledProcessError|Exiting because a job execution failed")  # the end of a run says more
+HIDDEN = re.compile("CalledProcessError|Exiting because a job execution failed")  # detailed at the end of a run
 
 
 def job_name(wildcards: Mapping[str, str] | None) -> str:
-    """Return the values of the wildcards of a job, as the study names them."""
+    """Return the wildcard values of a job without the hashes of specifications."""
     return " ".join(re.sub(r"-[0-9a-f]{16}$", "", value) for value in (wildcards or {}).values())
 
 
 class LogHandler(LogHandlerBase):
-    """Show how many jobs are done, how long the others will take, and what is running."""
+    """A log handler that shows the number of finished jobs, the remaining time, and the running jobs."""
 
     writes_to_stream, writes_to_file, has_filter, has_formatter, needs_rulegraph = True, False, True, True, False
 
     def __post_init__(self) -> None:
-        """Prepare the display; it appears with the first job."""
-        self.left: Counter[str] = Counter()  # jobs that have not ended, by rule
-        self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # of those that have
-        self.running: dict[int, tuple[str, str, float]] = {}  # rule, name and start
+        """Prepare the display, which appears with the first job."""
+        self.left: Counter[str] = Counter()  # number of unfinished jobs, by rule
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # run times of finished jobs, by rule
+        self.running: dict[int, tuple[str, str, float]] = {}  # rule, name and start time
         self.at_once = 1
         console = Console(stderr=True, markup=False, highlight=False)
         self.live = Live(get_renderable=self._display, console=console, transient=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a message of Snakemake's."""
+        """Process a log record of Snakemake."""
         event, fields, text = getattr(record, "event", None), record.__dict__, record.getMessage().strip()
         match getattr(event, "name", ""):
             case "RUN_INFO":
@@ -60,7 +60,7 @@ class LogHandler(LogHandlerBase):
                 self.live.console.print(text)
 
     def _display(self) -> Group:
-        """Each job takes the mean time of its rule, or of all."""
+        """Return the display; the remaining time assumes the mean time per job of each rule, or of all rules."""
         now, running = time.monotonic(), [*self.running.values()]
         ended = [seconds for each in [*self.seconds.values()] for seconds in each]
         mean = {rule: fmean(self.seconds.get(rule, ended) or [0.0]) for rule in self.left}
@@ -73,6 +73,6 @@ class LogHandler(LogHandlerBase):
         return Group(line, *[Text(f"  {job}", no_wrap=True, overflow="ellipsis") for _, job, _ in running[:8]])
 
     def close(self) -> None:
-        """Take the display away."""
+        """Remove the display."""
         self.live.stop()
         super().close()

@@ -1,6 +1,6 @@
-"""Open a study for Snakemake; begin its run (``onstart`` in the Snakefile), and show its answer (``onsuccess``).
+"""Functions for the Snakefile: open a study, begin a run (``onstart``), and show its answer (``onsuccess``).
 
-A study is opened in dry runs and in the jobs of a cluster too, which changes nothing; the rest is not called there.
+Dry runs and cluster jobs only open the study, which has no side effects.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from mklearn.study.reading import check_parameters, check_study
 from mklearn.study.yaml_file import from_folder, read_yaml
 
 _open_locks: list[IO[str]] = []
-"""Kept open: the system releases a lock when this process ends, however it ends."""
+"""Lock files, kept open: the system releases their locks when this process ends for any reason."""
 
 
 def readable(path: str) -> str:
-    """Return the path of a study file; end the run if YAML can't read it, where Snakemake's reader has a traceback."""
+    """Return the path of a study file; end the run if it is invalid YAML, where Snakemake would print a traceback."""
     try:
         read_yaml(path)
     except UserError as error:
@@ -35,31 +35,31 @@ def readable(path: str) -> str:
 
 
 def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
-    """Check the study that Snakemake has read, and plan it; a mistake ends the run, after all of them were printed."""
+    """Check and plan the study that Snakemake has read; if there are mistakes, print all of them and end the run."""
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:
-            read_yaml(path)  # Snakemake's own reader accepts a key twice
+            read_yaml(path)  # Snakemake's own reader accepts duplicate keys
         study = from_folder(dict(config), Path(*workflow.configfiles[-1:]).parent)
-        scripts = Path(str(workflow.current_basedir)).parent / "scripts"  # of the rules that are being read
+        scripts = Path(str(workflow.current_basedir)).parent / "scripts"  # for the rules being read
         plan = plan_study(check_study(study, source=source))
         return Jobs(plan, source, scripts.resolve() if scripts.is_dir() else SCRIPTS)
     except UserError as error:
         end_run(error)
-    except OSError as error:  # a path of the study that the system refuses
+    except OSError as error:  # a path in the study that the system rejects
         end_run(ConfigError(f"{source}: {error.filename}: {error.strerror}."))
 
 
 def end_run(error: UserError) -> NoReturn:
-    """End the run. Snakemake would add where in our code it was raised, which is no help with a study file."""
+    """End the run with the message only; Snakemake would add the code location, which does not help the user."""
     print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
     raise SystemExit(1) from None
 
 
 def begin(jobs: Jobs) -> None:
-    """Check the parameters of the study, lock the folder of results, and set up the environment of the jobs.
+    """Check the parameters of the study, lock the results folder, and set up the environment of the jobs.
 
-    A parameter that is refused, or another run in the folder, ends the run.
+    End the run if a parameter is invalid, or if another run uses the folder.
     """
     study = jobs.plan.study
     try:
@@ -67,20 +67,20 @@ def begin(jobs: Jobs) -> None:
         lock(Path(study.results))
     except UserError as error:
         end_run(error)
-    program = Path(sys.argv[0])  # of `python -m mklearn` mklearn/__main__.py
+    program = Path(sys.argv[0])  # mklearn/__main__.py for `python -m mklearn`
     name = program.parent.name if program.name == "__main__.py" else program.name
     os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])
     os.environ["MKLEARN_STARTED"] = datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if study.mirror and not os.environ.get("MKLEARN_MIRROR"):
         os.environ["MKLEARN_MIRROR"] = study.mirror
-    if PACKAGE.parent.name == "src":  # of a checkout; beside an installed package lie all others of this Python
-        # Jobs in a conda environment find the package, which is not installed there.
+    if PACKAGE.parent.name == "src":  # a checkout; the folder of an installed package holds all others too
+        # Jobs in a conda environment can import mklearn, which is not installed there.
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
 
 
 def lock(folder: Path) -> None:
-    """Lock a folder of results until this process ends; raise UserError where another run has the lock."""
+    """Lock a results folder until this process ends; raise UserError if another run has the lock."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = (folder / ".lock").open("a", encoding="utf-8")
     try:
@@ -93,7 +93,7 @@ def lock(folder: Path) -> None:
 
 
 def show_answer(workflow: Any, jobs: Jobs) -> None:
-    """Print the answer of the study, the path of its page, and how to use its final model, if this run wrote them."""
+    """Print the answer, the path of the page, and the use of the final model, if this run wrote them."""
     end_display(workflow)
     page, model = jobs.path("page"), jobs.path("model")
     written = {str(file) for job in workflow.dag.finished_jobs for file in job.output}
@@ -104,11 +104,11 @@ def show_answer(workflow: Any, jobs: Jobs) -> None:
 
 
 def answer_of(page: str) -> str:
-    """Return the answer that was written with a page, and the path of the page."""
+    """Return the answer written with a page, followed by the path of the page."""
     return f"{Path(page).with_name('answer.txt').read_text(encoding='utf-8')}\n{page}"
 
 
 def end_display(workflow: Any) -> None:
-    """End the display of progress, which would be drawn around the last lines of a run."""
+    """End the progress display, so that it does not interfere with the last lines of a run."""
     for handler in workflow.logger_manager.get_log_handlers():
         handler.close()

@@ -1,7 +1,7 @@
-"""The Snakefile, profiles and studies: of the checkout that the code lies in, or those that a wheel carries.
+"""Paths of the Snakefile, profiles and studies, in a checkout or in an installed wheel.
 
-There is one copy in the repository; ``pyproject.toml`` says where a wheel has it. Packages that add to mklearn, its own
-papers among them, bring studies too.
+The repository has one copy of each file; ``pyproject.toml`` defines its place in a wheel. Packages that extend mklearn,
+including its own papers, also supply studies.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _STUDIES = "workflow/studies"
 
 
 def workflow_file(name: str) -> Path:
-    """Return a file or folder of the workflow by its path in a checkout, such as ``Snakefile``.
+    """Return the path of a workflow file or folder, given relative to a checkout, such as ``Snakefile``.
 
-    The checkout is the present folder if it is one, otherwise that of the code; without a checkout it is the wheel.
+    The root is the current folder if it is a checkout, else the checkout that contains this code, else the wheel.
     """
     for folder in (Path(), PACKAGE.parents[1]):
         if (folder / "Snakefile").is_file() and (folder / "src" / "mklearn").is_dir():
@@ -32,7 +32,7 @@ def workflow_file(name: str) -> Path:
 
 
 def load_script(rule: str) -> Callable[..., None]:
-    """Return the function of a rule's script."""
+    """Load the script of a rule, and return its function."""
     spec = spec_from_file_location(f"mklearn.scripts.{rule}", workflow_file(f"workflow/scripts/{rule}.py"))
     assert spec is not None
     assert spec.loader is not None
@@ -43,15 +43,15 @@ def load_script(rule: str) -> Callable[..., None]:
 
 
 def studies() -> dict[str, Path]:
-    """Return the study files that mklearn and other packages bring, by name."""
+    """Return the study files of mklearn and other packages, by name."""
     own = {path.stem: path for path in sorted(workflow_file(_STUDIES).glob("*.yaml"))}
     return dict(sorted({**study_files(), **own}.items()))
 
 
 def study_file(name: str | None) -> Path:
-    """Find a study by its file, or by its name if mklearn or another package brings it.
+    """Return the study file for a path, or for the name of a study in mklearn or another package.
 
-    By default it is ``config.yaml``, here or of mklearn. Where there is neither, ConfigError is raised.
+    The default is ``config.yaml`` in the current folder, else mklearn's own. Raise ConfigError if no file is found.
     """
     given = Path(DEFAULT_STUDY if name is None else name)
     if given.is_file():
