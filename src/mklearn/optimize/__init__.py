@@ -1,6 +1,6 @@
 """Solvers on arrays: eigenproblems, trace ratio, kernel weights, and the choice of a convex solver.
 
-Solvers of support vector machines take what their estimators in `mklearn.classifiers` have checked.
+The solvers of support vector machines do not check their input: the estimators in `mklearn.classifiers` do.
 """
 
 import lazy_loader as _lazy

@@ -1,4 +1,4 @@
-"""Probabilities and prediction intervals from outputs of samples that were left out of the fit."""
+"""Class probabilities and prediction intervals from left-out outputs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _LOG_BOUNDS = (-10.0, 15.0)
 
 
 def score_range(scores: Array) -> float:
-    """Return the largest difference of two scores of one sample."""
+    """Return the largest difference between two scores of the same sample, for scores (m, c)."""
     return float(np.ptp(scores, axis=1).max())
 
 
 def softmax(scores: Array, beta: float, widest: float) -> Array:
-    """Compute ``exp(beta s_ik) / sum_l exp(beta s_il)`` of scores (m, c).
+    """Compute the softmax ``exp(beta s_ik) / sum_l exp(beta s_il)`` of scores (m, c).
 
-    Scores of a sample that differ by more than ``widest``, the `score_range` of those that beta was fitted to, are
-    scaled down to it: the outputs of an outlier may be of any size, and say no more than others.
+    ``widest`` is the `score_range` of the scores to which beta was fitted. If the scores of a sample have a larger
+    range, they are scaled down to it, because the outputs of an outlier can be arbitrarily large.
     """
     ranges = np.ptp(scores, axis=1, keepdims=True)
     scores = scores * np.divide(widest, ranges, out=np.ones_like(ranges), where=ranges > widest)
@@ -34,14 +34,14 @@ def fit_inverse_temperature(
 ) -> float:
     """Find the beta > 0 whose `softmax` of left-out scores (n, c) has the smallest log loss for class codes (n,).
 
-    Of each target a share of 1/(n + 1) is spread over all classes alike, together as much as one sample: samples that
-    are separated without a mistake are not predicted with certainty, the less so the fewer they are. n is ``n_sets``,
-    the number of sets that were left out together, by default the number of samples. The log loss is convex in beta.
+    The targets are smoothed: a share of 1/(n + 1) of each is spread evenly over all classes, about one sample in total.
+    Perfectly separated samples therefore do not give certain predictions, and fewer samples give less certain ones.
+    Here n is ``n_sets``, the number of sets left out, by default the number of samples. The log loss is convex in beta.
 
     References
     ----------
     Guo, Pleiss, Sun, Weinberger, "On calibration of modern neural networks", ICML 2017 (temperature scaling). Platt,
-    "Probabilistic outputs for support vector machines", 1999 (left-out outputs, and targets short of 0 and 1).
+    "Probabilistic outputs for support vector machines", 1999 (left-out outputs and smoothed targets).
     """
     from scipy.optimize import minimize_scalar
 
@@ -63,18 +63,18 @@ def fit_inverse_temperature(
 def jackknife_radius(
     errors: Array, coverage: float, sample_weight: Array | None = None, groups: NDArray[np.intp] | None = None
 ) -> float:
-    """Return r such that an output plus or minus r holds a new value with about the probability ``coverage``.
+    """Return the half-width r of prediction intervals: output +- r contains a new value with probability ``coverage``.
 
-    It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed, n
-    being the number of samples of positive weight; infinite for fewer than ``coverage / (1 - coverage)``.
-    Errors, (n,), are values less left-out outputs; NaN are left out. A sample of weight 2 has twice the share, but is
-    one of n. With groups (codes from 0) each group counts as one, its samples as parts of one: samples of a group have
-    similar errors, and the new value is one of a new group.
+    r is the ``coverage (1 + 1/n)`` quantile of the absolute left-out errors, where n is the number of samples with
+    positive weight. It is infinite if n is below ``coverage / (1 - coverage)``. Errors, (n,), are values minus left-out
+    outputs; NaN entries are ignored. A sample of weight 2 counts twice in the quantile, but once in n. With groups
+    (codes from 0), n counts groups and each group has total weight one: the errors of a group are similar, and a new
+    value is assumed to belong to a new group.
 
     References
     ----------
     Barber, Candes, Ramdas, Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49, 2021, eq.
-    (1.2). Deviation: their jackknife+ puts the outputs of all n refits in place of the one output. For a method that
+    (1.2). Deviation: their jackknife+ uses the outputs of all n refits instead of one output. For a method that
     changes little when a sample is left out, such as ridge regression, both agree (their section 5). Groups: Lee,
     Barber, Willett, "Distribution-free inference with hierarchical data", arXiv 2306.06342, 2023.
     """

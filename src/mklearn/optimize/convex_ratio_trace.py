@@ -6,27 +6,27 @@ L1 = GG', a denominator Q that projects (the within- or total-scatter operator o
     F(theta) = max over V of tr((V'(Phi Q Phi' + lambda I)V)^-1 V'Phi L1 Phi'V)
              = tr(L1 (K^-1 + Q/lambda)^-1) / lambda = tr(G'K B) / lambda,    B = (I + QK/lambda)^-1 G.
 
-The middle form is a parallel sum, so F is concave and nondecreasing in theta:
+The second form is a parallel sum, so F is concave and nondecreasing in theta:
 
     F(theta) = min over Y of sum_m theta_m tr(Y'K_m Y)/lambda + tr((G - Y)'Q^+(G - Y)),    attained at Y = B,   (*)
 
 with derivatives dF/dtheta_m = tr(B'K_m B)/lambda and, for W = (I + QK/lambda)^-1 Q,
-d2F/dtheta_m dtheta_l = -2 tr(B'K_m W K_l B)/lambda^2. All of them follow from one Cholesky factorisation of
-S = I + QKQ/lambda and as many right-hand sides as G has columns; the Hessian needs M times as many.
+d2F/dtheta_m dtheta_l = -2 tr(B'K_m W K_l B)/lambda^2. All of them need only one Cholesky factorisation of
+S = I + QKQ/lambda. F and its gradient solve for r right-hand sides, the columns of G; the Hessian solves for M r.
 
 **Feasible set.** theta >= 0 and ||theta||_p <= M^(1/p - 1): equal weights 1/M lie on its boundary for every p >= 1.
 p = 1 is the simplex; p = infinity makes the weights equal.
 
 **Certificate.** By (*) F lies below its tangents: F(theta') <= F(theta) + g'(theta' - theta). The maximum of a tangent
-over the feasible set, which exceeds F by M^(1/p - 1) ||g||_q - g'theta, bounds the optimum: the duality gap.
+over the feasible set bounds the optimum; it exceeds F(theta) by the duality gap M^(1/p - 1) ||g||_q - g'theta.
 
 **Explicit features.** For K = Phi Theta Phi', Theta = blockdiag(theta_m I), D = Theta^(1/2), the scatter S_d = Phi'Q
 Phi, H = Phi'G and M = lambda I + D S_d D,
 
     F(theta) = tr(H'D M^-1 D H),    Phi'B = lambda D^-1 M^-1 D H,    Phi'W Phi = lambda D^-1 M^-1 D S_d,
 
-so that F and its derivatives need one factorisation of the size of the features. In blocks with theta_m = 0, where D
-has no inverse, the last two are H - S_d D M^-1 D H and S_d - S_d D M^-1 D S_d.
+so F and its derivatives need one factorisation of a matrix with one row per feature. In blocks with theta_m = 0, where
+D has no inverse, Phi'B and Phi'W Phi are computed as H - S_d D M^-1 D H and S_d - S_d D M^-1 D S_d.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
 
-# A step must gain this share of what the tangent promises.
+# Armijo's condition: smallest gain of a step, relative to the gain predicted by the tangent.
 _ARMIJO = 1e-4
 _HALVINGS = 30
 # Relative precision of F: smaller decreases are rounding, smaller increases are no progress.
@@ -57,14 +57,17 @@ _ROUNDING = 1e-12
 
 
 def between_factor(classes: ClassStructure) -> Array:
-    """Return G of shape (n, c) with GG' = P - J, the between-class operator: centred indicators over root counts."""
+    """Return a factor G of shape (n, c) of the between-class operator, GG' = P - J.
+
+    Its columns are the centred class indicators, divided by the square roots of the class counts.
+    """
     indicator = classes.indicator()
     return (indicator - indicator.mean(axis=0)) / np.sqrt(classes.counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """F at one theta, with the intermediate results that its derivatives need."""
+    """Value of F at one theta, with the intermediate results that its derivatives need."""
 
     theta: Array  # (M,)
     value: float  # F(theta)
@@ -76,8 +79,9 @@ class Evaluation:
 def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -> tuple[Array, Array]:
     """Compute the directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.
 
-    Return omega (p,), descending, whose sum over all directions is F, and A (n, p) with A'(K Q K + lambda K)A = I, of
-    features Phi'A (d, p). p is ``n_components`` or less, where fewer ratios are above rounding.
+    Return the ratios omega (p,), descending, and A (n, p) with A'(K Q K + lambda K)A = I; for explicit features the
+    second array is Phi'A (d, p). The ratios of all directions sum to F. p is at most ``n_components``, less if fewer
+    ratios exceed rounding errors.
     """
     omega, U = eigh(at.cross, check_finite=False)
     omega, U = omega[::-1], U[:, ::-1]
@@ -88,7 +92,7 @@ def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -
 
 @dataclass(eq=False)
 class RatioTraceObjective:
-    """The objective F of the module for kernel matrices."""
+    """Objective F of this module for kernel matrices."""
 
     kernels: Sequence[NDArray[Any]]  # M of shape (n, n), positive semidefinite; float32 is summed in double precision
     numerator: Array  # (n, r), G
@@ -102,7 +106,7 @@ class RatioTraceObjective:
 
     @property
     def n_kernels(self) -> int:
-        """M."""
+        """Number of kernels M."""
         return len(self.kernels)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
@@ -138,20 +142,20 @@ class RatioTraceObjective:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkRatioTrace:
-    """F for features in blocks, as `convex_ratio_trace.RatioTraceObjective` is for kernels."""
+    """Objective F of this module for explicit features, with one block of columns for each kernel."""
 
-    blocks: Sequence[slice]  # columns of each kernel's features; together all d of them, in order
+    blocks: Sequence[slice]  # columns of each kernel's features, in order; together they cover all d columns
     scatter: Array  # (d, d), S_d, the within-class or total scatter
     between: Array  # (d, c), H, with HH' the scatter between classes
     ridge_amount: float  # lambda > 0
 
     @property
     def n_kernels(self) -> int:
-        """The number of kernels."""
+        """Number of kernels."""
         return len(self.blocks)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """Compute F(theta), in O(d^3/3 + d^2 c); ``B`` of the result is Phi'B, (d, c); errors as in `lower_factor`."""
+        """Compute F(theta) in O(d^3/3 + d^2 c); ``B`` of the result holds Phi'B (d, c). Errors as in `lower_factor`."""
         point = np.array(theta, dtype=np.float64)
         root = per_feature(np.sqrt(point), self.blocks)
         M = root[:, None] * self.scatter * root
@@ -177,7 +181,10 @@ class LandmarkRatioTrace:
         return gradient, symmetrized(hessian) * (-2.0 / scale**2)
 
     def _outside(self, root: Array, solved: Array, right: Array) -> Array:
-        """Compute right - S_d D solved, for solved = M^-1 D right: where D has an inverse, without the difference."""
+        """Compute right - S_d D M^-1 D right; ``solved`` is M^-1 D right.
+
+        Rows with theta > 0 use the equal lambda D^-1 ``solved``, which avoids the cancellation of the difference.
+        """
         result = right - self.scatter @ (root[:, None] * solved) if not root.all() else np.empty_like(right)
         inside = root > 0
         result[inside] = self.ridge_amount * solved[inside] / root[inside, None]
@@ -194,7 +201,7 @@ class ConvexRatioTrace:
     theta: Array  # (M,), the maximiser, with ||theta||_p = M^(1/p - 1)
     weights: Array  # (M,), theta / sum(theta)
     value: float  # F(theta)
-    bound: float  # of F over the feasible set: the smallest of the tangents' maxima
+    bound: float  # upper bound of F over the feasible set: the smallest of the tangents' maxima
     gap: float  # (bound - value) / value >= 0
     gradient: Array  # (M,), at theta
     history: Array  # (steps + 1,), F at equal weights and after every step, nondecreasing but for rounding
@@ -206,13 +213,13 @@ class ConvexRatioTrace:
 def convex_ratio_trace(
     objective: Objective, *, p: float = 1.0, max_iter: int = 50, tol: float = 1e-6
 ) -> ConvexRatioTrace:
-    """Maximise the ratio trace F over the module's feasible set.
+    """Maximise the ratio trace F over the feasible set given in the module docstring.
 
-    Each step maximises the second-order model of F over the feasible set and searches the line to the maximiser; if
-    this gives no ascent, it searches the line to the tangent's maximiser (Frank-Wolfe).
+    Each step maximises the second-order model of F over the feasible set, followed by a line search towards the
+    maximiser. If this gives no ascent, the line search goes towards the maximiser of the tangent (Frank-Wolfe).
 
-    ``p`` is the norm, from 1 (sparse weights) to infinity (equal weights), ``tol`` of the relative duality gap. Raise
-    `NotApplicable` where F is zero at equal weights: the class means coincide in every kernel.
+    ``p`` is the norm, from 1 (sparse weights) to infinity (equal weights). ``tol`` is the tolerance of the relative
+    duality gap. Raises `NotApplicable` if F is zero at equal weights: the class means coincide in every kernel.
 
     References
     ----------
@@ -270,9 +277,9 @@ def convex_ratio_trace(
 def _line_search(
     objective: Objective, current: Evaluation, gradient: Array, goal: Array, radius: float, p: float
 ) -> Evaluation | None:
-    """Return the first point on the way back from ``goal`` that increases F enough; None if there is none.
+    """Return the first point of a backtracking line search from ``goal`` that increases F enough, or None.
 
-    Where F is flat to rounding, the duality gap decides: it is of first order and still distinguishes the points.
+    If F is flat up to rounding, the duality gap decides: it depends on the gradient and still distinguishes points.
     """
     step = goal - current.theta
     promised = float(gradient @ step)

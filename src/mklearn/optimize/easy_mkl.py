@@ -1,10 +1,10 @@
-"""Kernel weights of EasyMKL: how far each kernel separates the nearest distributions over the two classes.
+"""Kernel weights of EasyMKL: each kernel's share in the distance between the closest distributions over two classes.
 
-With K = sum_m K_m, labels Y = diag(y) and gamma a probability distribution over the samples of each class,
+With K = sum_m K_m, Y = diag(y) for labels y, and gamma a probability distribution over the samples of each class,
 
     gamma* = argmin (1 - lambda) gamma'Y K Y gamma + lambda ||gamma||^2,    weights_m ~ gamma*'Y K_m Y gamma*.
 
-For lambda near 0 gamma* are the nearest points of the classes' convex hulls, for lambda = 1 the class means.
+For lambda near 0, gamma* gives the nearest points of the convex hulls of the classes; for lambda = 1, the class means.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ class EasyMKLWeights:
     """Result of `easy_mkl_weights`."""
 
     weights: Array  # (P,), sum 1
-    gamma: Array  # (n,), nonnegative, with sum 1 over each class
+    gamma: Array  # (n,), nonnegative, sum 1 over each class
     value: float  # the objective at gamma
-    gap: float  # upper bound of (value - optimum), relative to the value
+    gap: float  # upper bound of value - optimum, relative to value
 
 
 def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1, tol: float = 1e-8) -> EasyMKLWeights:
     """Compute EasyMKL's kernel weights (see the module) by the accelerated projected gradient method.
 
-    ``kernels``, (P, n, n), are symmetric positive semidefinite; the paper has unit traces (times n). ``y``, (n,), are
-    -1 and 1, both present, ``trade_off`` is lambda, in (0, 1], and ``tol`` the tolerance of the relative gap.
+    ``kernels`` (P, n, n) are symmetric positive semidefinite; the paper scales each to trace n. The labels ``y`` (n,)
+    are -1 and 1, both present. ``trade_off`` is lambda in (0, 1], and ``tol`` is the tolerance of the relative gap.
 
     Raises
     ------
     NotApplicable
         No kernel separates the classes: all weights would be 0.
     SolverFailed
-        The gap is not reached: kernels far from positive semidefinite.
+        The gap stays above ``tol``: the kernels are far from positive semidefinite.
 
     References
     ----------
@@ -73,15 +73,15 @@ def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1,
 
 
 def _gap(gamma: Array, slope: Array, members: list[NDArray[np.intp]]) -> float:
-    """Bound the distance of gamma'Q gamma to its minimum by the tangent's, with slope = Q gamma."""
+    """Bound gamma'Q gamma minus its minimum by the tangent plane at gamma; ``slope`` is Q gamma."""
     return 2.0 * (float(gamma @ slope) - sum(float(slope[rows].min()) for rows in members))
 
 
 def _minimiser(Q: Array, members: list[NDArray[np.intp]], tol: float) -> Array:
-    """Minimise gamma'Q gamma over a simplex for each class.
+    """Minimise gamma'Q gamma, where the entries of gamma in each class form a simplex.
 
-    Accelerated projected gradients with restarts find the support; on a support that stays, the minimiser has a closed
-    form.
+    An accelerated projected gradient method with restarts finds the support. Once the support no longer changes, the
+    minimiser is computed in closed form.
     """
     gamma = np.zeros(len(Q))
     for rows in members:
@@ -110,9 +110,9 @@ def _minimiser(Q: Array, members: list[NDArray[np.intp]], tol: float) -> Array:
 
 
 def _on_support(Q: Array, support: NDArray[np.intp], members: list[NDArray[np.intp]]) -> list[Array]:
-    """Return the minimiser over all gamma with this support and sum 1 over each class, if no entry is negative.
+    """Return the minimiser over all gamma with this support and sum 1 over each class, or [] if an entry is negative.
 
-    With A the indicators of the classes on the support it is Q^-1 A (A'Q^-1 A)^-1 1.
+    It is Q^-1 A (A'Q^-1 A)^-1 1, where A holds the class indicators and all matrices are restricted to the support.
     """
     classes = np.array([np.isin(support, rows) for rows in members], dtype=np.float64).T
     try:

@@ -1,4 +1,4 @@
-"""The generalised symmetric eigenproblem ``A v = lambda B v`` with deterministic signs; B is positive definite."""
+"""Generalised symmetric eigenproblem ``A v = lambda B v``, B positive definite, with deterministic signs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from mklearn.errors import SolverFailed
 
 Floats = NDArray[np.floating]
 
-# The last bit of a vector such as (a, -a) must not decide its sign.
+# Relative difference up to which entries tie: rounding must not decide the sign of a vector such as (a, -a).
 _SIGN_TIE = 1e-6
 
-# Fewer than one in this many eigenvectors are computed one by one (evr), more of them all together (evd).
+# Up to n / _FEW eigenvectors are computed with LAPACK's driver "evr" (a subset), more with "evd" (all).
 _FEW = 8
 
 
 def fix_signs(vectors: ArrayLike) -> Floats:
-    """Return a copy of vectors, shape (n, p) or (n,), with the entry of largest absolute value in each column positive.
+    """Return a copy of vectors (n, p) or (n,) with the entry of largest absolute value in each column positive.
 
-    Among entries tied for the largest absolute value (relative 1e-6) the first one is made positive.
+    If several entries tie for the largest absolute value (relative difference 1e-6), the first one is made positive.
     """
     array = np.asarray(vectors)
     columns = array.reshape(array.shape[0], -1)
@@ -99,10 +99,10 @@ def generalized_eigh(
 
 
 def lower_factor(matrix: Floats) -> Floats:
-    """Return the lower Cholesky factor of a scatter with its ridge, a symmetric matrix, which is overwritten.
+    """Return the lower Cholesky factor of a symmetric scatter matrix with its ridge; the matrix is overwritten.
 
-    Of an array in C order only the upper triangle is read, else only the lower one. Raises `SolverFailed` where the
-    ridge is below the rounding errors of the scatter.
+    Only the upper triangle of an array in C order is read, and only the lower triangle of any other array. Raises
+    `SolverFailed` if the ridge is below the rounding errors of the scatter.
     """
     try:
         # LAPACK reads columns: the transpose of an array in C order needs no copy

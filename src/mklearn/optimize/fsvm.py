@@ -1,19 +1,20 @@
-"""F-SVM: a support vector machine with a learned feature transformation, exactly and by alternation.
+"""F-SVM, a support vector machine with a learned feature transformation: exact solution and published alternation.
 
 The joint problem, equation (12) of Wu, Zuo, Zhu, Lin, "F-SVM", arXiv 1504.05035 (2015), is
 
     minimise over w, b, M > 0    w'M^-1 w + rho tr(M S) + C sum_i max(0, 1 - y_i (w'x_i + b)).
 
-Theorem. Its infimum is the minimum of 2 sqrt(rho) ||S^1/2 w|| + C sum hinge (P), and a minimiser of (P) is that of a
-support vector machine on the whitened samples z = S^-1/2 (x - mean).
+Theorem. Its infimum is the minimum of 2 sqrt(rho) ||S^1/2 w|| + C sum hinge (P). A support vector machine on the
+whitened samples z = S^-1/2 (x - mean) minimises (P).
 
 Proof. w'Sw <= ||S^1/2 M^1/2||^2 w'M^-1 w <= tr(M S) w'M^-1 w, so the first two terms are at least 2 sqrt(rho w'Sw).
-M = ww' / sqrt(rho w'Sw) + eps I reaches this as eps -> 0: the optimal M has rank one, and for a rank of S above one no
-M > 0 is optimal. With v = S^1/2 w, the conditions 0 in v + C_svm dH(v) of the support vector machine and 0 in 2
-sqrt(rho) v / ||v|| + C dH(v) of (P) are the same for C = 2 sqrt(rho) C_svm / ||v||.
+M = ww' / sqrt(rho w'Sw) + eps I reaches this as eps -> 0: the optimal M has rank one, and if S has a rank above one, no
+M > 0 is optimal. With v = S^1/2 w, the optimality conditions 0 in v + C_svm dH(v) of the support vector machine and
+0 in 2 sqrt(rho) v / ||v|| + C dH(v) of (P) are the same for C = 2 sqrt(rho) C_svm / ||v||.
 
-Only C / sqrt(rho) matters; the functions here have rho = 1. For C up to C0 = 2 sqrt(rho) / min_alpha ||sum_i alpha_i
-y_i z_i|| the optimum is w = 0, at C0 it is a segment that begins there; therefore estimators take C_svm, not C.
+Only C / sqrt(rho) matters; the functions here use rho = 1. Let C0 = 2 sqrt(rho) / min_alpha ||sum_i alpha_i y_i z_i||.
+For C < C0 the optimum is w = 0; for C = C0 the optima form a segment that starts at 0. Therefore the estimators take
+C_svm instead of C.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ from mklearn.optimize.hinge_program import hinge_loss, hinge_machine
 Floats = NDArray[np.floating[Any]]
 StepRule = Literal["fixed", "decaying", "geometric", "armijo"]
 
-#: Ratio of two steps of the rule "geometric".
+#: Ratio of consecutive step lengths under the rule "geometric".
 DECAY = 0.9
 
 #: Relative accuracy of C0.
 THRESHOLD_ACCURACY = 1e-4
 
-# M keeps eigenvalues of at least this share of the mean eigenvalue of the first M.
+# Smallest eigenvalue of M, relative to the mean eigenvalue of the first M.
 _FLOOR = 1e-8
 _SUFFICIENT = 1e-4
 _HALVINGS = 40
-# Norms up to this, of a normal on whitened samples of unit mean squared norm, count as 0.
+# Largest norm of w that counts as 0, for whitened samples of unit mean squared norm.
 _NEGLIGIBLE = 1e-7
 
 
@@ -48,22 +49,23 @@ _NEGLIGIBLE = 1e-7
 class Alternation:
     """Result of `alternate`."""
 
-    w: Floats  # (r,), in the coordinates of the samples
+    w: Floats  # (r,), normal in the coordinates of the samples
     b: float
     objectives: Floats  # (n_iter + 1,), F of (12) after each machine; the first is on the semi-whitened samples
     gap: float  # the largest relative duality gap of the support vector machines
 
     @property
     def n_rises(self) -> int:
-        """How often F rose."""
+        """Number of iterations in which F rose."""
         return int((np.diff(self.objectives) > 1e-9 * self.objectives[:-1]).sum())
 
 
 def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float) -> tuple[float, float]:
     """Interpret a support vector machine on whitened samples as the optimum of F-SVM's joint problem.
 
-    The machine has the penalty ``C`` (C_svm) and outputs Zv + b on Z = S^-1/2 (x - mean), (n, r), so that Z'Z = I.
-    Returns the penalty of (12) for which it is the optimum, and F* there; both are infinite if v = 0.
+    The machine has the penalty ``C`` (C_svm) and outputs Zv + b, where the rows of Z (n, r) are S^-1/2 (x - mean), so
+    that Z'Z = I. Returns the penalty of (12) for which the machine is optimal, and the optimal value F*. Both are
+    infinite if v = 0.
     """
     norm = float(np.linalg.norm(v))
     if norm <= _NEGLIGIBLE * np.sqrt(len(Z) / Z.shape[1]):
@@ -73,17 +75,17 @@ def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float) -> tuple[
 
 
 def zero_threshold(Z: Floats, y: Floats) -> float:
-    """Compute C0, the largest C of (12) for which w = 0 is optimal; infinite if it is for every C.
+    """Compute C0, the largest C of (12) for which w = 0 is optimal; infinite if w = 0 is optimal for every C.
 
-    At w = 0 the multipliers of the smaller class are 1, those of the larger class are from 0 to 1 with the same sum. Of
-    these the ones with the smallest ``||sum alpha_i y_i z_i||`` decide: the dual of a nu-SVM with the largest nu on
-    Z = S^-1/2 (x - mean), (n, r). The relative accuracy is `THRESHOLD_ACCURACY`.
+    At w = 0 the multipliers of the smaller class are 1; the multipliers of the larger class lie in [0, 1] and have the
+    same sum. Minimising ``||sum alpha_i y_i z_i||`` over them is the dual of a nu-SVM with the largest valid nu, on the
+    rows z = S^-1/2 (x - mean) of Z (n, r). The relative accuracy is `THRESHOLD_ACCURACY`.
     """
     fewer = min(int((y > 0).sum()), int((y < 0).sum()))
     if 2 * fewer == len(y):
         force = y @ Z
     else:
-        # Below the largest valid nu by rounding; libsvm scales the multipliers.
+        # nu is slightly below its largest valid value, to allow for rounding; libsvm scales the multipliers.
         dual = NuSVC(nu=2 * fewer / len(y) * (1 - 1e-12), kernel="linear", tol=1e-5).fit(Z, y)
         signed = dual.dual_coef_.ravel()
         force = signed @ Z[dual.support_] * (2 * fewer / np.abs(signed).sum())
@@ -97,19 +99,19 @@ def alternate(
 ) -> Alternation:  # fmt: skip
     """Minimise F-SVM's joint problem (12) by the published alternation (Algorithm 1).
 
-    Start from the semi-whitened M = S^-1/2 (equation (17)), and alternate a support vector machine for (w, b)
-    (equations (18) and (19)) with one gradient step on M and a projection (equations (20) to (22)).
+    Start from M = S^-1/2 (semi-whitening, equation (17)). Then alternate a support vector machine for (w, b), equations
+    (18) and (19), with one projected gradient step on M, equations (20) to (22). Return the last (w, b).
 
-    X, (n, r), are centred samples in principal axes, so that S is diagonal, and ``eigenvalues``, (r,), its positive
-    diagonal; ``C`` is the penalty of (12). Of the steps k = 1, 2, ..., ``n_iter`` on M the length t is, by the rule
-    ``step``: ``step_size ||M|| / ||gradient||`` ("fixed"), this divided by k ("decaying"), ``step_size 0.9^(k-1)``
-    ("geometric"), or the first of these halved until Armijo's condition holds ("armijo"). Returns the last (w, b).
-    Only "armijo" never lets F rise.
+    X (n, r) holds centred samples in principal axes, so that S is diagonal; ``eigenvalues`` (r,) is its positive
+    diagonal. ``C`` is the penalty of (12). ``step`` is the rule for the length of step k = 1, ..., ``n_iter`` on M:
+    "fixed" is ``step_size ||M|| / ||gradient||``, "decaying" is this divided by k, "geometric" is
+    ``step_size 0.9^(k-1)``, and "armijo" halves the "fixed" length until Armijo's condition holds. Only "armijo"
+    guarantees that F never rises.
 
     Notes
     -----
-    The paper projects on the semidefinite cone, where M^-1 may not exist; here eigenvalues of M stay above 1e-8 of the
-    mean eigenvalue of the first M. It does not say which steps are taken; its authors' code has "geometric" from 0.1.
+    The paper projects on the semidefinite cone, where M^-1 may not exist. Here the eigenvalues of M stay above 1e-8 of
+    the mean eigenvalue of the first M. The paper gives no step rule; its authors' code uses "geometric" from 0.1.
     """
     first = eigenvalues**-0.5
     M, floor = np.diag(first), _FLOOR * float(first.mean())
@@ -137,13 +139,13 @@ def alternate(
 
 
 def _projected(M: Floats, floor: float) -> Floats:
-    """Return the nearest matrix with eigenvalues of at least ``floor``."""
+    """Return the nearest symmetric matrix whose eigenvalues are at least ``floor``."""
     values, vectors = np.linalg.eigh(M)
     return (vectors * np.maximum(values, floor)) @ vectors.T
 
 
 def _armijo(M: Floats, w: Floats, gradient: Floats, weights: Floats, t: float, floor: float) -> Floats:
-    """Return the first projected step, of t, t/2, ..., that lowers w'M^-1 w + weights'diag(M) sufficiently."""
+    """Return M after the first projected step among t, t/2, ... that decreases w'M^-1 w + weights'diag(M) enough."""
 
     def value(at: Floats) -> float:
         return float(w @ np.linalg.solve(at, w) + weights @ np.diagonal(at))

@@ -1,6 +1,6 @@
-"""The compiled loops of gated kernels: all kernels of an entry in one pass, without temporaries of their size.
+"""Compiled loops over gated kernels, in one pass over all kernels and without large temporary arrays.
 
-Imports numba; the only caller imports this module inside its functions.
+This module imports numba, so its only caller imports it inside functions.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ TILE = 32
 
 
 def _symmetric(kernels: Kernels, gates: Floats, by_kernel: Floats, out: Floats) -> None:
-    """Compute ``sum_m gates[i, m] kernels[m, i, j] gates[j, m]`` of symmetric kernels for j <= i, and mirror it.
+    """Compute ``sum_m gates[i, m] kernels[m, i, j] gates[j, m]`` for j <= i, and mirror it; kernels are symmetric.
 
-    ``by_kernel`` are the gates transposed, so that the inner loop reads everything in order. Four kernels are added in
-    one pass over a row, and the mirror is written in tiles: it then takes no longer than reading the kernels once.
+    ``by_kernel`` is ``gates`` transposed, so that the inner loop reads contiguous memory. Each pass over a row adds
+    four kernels, and the upper triangle is written in tiles. The loop then takes as long as reading the kernels once.
     """
     n_kernels, n = kernels.shape[0], kernels.shape[1]
     in_fours = n_kernels - n_kernels % 4
@@ -59,9 +59,10 @@ def _rectangular(kernels: Kernels, row_gates: Floats, by_kernel: Floats, out: Fl
 
 
 def _products(kernels: Kernels, support: NDArray[np.intp], weighted: Floats, out: Floats) -> None:
-    """Compute ``weighted[i, m] sum_j kernels[m, S_i, S_j] weighted[j, m]`` for the positions S of ``support``.
+    """Compute ``weighted[i, m] sum_j kernels[m, S_i, S_j] weighted[j, m]``, where S is ``support``.
 
-    Whole rows are read, with weights 0 outside S: gathering the columns S is slower unless S is a fifth or less.
+    Whole rows are read, with weight 0 outside S. Gathering the columns S is faster only if S has at most a fifth of
+    the samples.
     """
     n_kernels, n = kernels.shape[0], kernels.shape[2]
     column = np.zeros(n)

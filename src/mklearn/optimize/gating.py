@@ -1,6 +1,6 @@
-"""Gates of localized kernel combinations: their values, the gated kernel, and the gradient of the SVM through them.
+"""Gates of localized kernel combinations: values, gated kernel, and gradient of the SVM objective.
 
-With gating features g_i (the first is 1) and a matrix V, kernel m weighs in sample i
+With gating features g_i (the first is 1) and a matrix V, the weight of kernel m at sample i is
 
     softmax:  eta_im = s exp(v_m'g_i) / sum_h exp(v_h'g_i),        sigmoid:  eta_im = s / (1 + exp(-v_m'g_i)),
 
@@ -22,14 +22,14 @@ GateScale = Literal["published", "average"]
 
 
 def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
-    """Return s: 1 as published, or what makes the gated kernel at V = 0 the uniform average."""
+    """Return the factor s: 1 as published, or the value for which the gated kernel at V = 0 is the uniform average."""
     if scale == "published":
         return 1.0
     return float(np.sqrt(n_kernels)) if gate == "softmax" else 2.0 / float(np.sqrt(n_kernels))
 
 
 def gates(features: Array, V: Array, gate: Gate, factor: float = 1.0) -> Array:
-    """Compute eta, (n, P), of gating features (n, d), with the constant 1 among them, and V (P, d).
+    """Compute the gates eta (n, P) from gating features (n, d), which include the constant 1, and V (P, d).
 
     ``factor`` is s, see `gate_factor`.
     """
@@ -39,9 +39,9 @@ def gates(features: Array, V: Array, gate: Gate, factor: float = 1.0) -> Array:
 
 
 def gated_kernel(kernels: NDArray[Any], eta: Array) -> NDArray[np.float64]:
-    """Compute the gated kernel among training samples, (n, n), exactly symmetric, for C-contiguous kernels (P, n, n).
+    """Compute the gated kernel between training samples (n, n), exactly symmetric, from C-contiguous kernels (P, n, n).
 
-    These are symmetric: only the lower triangles are read. float32 is summed in double precision.
+    The kernels are symmetric: only their lower triangles are read. float32 is summed in double precision.
     """
     from mklearn.optimize.gated_kernel_loops import symmetric
 
@@ -68,16 +68,16 @@ def gate_gradient(
     gate: Gate,
     factor: float = 1.0,
 ) -> Array:
-    """Compute dJ/dV of the SVM's objective J on the gated kernel, shape (P, d), on the support rows only.
+    """Compute the gradient dJ/dV (P, d) of the SVM objective J on the gated kernel, from the support vectors only.
 
-    With c = alpha y, the ``dual`` of the SVM, and R_im = eta_im c_i sum_j k_m(x_i, x_j) eta_jm c_j, the derivative by
-    the activation v_m'g_i is -(R_im - eta_im/s sum_h R_ih) for softmax and -R_im (1 - eta_im/s) for sigmoid. The alpha
-    do not move to first order (Danskin). ``kernels`` (P, n, n) are C-contiguous; ``support`` is where c is not 0.
+    Let c = alpha y be the ``dual`` of the SVM and R_im = eta_im c_i sum_j k_m(x_i, x_j) eta_jm c_j. The derivative with
+    respect to the activation v_m'g_i is -(R_im - eta_im/s sum_h R_ih) for softmax and -R_im (1 - eta_im/s) for sigmoid.
+    alpha can be held fixed (Danskin). ``kernels`` (P, n, n) are C-contiguous; ``support`` lists where c is not 0.
 
     References
     ----------
-    Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition", gradients of (3). In the printed
-    gradient of v_m the first bracket has delta_m^k; it is delta_m^h, as in the gradient of v_m0: without it the
+    Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition", gradients of (3). Deviation: the first
+    bracket of the printed gradient of v_m has delta_m^k. It must be delta_m^h, as in the gradient of v_m0; the printed
     gradient is wrong by 70 % and more.
     """
     from mklearn.optimize.gated_kernel_loops import products

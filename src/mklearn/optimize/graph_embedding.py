@@ -1,4 +1,4 @@
-"""Graph embedding in kernels: the projection for fixed kernel weights, and the matrices for updating the weights.
+"""Graph embedding with kernels: the projection for fixed kernel weights, and the matrices that update the weights.
 
 With K = sum_m beta_m K_m and a pair of graph Laplacians (L, L'), the coefficients A of the training samples minimise
 
@@ -8,18 +8,18 @@ With K = sum_m beta_m K_m and a pair of graph Laplacians (L, L'), the coefficien
 MKL-DR [1]_ calls the update of A the A-step and the update of beta the beta-step. The factor 2 comes from its pair
 sums, equations (19)-(20): sum_ij w_ij (k_i - k_j)(k_i - k_j)' = 2 K L K.
 
-**The ridge** is a deviation: the paper has none. For a nonsingular K the within-class scatter has a null space of as
-many dimensions as there are classes, so every kernel reaches the ratio 0 whatever its weights, and the alternation
-stops at its start. This ridge is added to both matrices and is homogeneous of degree 2 in beta, so f does not depend
-on the scale of beta, and K_m -> c_m K_m still gives beta_m -> beta_m / c_m. As a function of beta it is
+**The ridge** is a deviation: the paper has none. If K is nonsingular, the within-class scatter has a null space with
+one dimension per class, so f reaches 0 for any kernel weights, and the alternation stops at its start. The ridge here
+is added to both matrices and is homogeneous of degree 2 in beta. Therefore f does not depend on the scale of beta, and
+K_m -> c_m K_m still gives beta_m -> beta_m / c_m. As a function of beta the ridge is
 
     rho(beta) = (2 ridge / n) beta'T beta,     T_mn = tr(K_m L' K_n).
 
-The matrices of the beta-step, 2 tr(A'K_m L K_n A) and 2 tr(A'K_m L' K_n A) (equations (23)-(24)), therefore both get
-(2 ridge / n) ||A||_F^2 T added, and both steps decrease (or bound) the same f.
+Therefore (2 ridge / n) ||A||_F^2 T is added to both matrices of the beta-step, 2 tr(A'K_m L K_n A) and
+2 tr(A'K_m L' K_n A) (equations (23)-(24)), and both steps decrease (or bound) the same f.
 
 **Scale of the columns.** Every solution has A'S'A = I, the paper's constraint (17), ridge included; f is then the mean
-of the eigenvalues. `rescale_columns` gives other scales, which matter to nearest neighbours.
+of the eigenvalues. `rescale_columns` gives other scales, which change nearest neighbours.
 
 References
 ----------
@@ -49,7 +49,7 @@ from mklearn.optimize.trace_ratio import trace_ratio
 Array = NDArray[np.floating[Any]]
 Scaling = Literal["total", "within", "unit", "orthonormal"]
 
-# Directions whose ratio of between- to within-class scatter is below this, relative to the largest, are rounding.
+# Ratio of between- to within-class scatter, relative to the largest, below which a direction counts as rounding.
 _NEGLIGIBLE = 1e-10
 
 # Rows of each kernel that `_cross_traces` reads at a time.
@@ -58,39 +58,42 @@ _ROWS = 16
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Coefficients of a projection, with their eigenvalues."""
+    """Coefficients of a projection and their eigenvalues."""
 
     coefficients: Array  # (n, p), A: in each column the entry of largest absolute value is positive
-    eigenvalues: Array  # (p,), a'Sa / a'S'a of the columns, ascending: the first column discriminates best
+    eigenvalues: Array  # (p,), a'Sa / a'S'a for each column a, ascending: the first column discriminates best
     ridge_amount: float  # rho
 
 
 class EmbeddingProblem(ABC):
-    """The steps of MKL-DR for any representation of the kernels.
+    """Base of the steps of MKL-DR, for any representation of the kernels.
 
-    Coefficients are those of n samples, or coordinates with A'A = a'a.
+    Coefficients belong to the n samples (A), or are coordinates a with a'a = A'A.
     """
 
-    n: int  # samples
-    n_kernels: int  # M
+    n: int  # number of samples
+    n_kernels: int  # number of kernels M
     most_components: int  # classes - 1 for the LDA graph, else the number of coefficients
 
     @property
     @abstractmethod
     def traces(self) -> Array:
-        """T of shape (M, M), T_mn = tr(K_m L' K_n)."""
+        """Traces T_mn = tr(K_m L' K_n), shape (M, M)."""
 
     @abstractmethod
     def _squared_norm(self, weights: Array) -> float:
-        """Compute ||K||_F^2."""
+        """Compute ||K||_F^2 for the combined kernel K."""
 
     @abstractmethod
     def _scatters(self, weights: Array, rho: float) -> tuple[Array, Array]:
-        """Compute the exactly symmetric S and S'."""
+        """Compute S and S', both exactly symmetric."""
 
     @abstractmethod
     def _lda_scatter(self, weights: Array, rho: float) -> tuple[Array, Array] | None:
-        """Compute S, of which `lower_factor` reads one triangle, and F with S' = S + FF'; None for other graphs."""
+        """Compute S and a factor F with S' = S + FF' for the LDA graph; return None for other graphs.
+
+        S needs only the triangle that `lower_factor` reads.
+        """
 
     @abstractmethod
     def _within_traces(self) -> Array:
@@ -105,7 +108,7 @@ class EmbeddingProblem(ABC):
         """Compute A'K L K A and A'K L' K A, (p, p)."""
 
     def ridge_amount(self, weights: Array, ridge: float) -> float:
-        """Compute rho; raise `NotApplicable` for a kernel that is constant over the samples."""
+        """Compute the ridge rho; raise `NotApplicable` if the kernel is constant over the samples."""
         trace = float(weights @ self.traces @ weights)
         if not trace > _rounding(self.n) * self._squared_norm(weights):
             raise NotApplicable(
@@ -115,17 +118,17 @@ class EmbeddingProblem(ABC):
         return 2.0 * ridge * trace / self.n
 
     def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
-        """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda, with A'S'A = I.
+        """Minimise tr((A'S'A)^-1 A'SA) by the eigenvectors of S a = lambda S' a with the smallest lambda, A'S'A = I.
 
-        Fewer than ``n_components`` columns are returned where the kernel has fewer discriminating directions (LDA
-        graph) or S' has a smaller rank (no ridge: the common null space is removed). Raises `NotApplicable` for a
-        constant kernel.
+        Returns fewer than ``n_components`` columns if the kernel has fewer discriminating directions (LDA graph), or if
+        S' has a smaller rank (without a ridge, the common null space is removed). Raises `NotApplicable` for a constant
+        kernel.
 
-        For the LDA graph with a ridge, S' = S + FF' with F of c columns: sqrt(2) K(G - 1 1'G/n). One Cholesky
-        factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) with mu the eigenvalues of F'S^-1F.
+        For the LDA graph with a ridge, S' = S + FF' with F = sqrt(2) K(G - 1 1'G/n) of c columns. One Cholesky
+        factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) for the eigenvalues mu of F'S^-1F.
 
-        MKL-DR, equation (21). Its equation (18) is a ratio of traces, which has a rank-one solution unless the columns
-        are orthogonal; its algorithm, and this function, solve the trace of the ratio.
+        This is MKL-DR's equation (21). Its equation (18) is a ratio of traces, which has a rank-one solution unless the
+        columns are orthogonal. The paper's algorithm and this function solve the ratio trace instead.
         """
         rho = self.ridge_amount(weights, ridge)
         lda = self._lda_scatter(weights, rho)
@@ -139,9 +142,9 @@ class EmbeddingProblem(ABC):
         return Projection(vectors, values, rho)
 
     def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
-        """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) with the constraint that it needs.
+        """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) plus the constraint that it needs.
 
-        Alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
+        If alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
         """
         rho = self.ridge_amount(weights, ridge)
         S, S_prime = self._scatters(weights, rho)
@@ -162,15 +165,15 @@ class EmbeddingProblem(ABC):
         return above, below
 
     def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
-        """Compute `weight_matrices` for AA' = I, the paper's start: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
+        """Compute `weight_matrices` at the paper's start AA' = I: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
         penalty = 2.0 * ridge * self.traces
         return 2.0 * self._within_traces() + penalty, 2.0 * self.traces + penalty
 
 
 class KernelProblem(EmbeddingProblem):
-    """The steps of MKL-DR for kernel matrices among the samples.
+    """Steps of MKL-DR for kernel matrices between the samples.
 
-    Costly results are kept: T, which does not depend on A, the last combined kernel, and the last projections K_m A.
+    T, which does not depend on A, the last combined kernel and the last projections K_m A are cached.
     """
 
     def __init__(self, stack: KernelStack, graph: GraphPair) -> None:
@@ -182,11 +185,11 @@ class KernelProblem(EmbeddingProblem):
 
     @cached_property
     def traces(self) -> Array:
-        """T, see `EmbeddingProblem`."""
+        """Traces T, see `EmbeddingProblem`."""
         return _cross_traces(self._kernels, self._graph.L_prime)
 
     def combined(self, weights: Array) -> Array:
-        """Return the kernel of these weights; one kernel alone has weight 1."""
+        """Return the combined kernel for these weights; a single kernel has weight 1."""
         if self.n_kernels == 1:
             return self._kernels[0]
         if self._weights is None or not np.array_equal(self._weights, weights):
@@ -221,8 +224,8 @@ class KernelProblem(EmbeddingProblem):
     def _weight_forms(self, coefficients: Array) -> tuple[Array, Array]:
         """Compute the forms in O(M n^2 p), the cost of the projections.
 
-        The paper's K(i) matrices are never formed: M^2 inner products are one matrix product, and all projections side
-        by side have one product with each Laplacian.
+        The paper's K(i) matrices are never formed: one matrix product gives all M^2 inner products, and each Laplacian
+        is applied once, to all projections side by side.
         """
         projections, M = self._projections(coefficients), self.n_kernels
         side_by_side = np.ascontiguousarray(projections.transpose(1, 0, 2)).reshape(self.n, -1)
@@ -239,7 +242,7 @@ class KernelProblem(EmbeddingProblem):
         return Z.T @ self._graph.L.apply(Z), Z.T @ self._graph.L_prime.apply(Z)
 
     def _projections(self, coefficients: Array) -> Array:
-        """Return K_m A for each kernel, (M, n, p)."""
+        """Return the projections K_m A of all kernels, (M, n, p)."""
         if self._coefficients is not coefficients:
             # A'K_m is (K_m A)' for a symmetric kernel, and BLAS multiplies few rows faster than few columns.
             transposed = [np.ascontiguousarray(coefficients.T) @ np.asarray(K) for K in self._kernels]
@@ -249,7 +252,7 @@ class KernelProblem(EmbeddingProblem):
 
 
 def _cross_traces(kernels: Sequence[NDArray[Any]], operator: LaplacianOperator) -> Array:
-    """Compute <K_m, L K_n>_F for all pairs, from blocks of rows of all kernels that stay in the cache."""
+    """Compute <K_m, L K_n>_F for all pairs of kernels, in blocks of rows that fit into the CPU cache."""
     M, n = len(kernels), len(kernels[0])
     traces = np.zeros((M, M))
     rows, products = np.empty((2, M, min(_ROWS, n), n))
@@ -265,8 +268,9 @@ def _cross_traces(kernels: Sequence[NDArray[Any]], operator: LaplacianOperator) 
 def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
     """Return B (n, n) and F (n, c) with 2 B'B = 2 K L K and FF' = 2 K (L' - L) K for the LDA graph.
 
-    I - P is idempotent, so K (I - P) K = B'B with B = K - PK: half the work, and exactly symmetric. FF' is the
-    between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
+    I - P is idempotent, so K (I - P) K = B'B with B = K - PK, which halves the work and is exactly symmetric. FF' is
+    the between-class scatter 2 K (P - J) K, where P - J = (I-J)GG'(I-J). G holds the class indicators, divided by the
+    square roots of the class counts.
     """
     means = classes.means(K)
     B = np.empty_like(K)
@@ -280,8 +284,9 @@ def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
 def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) -> tuple[Array, Array]:
     """Solve S a = lambda S' a for the smallest eigenvalues, A'S'A = I, outside the null space of S'.
 
-    rho is the ridge on the diagonal of both matrices: above rounding, S' is positive definite and Cholesky applies.
-    Returns eigenvalues (p,), ascending, and vectors (d, p); p is ``n_components`` or less, where S' has a smaller rank.
+    rho is the ridge on the diagonal of both matrices. If it exceeds rounding errors, S' is positive definite and a
+    Cholesky factorisation is used. Returns eigenvalues (p,), ascending, and vectors (d, p); p is ``n_components``, or
+    less if S' has a smaller rank.
     """
     p = min(n_components, S.shape[0])
     if _is_regular(S_prime, rho):
@@ -294,7 +299,7 @@ def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) 
 
 
 def between_directions(solved: Array, F: Array, n_components: int) -> tuple[Array, Array]:
-    """Solve S a = lambda (S + FF') a, given S^-1 F (d, c); eigenvalues and vectors as in `smallest_of_pencil`."""
+    """Solve S a = lambda (S + FF') a, given S^-1 F (d, c); return the same as `smallest_of_pencil`."""
     mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
     mu, U = mu[::-1], U[:, ::-1]
     # One of the c eigenvalues is 0 by construction: the weighted class means add up to the total mean.
@@ -320,7 +325,7 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
     Raises
     ------
     NotApplicable
-        "within" with an eigenvalue of zero: the classes collapse, and no scale gives unit scatter.
+        ``scaling`` is "within" and an eigenvalue is zero: each class is one point, and no scale gives unit scatter.
     """
     if scaling == "total":
         return coefficients
@@ -337,7 +342,10 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
 
 
 def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -> Projection:
-    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending, from A'SA and A'S'A."""
+    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending.
+
+    ``scatter`` and ``scatter_prime`` are A'SA and A'S'A for the coefficients A of ``projection``.
+    """
     values, inner = generalized_eigh(scatter, scatter_prime)
     return Projection(fix_signs(projection.coefficients @ inner), values, projection.ridge_amount)
 
@@ -352,5 +360,5 @@ def _rounding(n: int) -> float:
 
 
 def _is_regular(S: Array, rho: float) -> bool:
-    """Return whether the ridge lifts a singular S above rounding errors."""
+    """Check that the ridge exceeds the rounding errors of a singular S."""
     return rho > _rounding(S.shape[0]) * float(np.abs(np.diag(S)).max())

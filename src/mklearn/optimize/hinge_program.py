@@ -1,12 +1,12 @@
-"""Interior-point solver of linear machines with the hinge loss, bounded outputs and bounded weighted spreads.
+"""Interior-point solver for linear machines with hinge loss, bounded outputs and a penalty on weighted spreads.
 
     minimise  1/2 ||w||^2 + lam max_p sum_k q_pk w_k^2 + C sum_i max(0, 1 - y_i f_i),   f = Xw + b,   |f_i| <= bound.
 
-Without the second term and the bound this is the support vector machine, with the bound the relative margin machine,
-with the second term R-SVM+ (Do, Kalousis 2013).
+Without the second term and the bound this is the support vector machine; with the bound it is the relative margin
+machine; with the second term it is R-SVM+ (Do, Kalousis 2013).
 
-The slacks of all constraints are functions of (w, b) and of the slack variables, so that every iterate is feasible.
-The multipliers of the hinge are eliminated, and Newton's system has d + 1 unknowns: an iteration costs O(n d^2).
+The slacks of all constraints are computed from (w, b) and the slack variables, so every iterate is feasible. The
+multipliers of the hinge are eliminated, and Newton's system has d + 1 unknowns: an iteration costs O(n d^2).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mklearn.errors import SolverFailed
 Floats = NDArray[np.floating[Any]]
 Status = Literal["optimal", "inaccurate"]
 
-#: Relative duality gap up to which a solution counts as optimal.
+#: Largest relative duality gap of an optimal solution.
 GAP = 1e-6
 
 _TARGET = 1e-10
@@ -40,36 +40,36 @@ class Multipliers:
     """Dual variables of a hinge program."""
 
     hinge: Floats  # (n,), alpha, from 0 to C
-    upper: Floats  # (n,), of ``y f <= bound``; zeros without a bound
-    lower: Floats  # (n,), of ``y f >= -bound``; zeros without a bound
-    spread: Floats  # (P,), theta of the spreads, sum ``lam``
+    upper: Floats  # (n,), multipliers of ``y f <= bound``; zeros without a bound
+    lower: Floats  # (n,), multipliers of ``y f >= -bound``; zeros without a bound
+    spread: Floats  # (P,), multipliers theta of the spreads, sum ``lam``
 
 
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """Result of a solver of linear machines: outputs are Xw + b."""
+    """Result of a solver for linear machines, whose outputs are Xw + b."""
 
     w: Floats
     b: float
     objective: float  # recomputed from w and b
-    gap: float  # the objective less a lower bound, which is recomputed from the multipliers, over the objective
+    gap: float  # (objective - lower bound) / objective; the lower bound is recomputed from the multipliers
     status: Status  # "optimal" if the gap is at most `GAP`
-    n_iter: int  # iterations, of all rounds together
+    n_iter: int  # total number of iterations over all rounds
     multipliers: Multipliers
-    n_pairs: int = 0  # pairs of samples whose constraints were generated
-    feature_weights: Floats | None = None  # (d,), mu, of solvers that learn one weight per feature
+    n_pairs: int = 0  # number of sample pairs whose constraints were generated
+    feature_weights: Floats | None = None  # (d,), mu; None unless the solver learns one weight per feature
 
 
 def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> LinearMachine:
     """Fit the support vector machine, or with a finite bound the relative margin machine.
 
-    X is (n, d) and y, (n,), has 1 and -1, both present. ``C`` is the penalty of the hinge loss, with 1/2 ||w||^2, and
-    ``bound``, > 1, the largest ``|w'x + b|`` on the training samples; with `numpy.inf` its constraints are dropped.
+    X is (n, d). The labels y (n,) are 1 and -1, both present. ``C`` is the penalty of the hinge loss next to
+    1/2 ||w||^2. ``bound`` > 1 limits ``|w'x + b|`` on the training samples; `numpy.inf` drops these constraints.
 
     Raises
     ------
     SolverFailed
-        The Newton system broke down, or the solution is not finite.
+        The Newton system is singular, or the solution is not finite.
 
     References
     ----------
@@ -78,7 +78,7 @@ def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> Line
     """
     empty = np.zeros((0, X.shape[1]))
     w, b, multipliers, n_iter = solve_hinge_program(X, y, C, bound, empty, 0.0)
-    # rounding may leave outputs above the bound
+    # Rounding may leave outputs above the bound.
     largest = float(np.abs(X @ w + b).max())
     shrink = min(1.0, bound / largest) if largest > 0 else 1.0
     w, b = w * shrink, b * shrink
@@ -94,7 +94,7 @@ def hinge_loss(X: Floats, y: Floats, w: Floats, b: float) -> float:
 def machine(
     w: Floats, b: float, objective: float, bound: float, n_iter: int, multipliers: Multipliers
 ) -> LinearMachine:
-    """Return a solution with its relative duality gap and the status that follows from it."""
+    """Return a solution with its relative duality gap and status."""
     if not (np.isfinite(objective) and np.isfinite(bound) and np.isfinite(w).all()):
         raise SolverFailed("The interior-point solver diverged: rescale the features, or choose a smaller C.")
     gap = (objective - bound) / max(abs(objective), np.finfo(float).tiny)
@@ -103,10 +103,11 @@ def machine(
 
 
 def lower_bound(X: Floats, y: Floats, C: float, bound: float, spreads: Floats, multipliers: Multipliers) -> float:
-    """Compute a lower bound of the objective from multipliers, which are made feasible first.
+    """Compute a lower bound of the objective from multipliers, after making them feasible.
 
     The dual is sum alpha - bound sum (upper + lower) - 1/2 u'(I + 2 diag(spreads'theta))^-1 u with u = X'(y (alpha -
-    upper + lower)), where y'(alpha - upper + lower) = 0: of the two sides of this balance the heavier is scaled down.
+    upper + lower)). Its constraint y'(alpha - upper + lower) = 0 is met by scaling down the terms of the sign with the
+    larger sum.
     """
     alpha = np.clip(multipliers.hinge, 0.0, C)
     upper, lower = np.maximum(multipliers.upper, 0.0), np.maximum(multipliers.lower, 0.0)
@@ -126,17 +127,17 @@ def lower_bound(X: Floats, y: Floats, C: float, bound: float, spreads: Floats, m
 def solve_hinge_program(
     X: Floats, y: Floats, C: float, bound: float, spreads: Floats, lam: float
 ) -> tuple[Floats, float, Multipliers, int]:
-    """Solve the program of this module by a primal-dual interior-point method; return w, b, multipliers, iterations.
+    """Solve the program of this module by a primal-dual interior-point method.
 
-    X, y, C and ``bound`` are as for `hinge_machine`, ``spreads`` q, (P, d), nonnegative, of no rows for no spread term,
-    and ``lam`` is the weight of the largest spread.
+    X, y, C and ``bound`` are as for `hinge_machine`. ``spreads`` q (P, d) is nonnegative; without rows there is no
+    spread term. ``lam`` is the weight of the largest spread. Returns w, b, multipliers and number of iterations.
 
     Notes
     -----
-    Mehrotra's predictor and corrector with one step length for primal and dual variables. The corrector contains the
-    curvature of the spreads. The two may go round in circles on small problems: after five iterations without progress
-    the steps are centring ones, until there is progress again. It ends at an estimated relative duality gap of 1e-10,
-    or without progress, and returns its best iterate: the gap that callers compute says how good that is.
+    Mehrotra's predictor-corrector method with one step length for primal and dual variables. The corrector includes the
+    curvature of the spreads. The method may cycle on small problems: after five iterations without progress it takes
+    centring steps until there is progress again. It stops at an estimated relative duality gap of 1e-10, or without
+    progress, and returns the best iterate. Callers compute the duality gap as a certificate of its accuracy.
     """
     iterate = _Iterate(X, y, C, bound, spreads, lam)
     n_iter, since, nearest, best = 0, 0, np.inf, iterate.solution()
@@ -152,10 +153,10 @@ def solve_hinge_program(
 
 
 class _Iterate:
-    """A strictly feasible point: (w, b) in ``u``, the largest spread ``r``, slacks and multipliers of all constraints.
+    """Strictly feasible iterate: (w, b) in ``u``, the largest spread ``r``, slacks and multipliers of all constraints.
 
-    Constraints in this order, with m = y f and xi the loss: m + xi >= 1, xi >= 0, m <= bound, m >= -bound (n each) and
-    w'Q_p w <= r. The multipliers of the first two sum to C.
+    With m = y f and the losses xi, the constraints are, in this order: m + xi >= 1, xi >= 0, m <= bound, m >= -bound
+    (n each) and w'Q_p w <= r. For each sample, the multipliers of the first two sum to C.
     """
 
     def __init__(self, X: Floats, y: Floats, C: float, bound: float, spreads: Floats, lam: float) -> None:
@@ -177,11 +178,11 @@ class _Iterate:
         return self.multiplier[-len(self.spreads) :] if self.has_spreads else self.multiplier[:0]
 
     def curvature(self) -> Floats:
-        """Return the diagonal of the Hessian in w."""
+        """Return the diagonal of the Hessian with respect to w."""
         return 1.0 + 2.0 * (self.theta @ self.spreads) if self.has_spreads else np.ones(len(self.u) - 1)
 
     def lagrangian_gradient(self) -> Floats:
-        """Return the gradient of the Lagrangian in (w, b)."""
+        """Return the gradient of the Lagrangian with respect to (w, b)."""
         n, z = self.n, self.multiplier
         force = z[:n] - z[2 * n : 3 * n] + z[3 * n : 4 * n] if self.bounded else z[:n]
         gradient = -(force @ self.rows)
@@ -189,7 +190,7 @@ class _Iterate:
         return gradient
 
     def distance(self) -> float:
-        """Estimate the duality gap, relative to the objective, from complementarity and dual residual."""
+        """Estimate the relative duality gap from complementarity and the dual residual."""
         w, b, loss = self.u[:-1], self.u[-1], self.slack[self.n : 2 * self.n]
         objective = 0.5 * (w @ w) + self.lam * self.r + self.C * loss.sum()
         residual, n = self.gradient, self.n
@@ -198,7 +199,7 @@ class _Iterate:
         return float((self.slack @ self.multiplier + infeasible) / objective)
 
     def step(self, *, centred: bool) -> None:
-        """Move by one predictor and corrector step, or by a centring step."""
+        """Take one predictor-corrector step, or one centring step."""
         n, s, z, w = self.n, self.slack, self.multiplier, self.u[:-1]
         ratio = z / s
         p, q = ratio[:n], ratio[n : 2 * n]
@@ -212,7 +213,7 @@ class _Iterate:
             slopes, D = 2.0 * self.spreads * w, ratio[-len(self.spreads) :]
             pull, total, missing = D @ slopes, D.sum(), self.lam - self.theta.sum()
             matrix[:-1, :-1] += slopes.T @ (D[:, None] * slopes) - np.outer(pull, pull / total)
-        # LAPACK itself: for a dozen features SciPy's checks would take a quarter of the time.
+        # LAPACK is called directly: for a dozen features, SciPy's checks would take a quarter of the time.
         factor, info = dpotrf(matrix, overwrite_a=1)
         if info:
             raise LinAlgError("the Newton matrix is not positive definite")

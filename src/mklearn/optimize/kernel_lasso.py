@@ -1,20 +1,20 @@
-"""Selection of a few of many kernels by the group lasso in the kernels' feature spaces.
+"""Kernel selection by the group lasso in the feature spaces of the kernels.
 
-With centred kernels ``K_m = F_m F_m'`` of unit centred trace and centred targets T (n, c), each with rows scaled by
-roots of the sample weights, the problem for a penalty mu is
+With centred kernels ``K_m = F_m F_m'`` of unit trace and centred targets T (n, c), the rows of F_m and T scaled by the
+square roots of the sample weights, the problem for a penalty mu is
 
     min over B_1, ..., B_M of  1/2 ||R||^2 + mu sum_m ||B_m||,    R = T - sum_m F_m B_m.                         (P)
 
 It is l1-norm multiple kernel learning with the squared loss: kernels whose block B_m is 0 are not chosen. A solution is
 optimal if and only if
 
-    ||F_m' R|| <= mu for all m,    F_m' R = mu B_m / ||B_m|| where B_m is not 0,                                 (KKT)
+    ||F_m' R|| <= mu for all m,    F_m' R = mu B_m / ||B_m|| if B_m is not 0,                                    (KKT)
 
-and theta = R min(1, mu / max_m ||F_m' R||) is feasible for the dual, ``max 1/2 ||T||^2 - 1/2 ||T - theta||^2``: the
-gap between the two is a certificate. Blocks are updated one at a time by a proximal gradient step, with step 1/||K_m||.
-Only blocks that are not 0, or break (KKT), are visited. For mu >= max_m ||F_m' T|| nothing is chosen.
+The point theta = R min(1, mu / max_m ||F_m' R||) is feasible for the dual ``max 1/2 ||T||^2 - 1/2 ||T - theta||^2``, so
+the duality gap is a certificate. Blocks are updated one at a time by a proximal gradient step of length 1/||K_m||. Only
+blocks that are not 0 or violate (KKT) are visited. For mu >= max_m ||F_m' T|| no kernel is chosen.
 
-F_m is a pivoted Cholesky factor: exact for kernels of few features, which are held in n x rank numbers, not n x n.
+F_m is a pivoted Cholesky factor (n, rank). It is exact for kernels of low rank and needs less memory than (n, n).
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from mklearn.errors import NotApplicable
 from mklearn.optimize.ridge_path import scaled_and_centred
 
 Array = NDArray[np.floating[Any]]
-# Penalties of the path, each relative to the one before, and the smallest relative to the largest.
+# Ratio of consecutive penalties of the path, and ratio of the smallest to the largest penalty.
 _STEP, _LEAST = 0.9, 0.02
-# Halvings of the last interval of penalties, for as many kernels as asked for.
+# Bisections of the last penalty interval that look for the requested number of kernels.
 _HALVINGS = 5
-# Where these leave no kernel, because several enter at nearly the same penalty.
+# Bisections if those above choose no kernel, because several enter at nearly the same penalty.
 _MOST_HALVINGS = 40
 _MAX_SWEEPS = 2000
 _REMAINING = 1e-6
 
 
 def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None) -> Array:
-    """Return F, (n, rank), with ``FF' = SHKHS`` at unit centred trace, S the roots of the sample weights.
+    """Return a factor F (n, rank) with ``FF' = SHKHS``, scaled to unit trace; S holds the roots of the sample weights.
 
-    K is positive semidefinite, centred or not. If its rank is above ``max_rank`` it is approximated, by the pivots of
-    largest remaining variance; what remains of a sample below 1e-6 of the largest one counts as 0. A kernel that is
-    constant over the samples has no column.
+    K is positive semidefinite, centred or not. If its rank exceeds ``max_rank``, it is approximated with the pivots of
+    largest residual variance. Residual variances below 1e-6 of the largest variance count as 0. F has no columns if the
+    kernel is constant over the samples.
     """
     weights = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     _, M = scaled_and_centred(K, weights / weights.sum(), np.sqrt(weights))
@@ -55,7 +55,7 @@ def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None
     largest, trace = float(diagonal.max()), float(diagonal.sum()) / float(weights.sum())
     if not largest > 10 * len(K) * np.finfo(np.float64).eps * raw * float(weights.max()):
         return np.zeros((len(K), 0))
-    # M is symmetric, so that its transpose is M in the order of LAPACK, without a copy.
+    # M is symmetric: its transpose is M in LAPACK's column order, without a copy.
     factor, order, rank, _ = dpstrf(M.T, tol=_REMAINING * largest, lower=1, overwrite_a=1)
     rank = min(int(rank), max_rank)
     F = np.empty((len(K), rank))
@@ -65,25 +65,26 @@ def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None
 
 @dataclass(frozen=True, eq=False)
 class KernelLassoSolution:
-    """A solution of (P)."""
+    """Solution of (P) for one penalty."""
 
     penalty: float  # mu
     sizes: Array  # (M,), ||B_m||, exactly 0 for kernels that are not chosen
-    coefficients: Array  # (sum of ranks, c), the blocks B_m, one below the other
+    coefficients: Array  # (sum of ranks, c), the blocks B_m, stacked
     residuals: Array  # (n, c), R
     gap: float  # duality gap, in units of ``1/2 ||T||^2``
 
     @property
     def chosen(self) -> NDArray[np.intp]:
-        """Positions of the kernels whose block is not 0."""
+        """Positions of the chosen kernels."""
         return np.flatnonzero(self.sizes)
 
 
 class KernelLasso:
-    """The problem (P) for M factors of `kernel_factor` and centred targets (n, c), rows scaled by roots of the weights.
+    """Group lasso problem (P) for M factors from `kernel_factor` and centred targets (n, c).
 
-    A factor without columns is never chosen. A solution counts as such at the duality gap ``tol``, in units of
-    ``1/2 ||T||^2``. Raises `NotApplicable` if no kernel has anything in common with the targets, or varies at all.
+    The rows of the targets are scaled by the square roots of the sample weights. A factor without columns is never
+    chosen. ``tol`` is the largest duality gap of a solution, in units of ``1/2 ||T||^2``. Raises `NotApplicable` if all
+    kernels are constant or uncorrelated with the targets.
     """
 
     def __init__(self, factors: Iterable[Array], targets: Array, *, tol: float = 1e-4) -> None:
@@ -101,7 +102,7 @@ class KernelLasso:
         return _block_norms(self._F.T @ R, self._bounds)
 
     def solve(self, penalty: float, start: KernelLassoSolution | None = None) -> KernelLassoSolution:
-        """Solve (P) for one penalty, from a solution for another one."""
+        """Solve (P) for one penalty; ``start`` is a solution for another penalty."""
         B = np.zeros((self._F.shape[1], self._T.shape[1])) if start is None else start.coefficients.copy()
         R = self._T.copy() if start is None else start.residuals.copy()
         swept = 0
@@ -136,9 +137,9 @@ class KernelLasso:
         return KernelLassoSolution(penalty, sizes, B.copy(), R.copy(), (primal - dual) / self._norm)
 
     def largest_choice(self, n_kernels: int) -> KernelLassoSolution:
-        """Return the solution of the smallest penalty, along the path from the largest, with at most so many kernels.
+        """Return the solution with the smallest penalty on the path that has at most ``n_kernels`` kernels.
 
-        Of several that enter first, at one penalty, the first ones are taken.
+        If more kernels than that enter at the largest penalty, the first ones are taken.
         """
         check_integer(n_kernels, "n_kernels", 1)
         last = self.solve(self.largest_penalty)
@@ -162,7 +163,7 @@ class KernelLasso:
         return last if len(last.chosen) else self._of_the_first(n_kernels)
 
     def _of_the_first(self, n_kernels: int) -> KernelLassoSolution:
-        """Return a step towards the solution with only the kernels that have most in common with the targets."""
+        """Return a step towards the solution with only the kernels that correlate most with the targets."""
         penalty = _STEP * self.largest_penalty
         B, R = np.zeros((self._F.shape[1], self._T.shape[1])), self._T.copy()
         for m in np.argsort(-self._correlations(self._T), kind="stable")[:n_kernels]:
@@ -171,7 +172,7 @@ class KernelLasso:
 
 
 def _block_norms(rows: Array, bounds: NDArray[np.intp]) -> Array:
-    """Return the norm of each block of rows, shape (M,); 0 of an empty one."""
+    """Return the norm of each block of rows, shape (M,); 0 for an empty block."""
     squares = np.append(np.einsum("ij,ij->i", rows, rows), 0.0)  # an empty last block begins there
     sums = np.add.reduceat(squares, bounds[:-1])
     return np.asarray(np.sqrt(np.where(np.diff(bounds) > 0, sums, 0.0)))

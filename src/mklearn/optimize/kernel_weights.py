@@ -4,15 +4,15 @@
 
 This is the beta-step of MKL-DR (Lin, Liu, Fuh 2008, equation (22)). It is not convex. The paper relaxes it to a
 semidefinite program whose value is the smallest generalised eigenvalue and whose beta is 0 whenever the eigenvector has
-mixed signs. Deviation: the default is not this relaxation, whose weights can be several times above the optimum.
+mixed signs. Deviation: the default is not this relaxation, whose weights can have a ratio several times the optimum.
 
 All methods work in coordinates where S' has a unit diagonal ("sdp" in whitened ones). They are therefore equivariant:
 K_m -> c_m K_m gives b_m -> b_m / c_m, and tolerances are relative. If several b are optimal, one of them is returned;
 if all are (S proportional to S'), equal weights in these coordinates.
 
-A kernel with S'_mm = 0 (constant under the second graph) gets weight 0, also where rounding has left up to 1e-12 of the
+A kernel with S'_mm = 0 (constant under the second graph) gets weight 0, even if rounding leaves up to 1e-12 of the
 largest S'_mm in its row. If S' is singular because kernels are linearly dependent, the solvers add a ridge of 1e-10 of
-the unit diagonal to both matrices. "exact" treats kernels that are equal up to scale as one and divides its weight
+the unit diagonal to both matrices. "exact" treats kernels that are equal up to scale as one and divides the weight
 equally among them, so that the combined kernel depends neither on their order nor on their number.
 
 Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
@@ -47,14 +47,14 @@ Status = Literal["optimal", "local", "mixed_sign", "inaccurate"]
 
 # A relative gap below this (the accuracy of interior-point solvers) proves optimality.
 _PROVEN = 1e-6
-# A difference to a lower bound below this, in units of single kernels' ratios, is rounding.
+# Differences to a lower bound below this, in units of the ratios of single kernels, are rounding.
 _REACHED = 1e-12
-# Ratios below this, in units of single kernels' ratios, count as 0 in the gap's denominator.
+# Ratios below this, in units of the ratios of single kernels, count as 0 in the denominator of the gap.
 _ZERO_RATIO = 1e-8
-# Below this sum of the entries of "sdp"'s beta (in units of the eigenvector) its direction is noise.
+# If the entries of beta from "sdp" sum to less than this (in units of the eigenvector), its direction is noise.
 _VANISHED = 1e-12
-# As the negative entries of the eigenvector u go to 0, the central path turns towards u and its point diverges like
-# their inverse. Below this (relative) size of the entries, u is more accurate than Newton's method.
+# As the negative entries of the eigenvector u go to 0, the point of the central path turns towards u and diverges like
+# the inverse of these entries. If they are (relatively) smaller than this, u is more accurate than Newton's method.
 _NEARLY_ONE_SIGNED = 1e-6
 
 
@@ -86,10 +86,10 @@ class KernelWeights:
     solver : str
         "enumeration", "inverse_iteration", "newton", "closed_form", a convex solver, or two of these joined by "+".
     seconds : float
-        Wall time.
+        Wall time in seconds.
     norm : float
-        Only "sdp", else NaN: the length of the solver's beta in units of the eigenvector u (u'S'u = 1); near 0 for
-        mixed signs.
+        Length of the beta of "sdp" in units of the eigenvector u (u'S'u = 1), near 0 for mixed signs; NaN for the other
+        methods.
     mixed_sign : bool
         Whether the smallest generalised eigenvector has entries of both signs.
     message : str
@@ -111,7 +111,7 @@ class KernelWeights:
 
 @dataclass(frozen=True)
 class _Solution:
-    """Solution of one method in unit-diagonal coordinates."""
+    """Solution of a method in unit-diagonal coordinates."""
 
     b: Floats
     bound: float
@@ -134,7 +134,7 @@ def kernel_weights(
     S : array of shape (M, M)
         Symmetric, possibly indefinite: ``S_mn = tr(A'K_m L K_n A)``. A common factor changes only ``value``.
     S_prime : array of shape (M, M)
-        Symmetric positive semidefinite: the same with L'.
+        Symmetric positive semidefinite: ``S'_mn = tr(A'K_m L' K_n A)``.
     method : {"exact", "sdp", "central_path"}
         - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
           M + 3 starts and the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with
@@ -202,7 +202,7 @@ def _exact(pencil: Pencil, solver: str) -> _Solution:
     try:
         start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
     except UserError as error:
-        # With "auto" the weights are returned without a certificate; a solver named by the caller must work.
+        # "auto" returns the weights without a certificate; a solver named by the caller must work.
         if solver.lower() != "auto":
             raise
         return _Solution(b, pencil.lowest, "inverse_iteration", mixed, message=f"no certificate: {error}")
@@ -272,7 +272,7 @@ def _minimiser(pencil: Pencil) -> Floats:
 
 
 def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
-    """Return whether no smallest eigenvector is nonnegative; ``b`` is the minimiser, if known."""
+    """Check that no eigenvector of the smallest eigenvalue is nonnegative; ``b`` is the minimiser, if known."""
     if one_signed(pencil.vector):
         return False
     if pencil.simple:
@@ -286,7 +286,7 @@ def _analytic_centre(Z: Floats, max_iter: int = 1000) -> Floats:
     """Minimise ``g'Zg / 2 - sum log g_m`` over g > 0 for a positive semidefinite Z; equivalently g_m (Zg)_m = 1.
 
     Uses Newton's method in the relative change of g, damped while the decrement is large. The objective is
-    self-concordant, so it converges from any start. The minimum exists unless Zg = 0 for some nonnegative g.
+    self-concordant, so the method converges from any start. The minimum exists unless Zg = 0 for some nonnegative g.
     """
     g = np.ones(len(Z))
     best, smallest, stalled = g, np.inf, 0
@@ -298,7 +298,7 @@ def _analytic_centre(Z: Floats, max_iter: int = 1000) -> Floats:
         stalled += 1
         if decrement < smallest:
             best, smallest, stalled = g, decrement, 0
-        # If u is nearly nonnegative, g grows along it until the rounding errors of Zu stop the progress.
+        # If u is nearly nonnegative, g grows along u until the rounding errors of Zu stop the progress.
         if decrement < 1e-13 or (smallest < 0.1 and stalled > 10):
             break
         g = g * (1.0 + step / (1.0 + decrement if decrement > 0.25 else 1.0))

@@ -1,19 +1,18 @@
-"""Graph embedding in kernels that are products of explicit features: everything from moments, nothing of n rows.
+"""Graph embedding with kernels that are products of explicit features, computed from moments without (n, n) matrices.
 
 With features Phi = [Phi_1 ... Phi_M], one block of columns for each kernel and K_m = Phi_m Phi_m', the combined kernel
-is K = Phi D Phi' with D = blockdiag(beta_m I). Coefficients A of the samples enter all of `graph_embedding` through
-V = Phi'A alone, and the scatters of the features are sums over samples, S_W and S_T:
+is K = Phi D Phi' with D = blockdiag(beta_m I). All of `graph_embedding` depends on the coefficients A of the samples
+only through V = Phi'A, and on the samples only through C = Phi'Phi and the scatters S_W and S_T of the features:
 
-    A'K L K A = V'D S_W D V,    A'K L' K A = V'D S_T D V,    T_mn = tr(K_m L' K_n) = <C[m,n], S_T[m,n]>_F,
+    A'K L K A = V'D S_W D V,    A'K L' K A = V'D S_T D V,    T_mn = tr(K_m L' K_n) = <C[m,n], S_T[m,n]>_F.
 
-with C = Phi'Phi.
+**The ridge on coefficients**, rho A'A, is kept exactly. The shortest A with V = Phi'A has A'A = V'C^+ V. With C = EE',
+E of full column rank, and V = E a this is a'a, so the unknowns are r coordinates a, where r is the rank of C. E is a
+pivoted Cholesky factor, which costs a thirtieth of an eigendecomposition. Without this restriction to the range of
+Phi', some directions would have no penalty and f would fall to 0.
 
-**The ridge on coefficients**, rho A'A, is kept exactly. The A of smallest length with V = Phi'A has A'A = V'C^+ V, and
-with C = EE' and V = E a this is a'a, for any E of full column rank: the problem is one in as many coordinates a as C
-has rank. E is a Cholesky factor with pivots, which costs a thirtieth of an eigendecomposition.
-Without this restriction to the range of Phi', directions without any penalty appear and f falls to 0.
-
-With every sample a landmark these are the dense problem and its solution; with fewer, those of Nystroem's kernels.
+If every sample is a landmark, problem and solution equal the dense ones. With fewer landmarks, they equal the dense
+ones for the Nystroem approximations of the kernels.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ from mklearn.optimize.graph_embedding import EmbeddingProblem
 Array = NDArray[np.floating[Any]]
 
 RANK_TOLERANCE = 1e-12
-"""Pivots of C below this, relative to the largest, are rounding: their directions are left out."""
+"""Relative size below which pivots of C are rounding; their directions are dropped."""
 
 
 def per_feature(values: ArrayLike, blocks: Sequence[slice]) -> Array:
-    """Repeat one value of each kernel for its features, (D,)."""
+    """Repeat the value of each kernel for all its features, shape (D,)."""
     return np.repeat(np.asarray(values, dtype=np.float64), [block.stop - block.start for block in blocks])
 
 
 @dataclass(eq=False)
 class LandmarkProblem(EmbeddingProblem):
-    """The steps of MKL-DR for features in blocks; coefficients are a, (r, p), the coordinates of V."""
+    """Steps of MKL-DR for features in blocks; the coefficients are a (r, p), the coordinates of V."""
 
-    n: int  # samples
-    blocks: Sequence[slice]  # columns of each kernel's features; together all D of them, in order
+    n: int  # number of samples
+    blocks: Sequence[slice]  # columns of each kernel's features, in order; together they cover all D columns
     total: Array  # (D, D), S_T, exactly symmetric
-    between: Array | None  # (D, c), B with S_T - BB' = S_W: the LDA graph. None: L = 0 and L' = I - J, the PCA graph
-    offset: Array  # (D,), the mean of features that are not centred, else 0: C = S_T + n offset offset'
+    between: Array | None  # (D, c), B with S_T - BB' = S_W (LDA graph); None for the PCA graph, L = 0 and L' = I - J
+    offset: Array  # (D,), mean of features that are not centred, else 0: C = S_T + n offset offset'
     _last: tuple[Array, tuple[Array, Array]] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,12 +57,12 @@ class LandmarkProblem(EmbeddingProblem):
         self.most_components = len(self.total) if self.between is None else self.between.shape[1] - 1
 
     def spread(self, weights: Array) -> Array:
-        """Return kernel weights repeated for the features of each kernel, the diagonal of D."""
+        """Return the diagonal of D, the kernel weights repeated for the features of each kernel."""
         return per_feature(weights, self.blocks)
 
     @cached_property
     def within(self) -> Array:
-        """S_W, the scatter of the graph L, (D, D)."""
+        """Scatter S_W of the graph L, (D, D)."""
         if self.between is None:
             return np.zeros_like(self.total)
         scatter = self.between @ self.between.T
@@ -71,17 +70,17 @@ class LandmarkProblem(EmbeddingProblem):
 
     @cached_property
     def gram(self) -> Array:
-        """C = Phi'Phi, (D, D)."""
+        """Matrix C = Phi'Phi, (D, D)."""
         return np.asarray(self.total + self.n * np.outer(self.offset, self.offset)) if self.offset.any() else self.total
 
     @property
     def basis(self) -> Array:
-        """E of shape (D, r): V = E a, with A'A = a'a."""
+        """Basis E of shape (D, r): V = E a, with A'A = a'a."""
         return self._factor[0]
 
     @cached_property
     def _factor(self) -> tuple[Array, NDArray[np.intp]]:
-        """E, and the r rows of it that are a lower triangle."""
+        """Basis E, and the positions of its r rows that form a lower triangle."""
         lowest = RANK_TOLERANCE * float(np.diagonal(self.gram).max())
         factor, failed = dpotrf(self.gram.T, lower=1, clean=1)
         if not failed and float(np.diagonal(factor).min()) ** 2 > lowest:
@@ -93,12 +92,12 @@ class LandmarkProblem(EmbeddingProblem):
 
     @cached_property
     def traces(self) -> Array:
-        """T, see `EmbeddingProblem`."""
+        """Traces T, see `EmbeddingProblem`."""
         return self._cross_traces(self.total)
 
     @cached_property
     def _sizes(self) -> Array:
-        """tr(K_m K_n), (M, M)."""
+        """Traces tr(K_m K_n), (M, M)."""
         return self.traces if self.gram is self.total else self._cross_traces(self.gram)
 
     def _squared_norm(self, weights: Array) -> float:
@@ -121,12 +120,12 @@ class LandmarkProblem(EmbeddingProblem):
         return matrix
 
     def sample_coefficients(self, V: Array) -> Array:
-        """Return a of shape (r, p), the coordinates of the shortest A with Phi'A = V."""
+        """Return the coordinates a (r, p) of the shortest A with Phi'A = V."""
         basis, rows = self._factor
         return np.asarray(solve_triangular(basis[rows], V[rows], lower=True, check_finite=False))
 
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
-        """Return D V of shape (D, p): a sample is embedded by its centred features times it."""
+        """Return D V (D, p), the matrix that multiplies the centred features of a sample to embed it."""
         return np.asarray(self.spread(weights)[:, None] * (self.basis @ coefficients))
 
     def _within_traces(self) -> Array:
@@ -150,9 +149,9 @@ class LandmarkProblem(EmbeddingProblem):
         return above, below
 
     def _forms_of(self, coefficients: Array) -> tuple[Array, Array]:
-        """Compute V_m' S[m,n] V_n for V = E a and all pairs of blocks, of S_W and of S_T, each (M, M, p, p).
+        """Compute V_m' S[m,n] V_n for V = E a and all pairs of blocks, for S = S_W and S = S_T, each (M, M, p, p).
 
-        All quadratic forms of a follow from them, for any weights: those of the last a are kept.
+        They give all quadratic forms in a, for any weights. The results for the last a are cached.
         """
         if self._last is None or self._last[0] is not coefficients:
             V = self.basis @ coefficients

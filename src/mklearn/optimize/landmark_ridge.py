@@ -1,4 +1,4 @@
-"""Ridge regression for kernels that are products of explicit features, from their scatters."""
+"""Ridge regression with kernels that are products of explicit features, computed from their scatter matrices."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Array = NDArray[np.floating[Any]]
 
 
 def landmark_ridge(problem: LandmarkProblem, cross: Array, weights: Array, amount: float) -> Array:
-    """Minimise the squared error of targets with penalty lambda tr(W'W), lambda = ``amount``, and a free intercept.
+    """Fit ridge regression of targets with penalty lambda tr(W'W), lambda = ``amount``, and a free intercept.
 
-    With K = Phi Theta Phi', D = Theta^(1/2) and the products C = Phi'Y, (D, c), of features and targets about their
-    means, W = (D S_T D + lambda I)^-1 D C. For class indicators C has the class sums of the centred features. Returns D
-    W, (D, c): what a sample's features are multiplied by. Raises `SolverFailed` where lambda is below the rounding of
-    the scatter.
+    With K = Phi Theta Phi' and D = Theta^(1/2), the solution is W = (D S_T D + lambda I)^-1 D C. Here ``cross`` is
+    C = Phi'Y (n_features, c), the products of centred features and centred targets. For class indicators, C holds the
+    class sums of the centred features. Returns D W (n_features, c), the coefficients of a sample's features. Raises
+    `SolverFailed` if lambda is below the rounding errors of the scatter.
     """
     root = np.sqrt(problem.spread(weights))
     system = root[:, None] * problem.total * root
@@ -30,11 +30,11 @@ def landmark_ridge(problem: LandmarkProblem, cross: Array, weights: Array, amoun
 
 
 def generalised_errors(problem: LandmarkProblem, cross: Array, squares: Array, weights: Array, amounts: Array) -> Array:
-    """Compute the error of generalised cross-validation at several ridges, (n_ridges, c), from moments alone.
+    """Compute the generalised cross-validation error for several ridges, (n_ridges, c), from moments alone.
 
-    ``GCV(lambda) = (RSS / n) / (1 - (1 + tr H) / n)^2``, with the residual sum of squares and the hat matrix H of the
-    centred features: the left-out error if all samples had the same leverage. ``squares``, (c,), are the sums of
-    squares of the targets about their means; the other arguments are as for `landmark_ridge`.
+    ``GCV(lambda) = (RSS / n) / (1 - (1 + tr H) / n)^2`` with the residual sum of squares RSS and the hat matrix H of
+    the centred features. It equals the leave-one-out error if all samples have the same leverage. ``squares`` (c,) are
+    the sums of squares of the centred targets; the other arguments are as for `landmark_ridge`.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """Kernel subspaces refitted without each sample in turn, with shared work done once.
 
 A refit without sample i uses the kernel without row and column i. In coordinates that are the same for all i, its
-scatter matrices equal the matrices of all samples minus terms of low rank. Each refit then needs one
-eigenproblem, and its result equals the plain refit up to signs and rounding.
+scatter matrices equal the matrices of all samples minus terms of low rank. Each refit then needs one eigenproblem, and
+its result equals the plain refit up to signs and rounding.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def margins_without_each(
 ) -> Iterator[WithoutOne]:
     """Yield embeddings by the maximum margin criterion, refitted without each sample in turn.
 
-    Parameters as in :class:`mklearn.subspace.kernel_mmc.KernelMMC`; ``n_components=None`` is the number of remaining
-    classes minus one. Eigenvalues of K not above ``cutoff`` times the largest count as 0. ``order`` lists the samples
+    Parameters are as in :class:`mklearn.subspace.kernel_mmc.KernelMMC`; ``n_components=None`` is the number of classes
+    that remain, minus one. Eigenvalues of K up to ``cutoff`` times the largest count as 0. ``order`` lists the samples
     to leave out, by default all of them.
     """
     n = len(kernel)

@@ -1,6 +1,6 @@
 """Kernel weights by leave-one-out prediction: closed-form refits of kernel ridge regression, and their derivative.
 
-Shares q >= 0, sum 1, mix the kernels at unit centred trace t_m = tr(K_m)/n - 1'K_m 1/n^2:
+Shares q >= 0 with sum 1 combine the kernels, each divided by its centred trace t_m = tr(K_m)/n - 1'K_m 1/n^2:
 
     K(q) = sum_m q_m K_m / t_m,    C = H (H K H + lambda I)^-1 H,    H = I - J,  J = 11'/n,  tr(H K H)/n = 1.
 
@@ -9,29 +9,31 @@ sample i, its error at sample i is exactly
 
     e_i = (C Y)_i / C_ii,                                                                                    (PRESS)
 
-and without any kernel it would be t_i = (y_i - mean(y)) n/(n - 1). So f_i = t_i - e_i is what the kernels predict of a
-left-out sample beyond the mean of the others. The criterion is the part of t left unexplained by the best multiple
-a >= 0 of f:
+and without any kernel it would be t_i = (y_i - mean(y)) n/(n - 1). So f_i = t_i - e_i is the prediction of the kernels
+for a left-out sample beyond the mean of the others. The criterion is the fraction of t left unexplained by the best
+multiple a >= 0 of f:
 
     L(q) = min over a >= 0 of ||T - a F||^2 / ||T||^2 = 1 - max(0, <F, T>)^2 / (||F||^2 ||T||^2),    in [0, 1].
 
-**Why not PRESS itself** (a = 1): it asks the outputs to reach 0 and 1, which no decision needs. That drives lambda
+**PRESS itself** (a = 1) is not used: it rewards outputs close to 0 and 1, which no decision needs. This drives lambda
 towards 0 and the weights towards the sharpest kernel.
 
-**Why an identity-like kernel gains nothing.** For K = bI + c11', C is proportional to H, so e = t and f = 0. Beside
-other kernels it acts as a ridge and could have a share where more ridge helps: therefore lambda is learned too, from a
-lower bound upwards, and a kernel loses its share if a ridge does as well (K_m / t_m replaced by I).
+**Identity-like kernels** gain nothing: for K = bI + c11', C is proportional to H, so e = t and f = 0. Next to other
+kernels such a kernel acts as a ridge and could get a share where a larger ridge helps. Therefore lambda is learned too,
+above a lower bound, and a kernel loses its share if a ridge in its place (K_m / t_m replaced by I) does as well.
 
 **Derivative.** By dC = -C dK C, with P = dL/dE = 2a(T - aF)/||T||^2, V = C diag(1/C_ii) P, s_i = sum_c P_ic e_ic/C_ii,
 
     dL/dK = C diag(s) C - V (C Y)',    dL/dq_m = <dL/dK, K_m> / t_m,    dL/dlambda = tr(dL/dK).
 
-The derivative by a is 0 at the minimum. An evaluation is one Cholesky factorisation, an inverse and one product.
+The derivative with respect to a is 0 at the minimum. An evaluation costs one Cholesky factorisation, one inverse and
+one matrix product.
 
-**Groups and sample weights.** Samples G that are left out together have e_G = (C_GG)^-1 (C Y)_G, and in the derivative
-diag(s) becomes a matrix of blocks (C_GG)^-1 P_G e_G', V = C times the blocks (C_GG)^-1 P_G
-(`mklearn.optimize.left_out`). With weights w the kernels, centred by w-weighted means, and Y are multiplied by w^(1/2)
-in rows (and columns), and H = I - uu' with u in proportion to w^(1/2): then L has weighted sums of squares.
+**Groups and sample weights.** Samples G that are left out together have e_G = (C_GG)^-1 (C Y)_G. In the derivative,
+diag(s) becomes block diagonal with blocks (C_GG)^-1 P_G e_G', and V = C U with U_G = (C_GG)^-1 P_G
+(`mklearn.optimize.left_out`). With sample weights w, kernels are centred by w-weighted means, the rows of Y and the
+rows and columns of the kernels are multiplied by w^(1/2), and H = I - uu' with u proportional to w^(1/2). L then has
+weighted sums of squares.
 """
 
 from __future__ import annotations
@@ -61,32 +63,32 @@ from mklearn.optimize.ridge_path import scaled_and_centred
 Array = NDArray[np.floating[Any]]
 Status = Literal["converged", "max_iter", "uniform"]
 
-# A share this far below the largest counts as 0: the optimiser leaves such shares on its way to the boundary.
+# Shares below this, relative to the largest, count as 0: the optimiser stops just short of the boundary.
 _NO_SHARE = 1e-3
-# Ridges tried with equal shares, as multiples of the smallest one. Beyond the largest ridge only the similarities to
-# the other samples count.
+# Ridges tried with equal shares, as multiples of the smallest one. Beyond the largest one the outputs are, up to scale,
+# sums of similarities to the other samples.
 _RIDGES = 3.0 ** np.arange(10)
 _LARGE_RIDGE = 100.0
-# A kernel keeps its share if a ridge in its place increases L by this, relatively.
+# Relative increase of L, with a ridge in place of a kernel, above which the kernel keeps its share.
 _WORTH = 1e-3
 # Relative precision of L.
 _ROUNDING_OF_L = 1e-9
-# Outputs this far below the targets are rounding: the kernels predict nothing.
+# Outputs below this, relative to the targets, are rounding: the kernels predict nothing.
 _ROUNDING = 1e-12
 
 
 def class_targets(classes: ClassStructure, sample_weight: Array | None = None) -> Array:
-    """Return class indicators over root counts, shape (n, c): every class has the same weight, whatever its size.
+    """Return class indicators divided by the square roots of the class counts, shape (n, c).
 
-    Their centred squared norm is c - 1, and ridge regression on them spans the kernel discriminant's subspace. For
-    classes of one size they are plain indicators up to a constant factor, which does not change L. With sample weights
-    counts are sums of them.
+    Every class has the same weight, whatever its size. The centred squared norm is c - 1, and ridge regression on these
+    targets spans the subspace of the kernel discriminant. For classes of equal size they are plain indicators up to a
+    constant factor, which does not change L. With sample weights, counts are sums of weights.
     """
     return np.asarray(classes.indicator() / np.sqrt(np.bincount(classes.codes, sample_weight)))
 
 
 def _kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
-    """Return the kernels as a list; raise `DataError` unless there is one or more, all of shape (n, n)."""
+    """Return the kernels as a list; raise `DataError` if there are none or one is not of shape (n, n)."""
     listed = list(kernels)
     if not listed or any(np.shape(K) != (n, n) for K in listed):
         shapes = ", ".join(str(np.shape(K)) for K in listed) or "no kernel"
@@ -97,7 +99,7 @@ def _kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
 def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
     """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples.
 
-    Raises `DataError` for a trace that is NaN or negative beyond rounding, as for distances.
+    Raises `DataError` if a trace is NaN or negative beyond rounding, as for a matrix of distances.
     """
     found = []
     for number, K in enumerate(kernels):
@@ -115,7 +117,7 @@ def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None =
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """L at given shares, with the intermediate results that its gradient needs."""
+    """Value of L at given shares, with the intermediate results that its gradient needs."""
 
     shares: Array  # (M,), q, sum 1
     ridge: float  # lambda
@@ -124,12 +126,12 @@ class Evaluation:
     errors: Array  # (n, c), E
     outputs: Array  # (n, c), F
     C: Array  # (n, n)
-    residuals: Array  # (n, c), C Y: the residuals of the fit on all samples over lambda
+    residuals: Array  # (n, c), C Y: residuals of the fit on all samples, divided by lambda
 
 
 @dataclass(eq=False)
 class LeaveOneOutRidge:
-    """The criterion L of the module for given kernels and targets.
+    """Leave-one-out criterion L of this module for given kernels and targets.
 
     Parameters
     ----------
@@ -147,7 +149,7 @@ class LeaveOneOutRidge:
     Attributes
     ----------
     traces : array of shape (M,)
-        t_m; 0 for kernels that are constant over the samples, which get no share.
+        Centred traces t_m; 0 for kernels that are constant over the samples, which get no share.
 
     Raises
     ------
@@ -198,12 +200,12 @@ class LeaveOneOutRidge:
         return np.asarray(varies / varies.sum())
 
     def ridge_instead(self, ridge: float, share: float) -> float:
-        """Return lambda after the identity, at unit centred trace, has replaced kernels with this total share."""
+        """Return lambda after replacing kernels with this total share by the identity of unit centred trace."""
         n = len(self.targets) if self.sample_weight is None else max(2.0, float(np.sum(self.sample_weight)))
         return (ridge + share * n / (n - 1.0)) / (1.0 - share)
 
     def weights(self, shares: ArrayLike) -> Array:
-        """Return the kernel weights, sum 1, for shares of the combined centred trace, shape (M,)."""
+        """Return the kernel weights (M,), sum 1, that correspond to shares of the combined centred trace."""
         weights = self._over_traces(np.asarray(shares, dtype=np.float64))
         return np.asarray(weights / weights.sum())
 
@@ -244,16 +246,16 @@ class LeaveOneOutRidge:
         return self._over_traces(inner), by_ridge
 
     def _over_traces(self, values: Array) -> Array:
-        """Divide by t_m; 0 for constant kernels."""
+        """Divide values (M,) by t_m; return 0 for constant kernels."""
         return np.divide(values, self.traces, out=np.zeros(len(self.traces)), where=self.traces > 0)
 
     def _resolvent(self, q: Array, ridge: float) -> Array:
-        """Compute C for shares q, exactly symmetric."""
+        """Compute the exactly symmetric C for shares q."""
         n = len(self.targets)
         K = weighted_sum(self.kernels, self._over_traces(q), n)
         _, K = scaled_and_centred(K, self._shares, self._root)
         u = np.sqrt(self._shares)
-        # Adding uu' gives u an eigenvalue of the others' mean size; its effect is known and removed below.
+        # Adding uu' gives u an eigenvalue of the mean size of the others; its known effect is removed below.
         for part in cached_rows(K):
             K[part] += u[part, None] * u
         K[np.diag_indices(n)] += ridge
@@ -278,23 +280,23 @@ class LeaveOneOutWeights:
     weights : array of shape (M,), sum 1
         Weights of the kernels as given.
     shares : array of shape (M,), sum 1
-        q after shrinkage: weights of the kernels at unit centred trace.
+        Shares q after shrinkage: weights of the kernels scaled to unit centred trace.
     ridge : float
-        lambda, in units of the combined kernel's centred trace.
+        Ridge lambda in units of the combined kernel's centred trace.
     value : float
-        L at these shares and this ridge; not above ``uniform_value``.
+        L at ``shares`` and ``ridge``; at most ``uniform_value``.
     optimal_shares : array of shape (M,), sum 1
-        q before shrinkage.
+        Shares q before shrinkage.
     optimal_value : float
         L at ``optimal_shares``.
     uniform_value : float
-        L at equal shares, with the best of several ridges including this one.
+        L at equal shares, with the best of several ridges, ``ridge`` among them.
     gradient : array of shape (M,)
-        dL/dq at the optimum, along the shares that sum to 1.
+        Gradient dL/dq at the optimum, projected on the shares that sum to 1.
     history : array of shape (steps + 1,)
         L at equal shares and after every step of the optimiser, nonincreasing.
     status : {"converged", "max_iter", "uniform"}
-        "uniform": equal shares are returned, because the kernels predict nothing or the shrunk shares are worse.
+        "uniform": equal shares are returned, because the kernels predict nothing or the shrunken shares are worse.
     """
 
     weights: Array
@@ -314,20 +316,20 @@ def leave_one_out_weights(
 ) -> LeaveOneOutWeights:
     """Minimise the leave-one-out error of kernel ridge regression over kernel weights.
 
-    Solves ``min L(q, lambda) over q >= 0, sum q = 1, lambda >= regularisation``, starting from equal shares; drops
-    kernels that a ridge replaces within a relative 1e-3 of L; then shrinks the shares towards equal ones. L is not
-    convex in general: the result is a local minimum below equal shares.
+    Solves ``min L(q, lambda) over q >= 0, sum q = 1, lambda >= regularisation``, starting from equal shares. Then drops
+    each kernel for which a ridge in its place raises L by less than 1e-3, relatively, and shrinks the shares towards
+    equal ones. L is not convex in general: the result is a local minimum, no worse than equal shares.
 
     Parameters
     ----------
     objective : LeaveOneOutRidge
     shrinkage : float
-        From 0 to 1. Shares become proportional to q_m^(1 - shrinkage), so log ratios shrink by this factor; shares
-        below 1e-3 of the largest become 0. 0 gives the optimum, 1 the average of the kernels that it uses.
+        From 0 to 1. Shares become proportional to q_m^(1 - shrinkage); shares below 1e-3 of the largest become 0.
+        0 gives the optimum, 1 the average of the kernels with a share at the optimum.
     max_iter : int
         Largest number of L-BFGS-B iterations.
     tol : float
-        Tolerance of the relative decrease of L in an iteration.
+        Relative decrease of L in an iteration below which the optimiser stops.
 
     Raises
     ------
@@ -347,7 +349,7 @@ def leave_one_out_weights(
         shrunk = objective.evaluate(np.where(kept, best.shares, 0.0) ** (1.0 - shrinkage) * kept, best.ridge)
     equal = min(start, objective.evaluate(start.shares, best.ridge), key=lambda at: at.value)
     if shrunk.value > equal.value:
-        # Equal shares may be better only by the ridge that the dropped kernels add.
+        # Equal shares may be better only because the dropped kernels act as a ridge.
         dropped = float(equal.shares[shrunk.shares == 0].sum())
         more = objective.evaluate(shrunk.shares, objective.ridge_instead(equal.ridge, dropped))
         shrunk = min(shrunk, more, key=lambda at: at.value)
@@ -357,7 +359,7 @@ def leave_one_out_weights(
 
 
 def equal_share_weights(objective: LeaveOneOutRidge) -> LeaveOneOutWeights:
-    """Return equal shares as a result of `leave_one_out_weights`, evaluated but not optimised."""
+    """Evaluate equal shares without optimisation, in the form of a result of `leave_one_out_weights`."""
     at = _equal_shares(objective)
     return _result(objective, at, at, at, _along_shares(objective, at), [at.value], "uniform")
 
@@ -373,13 +375,13 @@ def _result(
 
 
 def _along_shares(objective: LeaveOneOutRidge, at: Evaluation) -> Array:
-    """Compute dL/dq along the shares that sum to 1, shape (M,); 0 for constant kernels."""
+    """Compute dL/dq, projected on the shares that sum to 1, shape (M,); 0 for constant kernels."""
     gradient = objective.gradient(at)[0]
     return np.where(objective.traces > 0, gradient - float(gradient @ at.shares), 0.0)
 
 
 def _equal_shares(objective: LeaveOneOutRidge) -> Evaluation:
-    """Evaluate equal shares with the best of several ridges: L has local minima in the ridge."""
+    """Evaluate equal shares at the best of several ridges, because L has local minima in the ridge."""
     shares, least = objective.equal_shares, objective.regularisation
     ridges = [float(least * factor) for factor in _RIDGES if factor == 1 or least * factor <= _LARGE_RIDGE]
     return min((objective.evaluate(shares, ridge) for ridge in ridges), key=lambda at: at.value)
@@ -388,7 +390,7 @@ def _equal_shares(objective: LeaveOneOutRidge) -> Evaluation:
 def _minimise(
     objective: LeaveOneOutRidge, start: Evaluation, history: list[float], max_iter: int, tol: float
 ) -> tuple[Evaluation, Status]:
-    """Return the best point that L-BFGS-B evaluates; append L after each of its iterations to ``history``."""
+    """Return the best point that L-BFGS-B evaluates; append L after each iteration to ``history``."""
     from scipy.optimize import minimize
 
     free = objective.traces > 0
@@ -402,7 +404,7 @@ def _minimise(
     best = start
 
     def evaluate(x: Array) -> tuple[float, Array]:
-        # x = (shares up to scale, log of the ridge over the smallest): exact zeros, and x >= 0 is the only constraint.
+        # x = (unscaled shares, log(ridge / smallest ridge)): the only constraint is x >= 0, with exact zeros.
         nonlocal best
         total = x[:-1].sum()
         if not total > 0:
@@ -432,7 +434,7 @@ def _minimise(
 
 
 def _without_replaceable(objective: LeaveOneOutRidge, found: Evaluation) -> Evaluation:
-    """Drop kernels that a ridge of their trace replaces without loss, the smallest share first."""
+    """Drop kernels that a ridge of the same trace replaces without loss, in order of increasing share."""
     current = found
     for m in np.argsort(found.shares):
         share = float(current.shares[m])

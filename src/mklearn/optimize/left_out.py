@@ -1,6 +1,7 @@
-"""Samples that are left out together in closed form: each by itself, or whole groups.
+"""Closed-form residuals of linear smoothers refitted without single samples or whole groups.
 
-A linear smoother with residuals ``R Y`` on all samples, R symmetric, that is refitted without the samples G has at G
+Let a linear smoother have the residuals ``R Y`` on all samples, with R symmetric. If it is refitted without the samples
+G, its errors at G are
 
     e_G = (R_GG)^-1 (R Y)_G                                                                                  (PRESS)
 
@@ -20,9 +21,9 @@ Array = NDArray[np.floating[Any]]
 
 
 class LeftOut:
-    """A partition of n samples into sets that are left out together: single samples, or the groups, (n,).
+    """Partition of n samples into sets that are left out together: single samples, or ``groups`` (n,).
 
-    Raises `DataError` for groups that are missing or not n, and `NotApplicable` if all samples are in one group.
+    Raises `DataError` if a group is missing or their number is not n, and `NotApplicable` if there is only one group.
     """
 
     def __init__(self, n: int, groups: ArrayLike | None = None) -> None:
@@ -39,17 +40,17 @@ class LeftOut:
             self.sets, self.n_sets = sets, len(sets)
 
     def blocks(self, R: Array) -> Any:
-        """Return the blocks R_GG of a matrix (n, n); its diagonal (n,) where each sample is left out by itself."""
+        """Return the blocks R_GG of a matrix (n, n), or its diagonal (n,) if the sets are single samples."""
         return np.diagonal(R) if self.sets is None else [R[np.ix_(rows, rows)] for rows in self.sets]
 
     def blocks_of_product(self, V: Array, values: Array, u: Array) -> Any:
-        """Return the blocks of ``V diag(values) V' - uu'``, which is not computed as a whole."""
+        """Return the blocks of ``V diag(values) V' - uu'`` without computing the full matrix."""
         if self.sets is None:
             return (V * V) @ values - u * u
         return [(V[rows] * values) @ V[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
 
     def blocks_of_remainder(self, Z: Array, values: Array, u: Array) -> Any:
-        """Return the blocks of ``I - Z diag(values) Z' - uu'``, which is not computed as a whole."""
+        """Return the blocks of ``I - Z diag(values) Z' - uu'`` without computing the full matrix."""
         if self.sets is None:
             return 1.0 - np.einsum("ij,ij,j->i", Z, Z, values) - u * u
         return [np.eye(len(rows)) - (Z[rows] * values) @ Z[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
@@ -64,7 +65,7 @@ class LeftOut:
         return solved
 
     def outer(self, A: Array, B: Array) -> Array:
-        """Compute ``A B'`` in the blocks of the sets, (n, n), 0 elsewhere; of single samples its diagonal, (n,)."""
+        """Compute ``A B'`` in the blocks of the sets, 0 elsewhere, (n, n); for single samples its diagonal (n,)."""
         if self.sets is None:
             return np.asarray(np.einsum("ic,ic->i", A, B))
         found = np.zeros((len(A), len(A)))
@@ -78,7 +79,7 @@ class LeftOut:
 
 
 def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
-    """Return the groups of n samples as numbers from 0; raise `DataError` if one is missing, or they are not n."""
+    """Return the groups of n samples as codes from 0; raise `DataError` if one is missing or their number is not n."""
     names = np.asarray(groups)
     if names.shape != (n,):
         raise DataError(f"groups have shape {names.shape} for {n} samples: give one group for each sample")
@@ -106,11 +107,11 @@ def smaller_error(
     *,
     n_parameters: int = 0,
 ) -> bool:
-    """Tell whether left-out predictions have a smaller squared error than others, by more than one standard error.
+    """Check that left-out predictions have a squared error smaller than others by more than one standard error.
 
-    Errors are (n, c), of the same samples, NaN where there is no target. The number of samples, or of groups, counts as
-    n; samples without any target count nowhere. The gain must also exceed ``n_parameters`` n-th parts of the first
-    error, by which parameters that were chosen on the same samples favour it.
+    ``errors`` and ``others`` (n, c) belong to the same samples and are NaN where a target is missing. Samples without
+    any target are ignored. The gain must exceed its standard error plus ``n_parameters / n`` of the first error, which
+    corrects for parameters chosen on the same samples; n counts samples, or groups.
     """
     known = ~np.isnan(errors).all(axis=1)
     errors, others, own = errors[known], others[known], (np.ones(len(errors)) if weights is None else weights)[known]

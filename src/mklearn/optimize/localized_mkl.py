@@ -1,11 +1,11 @@
-"""Localized multiple kernel learning: gates of kernels and a support vector machine, by descent in the gates.
+"""Localized multiple kernel learning: descent in the gates of the kernels, with an SVM solved at each step.
 
-J(V) is the dual objective of the machine on the gated kernel of V (`mklearn.optimize.gating`). Both solvers minimise
+J(V) is the dual objective of the SVM on the gated kernel of V (`mklearn.optimize.gating`). Both solvers minimise
 
     J(V) + ridge/2 ||V||^2,
 
-which is not convex: the result depends on V0. Without a ridge there may be no minimiser: V can diverge as gates go to 0
-and 1.
+which is not convex, so the result depends on V0. Without a ridge there may be no minimiser: V can diverge as gates go
+to 0 and 1.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Array = NDArray[np.floating[Any]]
 Solver = Literal["line_search", "lbfgs"]
 Status = Literal["converged", "max_iter", "stalled"]
 
-# The published value of the smallest step.
+# Smallest step, as published.
 _SMALLEST_STEP = 1e-3
 
 
 class GatedPoint(NamedTuple):
-    """The objective at one V: ``value`` is J + ridge/2 ||V||^2, ``eta`` (n, P) the gates, ``solution`` the machine."""
+    """Objective ``value`` J + ridge/2 ||V||^2 at one V, with the gates ``eta`` (n, P) and the SVM ``solution``."""
 
     V: Array
     value: float
@@ -37,17 +37,17 @@ class GatedPoint(NamedTuple):
 
 
 class GatedSVM:
-    """The objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features; counts the SVMs solved.
+    """Objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features; counts the SVMs solved.
 
     Parameters
     ----------
     kernels : array of shape (P, n, n)
         Symmetric positive semidefinite; float32 halves the memory.
     signs, sample_weight, C, svm_tol
-        See `mklearn.optimize.svm.solve_svm`. Relative errors at a tolerance of 1e-3: 1e-5 of J, but up to 0.1 of the
-        gradient, which with sample weights is the same function of the dual variables.
+        See `mklearn.optimize.svm.solve_svm`. A tolerance of 1e-3 gives J with a relative error of 1e-5, but the
+        gradient with one of up to 0.1.
     features : array of shape (n, d)
-        Gating features, with the constant 1 among them.
+        Gating features, including the constant 1.
     gate, gate_scale
         See `mklearn.optimize.gating.gate_factor`.
     """
@@ -83,8 +83,8 @@ class GatedSVM:
 class LocalizedMKL(NamedTuple):
     """Result of `localized_mkl`; "stalled": L-BFGS found no descent beyond the precision of the SVM."""
 
-    point: GatedPoint  # the best V, its objective and the machine on its gated kernel
-    history: Array  # (steps + 1,), the objective at V0 and after every accepted step; not increasing
+    point: GatedPoint  # the best V, its objective and the SVM on its gated kernel
+    history: Array  # (steps + 1,), the objective at V0 and after every accepted step, nonincreasing
     status: Status
 
 
@@ -93,23 +93,24 @@ def localized_mkl(
 ) -> LocalizedMKL:
     """Minimise J(V) + ridge/2 ||V||^2 from V0, shape (P, d).
 
-    The solver "line_search" is the published one. Along the gradient of norm 1, the step starts at 1; it doubles while
-    the objective falls, or halves until it falls, down to 1e-3. "lbfgs" is L-BFGS of SciPy, which needs an ``svm_tol``
-    of 1e-5 or less, and reaches other minima. Both stop after ``max_iter`` line searches or iterations, or after one
-    that decreases the objective relatively by less than ``tol`` (1e-3 as published); 0 of them evaluate V0.
+    "line_search" is the published solver. Along the normalised gradient, the step starts at 1; it doubles while the
+    objective falls, or halves until it falls, down to 1e-3. "lbfgs" is SciPy's L-BFGS, which needs an ``svm_tol`` of
+    1e-5 or less and reaches other minima. Both stop after ``max_iter`` line searches or iterations, or when one of them
+    decreases the objective by a relative amount below ``tol`` (1e-3 as published). With ``max_iter`` 0 only V0 is
+    evaluated.
 
     References
     ----------
-    Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008; sigmoid gates and their gradients are of their
-    "Localized Multiple Kernel Machines for Image Recognition". That text gives no step rule; this is the rule of the
-    authors' code.
+    Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008. Gonen, Alpaydin, "Localized Multiple Kernel
+    Machines for Image Recognition": sigmoid gates and their gradients. The texts give no step rule; the rule here is
+    the one of the authors' code.
 
     Notes
     -----
-    Deviations from that code: gates are not clipped, the dual variables are LIBSVM's without rounding,
-    and the intercept is LIBSVM's. With more gating features than samples, the features are rotated into the space that
-    the training samples span, which changes neither solver's steps; the part of V0 outside it is kept, and without
-    influence on J. With a ridge its minimiser is 0, so it is set to 0.
+    Deviations from that code: gates are not clipped, the dual variables are LIBSVM's without rounding, and the
+    intercept is LIBSVM's. If there are more gating features than samples, the features are rotated into the span of the
+    training samples, which does not change the steps of either solver. The part of V0 outside this span does not affect
+    J: it is kept without a ridge, and set to its minimiser 0 with one.
     """
     search = _line_searches if solver == "line_search" else _lbfgs
     if V0.shape[1] <= len(problem.signs):
@@ -138,7 +139,7 @@ def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int)
 
 
 def _line_search(problem: GatedSVM, at: GatedPoint) -> GatedPoint:
-    """Return the best point that doubling, or else halving, the step along the normalised gradient finds."""
+    """Return the best point found by doubling, or else halving, the step along the normalised gradient."""
     gradient = problem.gradient(at)
     norm = float(np.linalg.norm(gradient))
     if not norm > 0:

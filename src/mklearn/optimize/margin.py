@@ -1,4 +1,4 @@
-"""The eigenproblem of the kernel maximum margin criterion, under each of its constraints."""
+"""Eigenproblem of the kernel maximum margin criterion for three constraints on the coefficients."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from mklearn.optimize.eigen import fix_signs, generalized_eigh
 Array = NDArray[np.floating[Any]]
 Constraint = Literal["rkhs", "coef", "sample"]
 
-# Eigenvalues of a kernel below this, relative to the largest, count as 0. Single precision leaves noise above it: see
-# `negligible`.
+# Eigenvalues of a kernel below this, relative to the largest, count as 0 in double precision; see `negligible`.
 _NEGLIGIBLE = 1e-10
 # Eigenvalues of the criterion this close, relative to the largest, form one eigenspace.
 _TIED = 1e-8
 
 
 def negligible(dtype: np.dtype[Any]) -> float:
-    """Return the cutoff, relative to the largest, below which eigenvalues of a kernel of this dtype count as 0."""
+    """Return the cutoff, relative to the largest eigenvalue, below which eigenvalues of a kernel count as 0."""
     return max(_NEGLIGIBLE, 10 * float(np.finfo(dtype).eps))
 
 
@@ -32,8 +31,8 @@ def margin_step(
 ) -> tuple[Array, Array]:
     """Maximise tr(A'K L K A) under a constraint on A: A'KA = I ("rkhs"), A'A = I ("coef") or A'K^2A = I ("sample").
 
-    Returns the eigenvalues (p,), descending, and A (n, p) with fixed signs. p is ``n_components`` or less, where K has
-    a smaller rank: "rkhs" and "sample" ignore eigenvalues of K not above ``cutoff`` times the largest.
+    Returns the eigenvalues (p,), descending, and A (n, p) with fixed signs. p is ``n_components``, or less if K has a
+    smaller rank: "rkhs" and "sample" ignore eigenvalues of K up to ``cutoff`` times the largest.
     """
     if constraint == "coef":
         return generalized_eigh(kernel @ operator.apply(kernel), None, min(n_components, len(kernel)), "largest")
@@ -53,7 +52,7 @@ def margin_step(
 
 
 def smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
-    """Rotate each eigenspace so that the form diag(norms) is diagonal and ascending on it."""
+    """Rotate the basis of each eigenspace so that the form diag(norms) is diagonal and ascending on it."""
     gaps = np.diff(values) < -_TIED * np.abs(values).max()
     for group in np.split(np.arange(len(values)), np.flatnonzero(gaps) + 1):
         if len(group) > 1:
@@ -69,7 +68,7 @@ def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
 
 
 def checked_trace_ratio(between: float, within: float) -> float:
-    """Divide the traces of the scatters; raise `NotApplicable` if that within classes is zero."""
+    """Return ``between / within``, two traces; raise `NotApplicable` if the within-class trace is zero."""
     if not within > 1e-14 * abs(between):
         raise NotApplicable(
             "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"
@@ -78,7 +77,7 @@ def checked_trace_ratio(between: float, within: float) -> float:
 
 
 def check_not_constant(kernel: Array) -> None:
-    """Raise `NotApplicable` for a kernel that is constant over the samples."""
+    """Check that the kernel is not constant over the samples; raise `NotApplicable` otherwise."""
     centred = total_laplacian(len(kernel)).apply(kernel)
     if not np.abs(centred).max() > 10 * len(kernel) * np.finfo(np.float64).eps * np.abs(kernel).max():
         raise NotApplicable(
@@ -88,7 +87,7 @@ def check_not_constant(kernel: Array) -> None:
 
 
 def check_columns(coefficients: Array, n_components: int | None) -> None:
-    """Raise `NotApplicable` for fewer columns than ``n_components``; with None, one column is enough."""
+    """Check that there are ``n_components`` columns, or one if None; raise `NotApplicable` otherwise."""
     rank = coefficients.shape[1]
     if rank == 0 or (n_components is not None and rank < n_components):
         raise NotApplicable(

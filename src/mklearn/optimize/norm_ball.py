@@ -1,7 +1,7 @@
-"""First- and second-order models of a concave nondecreasing function of kernel weights, maximised over a norm ball.
+"""Maximisation of first- and second-order models of a concave nondecreasing function over a norm ball.
 
-The feasible set is t >= 0, ||t||_p <= radius. p = 1 is the simplex, whose maximisers have exact zeros; p = infinity
-makes the weights equal.
+The variables t are kernel weights, and the feasible set is t >= 0, ||t||_p <= radius. For p = 1 it is the simplex, and
+maximisers have exact zeros; p = infinity makes the weights equal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def equal_weight_radius(n_kernels: int, p: float) -> float:
 
 
 def tangent_maximiser(gradient: Array, radius: float, p: float) -> Array:
-    """Maximise g't over t >= 0, ||t||_p <= radius: t_m is proportional to g_m^(q - 1), 1/p + 1/q = 1."""
+    """Maximise g't over t >= 0, ||t||_p <= radius: t_m is proportional to g_m^(q - 1) with 1/p + 1/q = 1."""
     nonnegative = np.maximum(gradient, 0.0)
     largest = nonnegative.max()
     if not largest > 0:
@@ -36,7 +36,7 @@ def tangent_maximiser(gradient: Array, radius: float, p: float) -> Array:
 
 
 def on_sphere(theta: Array, radius: float, p: float) -> Array:
-    """Scale theta to ||theta||_p = radius; this does not decrease F."""
+    """Scale theta to ||theta||_p = radius, which does not decrease a nondecreasing function."""
     size = float(np.linalg.norm(theta, p))
     return theta * (radius / size) if size > 0 else on_sphere(theta / theta.max(), radius, p)  # powers may underflow
 
@@ -44,8 +44,8 @@ def on_sphere(theta: Array, radius: float, p: float) -> Array:
 def model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float, radius: float, p: float) -> Array:
     """Maximise g'd + d'Hd/2, d = t - theta, over the feasible set by a primal-dual interior-point method.
 
-    The variables are x = t/radius with x >= 0 (multipliers z) and sum x^p + s = 1, s >= 0 (multiplier nu). Units of the
-    duality gap keep the method as accurate near the end as at the start.
+    The variables are x = t/radius with x >= 0 (multipliers z) and sum x^p + s = 1, s >= 0 (multiplier nu). The
+    objective is divided by ``scale``, the duality gap, which keeps the accuracy constant as the gap shrinks.
     """
     if np.isinf(p):
         return np.full(len(theta), radius)
@@ -78,12 +78,12 @@ def model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float,
         length = min(1.0, 0.995 * float(np.min(-values[falling] / changes[falling], initial=np.inf)))
         x, z, s, nu = x + length * dx, z + length * dz, s + length * ds, nu + length * dnu
     if p == 1:
-        x = np.where(x < z, 0.0, x)  # x z is at rounding: the weight is 0 where the multiplier is larger
+        x = np.where(x < z, 0.0, x)  # x z is below rounding: the weight is 0 if the multiplier is larger
     if not x.any():
         return theta
     return on_sphere(x * radius, radius, p)
 
 
 def tangent_gap(gradient: Array, theta: Array, radius: float, p: float) -> float:
-    """Return how much the tangent at theta grows to its maximum: an upper bound of what a concave function can gain."""
+    """Return the largest gain of the tangent at theta, an upper bound for the gain of a concave function."""
     return max(float(gradient @ (tangent_maximiser(gradient, radius, p) - theta)), 0.0)

@@ -1,21 +1,24 @@
-"""The matrix pencil (S, S') of `kernel_weights`: checked, scaled and whitened once for every method.
+"""Matrix pencil (S, S') of `kernel_weights`: checked, scaled and whitened once for every method.
 
-All methods work in unit-diagonal coordinates, where S'_mm = 1. Rescaled kernels c_m K_m change S into DSD but not these
-coordinates. Every method is therefore equivariant (beta_m becomes beta_m / c_m), and tolerances are relative.
+All methods work in unit-diagonal coordinates, where S'_mm = 1. Rescaling the kernels to c_m K_m does not change the
+pencil in these coordinates. Every method is therefore equivariant (beta_m becomes beta_m / c_m), and tolerances are
+relative.
 
-It is minimised over b >= 0 exactly by enumerating supports, and locally for many kernels.
+The ratio b'Sb / b'S'b is minimised over b >= 0, exactly by enumerating supports, and locally for many kernels.
 
 Theorem. Let S' be positive definite. A minimiser b of smallest support J is the eigenvector of the smallest eigenvalue
 of the sub-pencil (S_JJ, S'_JJ); this eigenvalue is simple and the eigenvector positive.
 
 Proof. b_J lies inside the orthant of R^J, so the ratio is stationary and locally minimal there: Z = S_JJ - r S'_JJ has
 Z b_J = 0 and v'Zv >= 0 on the hyperplane v'S'_JJ b_J = 0, hence everywhere, and r is the smallest eigenvalue. If it
-were multiple, one could move along a second eigenvector at the same ratio until an entry vanishes: a smaller support.
+were multiple, one could move along a second eigenvector at the same ratio until an entry vanishes, which gives a
+smaller support.
 
-So the smallest eigenvectors of one sign of the 2^m - 1 sub-pencils are the candidates. Most supports are pruned:
-smallest eigenvalues of sub-pencils are never below those of the pencils that contain them (interlacing). A support
-whose eigenvalue is not below the best known ratio is therefore closed with all its subsets. So is one whose eigenvector
-has one sign, as its ratio is its eigenvalue. Supports are processed by decreasing size, all of a size at once.
+So the candidates are the smallest eigenvectors of the 2^m - 1 sub-pencils that have one sign. Most supports are pruned:
+the smallest eigenvalue of a sub-pencil is never below that of a pencil containing it (interlacing). A support whose
+eigenvalue is not below the best known ratio is therefore discarded with all its subsets. The same holds for a support
+whose eigenvector has one sign, because its ratio is its eigenvalue. Supports are processed by decreasing size, all
+supports of one size at once.
 """
 
 from __future__ import annotations
@@ -34,29 +37,30 @@ from mklearn.optimize.eigen import fix_signs
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
 
-# A kernel is zero under the second graph when S'_mm, relative to the largest entry, is below the first number, or when
-# S'_mm and all |S'_mn| are below the second. A constant kernel leaves rounding errors of one size in its whole row,
-# about 1e-16 of what was subtracted; a kernel that is only small, by a factor c, has S'_mm of order c^2, S'_mn of c.
+# A kernel is zero under the second graph if S'_mm, relative to the largest entry, is below the first number, or if
+# S'_mm and all |S'_mn| are below the second. The row of a constant kernel holds rounding errors of equal size. A kernel
+# that is only scaled by a small factor c has S'_mm of order c^2 and S'_mn of order c.
 _ZERO_KERNEL = 1e-24
 _ZERO_ROW = 1e-12
 # If the smallest eigenvalue of the unit-diagonal S' is below this, both matrices get the ridge.
 _RIDGE = 1e-10
-# S' with an eigenvalue below minus this is indefinite, not only rounded; by the precision of the input.
+# S' with an eigenvalue below minus this is indefinite beyond rounding, for each precision of the input.
 _INDEFINITE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}
-# Entries of an eigenvector above -_SIGN times the largest count as 0: clipping them changes the ratio by the square.
+# Negative entries of an eigenvector down to -_SIGN times the largest count as 0: clipping them changes the ratio only
+# to second order.
 _SIGN = 1e-9
-# Smallest relative distance of two eigenvalues, and largest relative difference of two equal rows.
+# Relative difference below which two eigenvalues, or two rows, count as equal.
 _MULTIPLE = 1e-10
 _DUPLICATE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Pencil:
-    """S and S' in unit-diagonal coordinates, with the spectrum of the pair.
+    """Matrices S and S' in unit-diagonal coordinates, with the spectrum of the pair.
 
-    R and R' are positive definite: for a singular S', a ridge times the largest S_mm and the ridge are added to the
-    diagonals. A direction in the null space of both matrices then has the ratio of the worst single kernel and is never
-    a solution.
+    R and R' are S and S' with a ridge if S' is singular: the ridge is added to the diagonal of S', and the ridge times
+    the largest S_mm to the diagonal of S. A direction in the null space of both matrices then has the ratio of the
+    worst single kernel and is never a solution.
     """
 
     S: Floats  # (m, m)
@@ -75,14 +79,14 @@ class Pencil:
 
     @property
     def lowest(self) -> float:
-        """The smallest generalised eigenvalue: a lower bound of the ratio over weights of any sign."""
+        """Smallest generalised eigenvalue, a lower bound of the ratio over weights of any sign."""
         return float(self.eigenvalues[0])
 
     @property
     def size(self) -> float:
-        """The scale of the ratios: the larger of the smallest eigenvalue and the ratios of single kernels.
+        """Scale of the ratios: the largest among the smallest eigenvalue and the ratios of single kernels.
 
-        The largest eigenvalue is no scale, as it is unbounded where S' is nearly singular.
+        The largest eigenvalue does not serve as a scale, because it is unbounded if S' is nearly singular.
         """
         return max(abs(float(self.eigenvalues[0])), float(np.abs(np.diag(self.S)).max()), np.finfo(float).tiny)
 
@@ -92,7 +96,7 @@ class Pencil:
         return self.m == 1 or bool(self.eigenvalues[1] - self.eigenvalues[0] > _MULTIPLE * self.size)
 
     def ratio(self, b: Floats) -> float:
-        """Compute b'Sb / b'S'b; infinite where the denominator is not positive."""
+        """Compute b'Sb / b'S'b; infinite if the denominator is not positive."""
         denominator = float(b @ self.S_prime @ b)
         return float(b @ self.S @ b) / denominator if denominator > 0 else np.inf
 
@@ -135,16 +139,16 @@ def one_signed(vectors: Floats) -> NDArray[np.bool_]:
 class Reduction:
     """Conversion of a solution in the coordinates of a pencil to weights of all M kernels."""
 
-    members: Integers  # (M,), the position in the pencil of each kernel, -1 for one that is zero under the second graph
-    factors: Floats  # (M,), 1 / sqrt(S'_mm), 0 for a kernel that is zero
+    members: Integers  # (M,), position of each kernel in the pencil; -1 if it is zero under the second graph
+    factors: Floats  # (M,), 1 / sqrt(S'_mm); 0 for such a kernel
 
     @property
     def zero(self) -> Integers:
-        """The kernels that are zero under the second graph."""
+        """Positions of the kernels that are zero under the second graph."""
         return np.flatnonzero(self.members < 0)
 
     def weights(self, b: Floats) -> Floats:
-        """Return the weights of all kernels, sum 1; equal kernels share theirs, those that are zero have exactly 0."""
+        """Return the weights of all kernels, sum 1: equal kernels share a weight, zero kernels get exactly 0."""
         counts = np.bincount(self.members[self.members >= 0])
         # Dividing in two steps avoids overflow when the kernels' scales differ much.
         scaled = (b / counts)[self.members] * (self.factors / self.factors.max())
@@ -154,7 +158,7 @@ class Reduction:
 def prepare(S: ArrayLike, S_prime: ArrayLike, *, merge_equal: bool = True) -> tuple[Pencil, Reduction]:
     """Check a pair (S, S') and build its pencil in unit-diagonal coordinates, without the kernels that are zero.
 
-    With ``merge_equal`` kernels that are equal up to scale count as one. Errors as in `kernel_weights`.
+    With ``merge_equal``, kernels that are equal up to scale count as one. Errors are as in `kernel_weights`.
     """
     full, full_prime = _symmetric(S, "S"), _symmetric(S_prime, "S_prime")
     same_shape(full, full_prime)
@@ -191,7 +195,7 @@ def prepare(S: ArrayLike, S_prime: ArrayLike, *, merge_equal: bool = True) -> tu
 
 
 def _first_equal(S: Floats, S_prime: Floats) -> Integers:
-    """Return for each kernel the first one, usually itself, whose rows of S and S' are equal to rounding."""
+    """Return, for each kernel, the first kernel whose rows of S and S' are equal up to rounding, usually itself."""
     m = len(S)
     size = np.abs(S).max()
     close = (S_prime >= 1.0 - _DUPLICATE) & (np.abs(S - np.diag(S)) <= _DUPLICATE * size)
@@ -213,14 +217,14 @@ def _symmetric(matrix: ArrayLike, name: str) -> Floats:
     return symmetrized(array.astype(np.float64, copy=False))
 
 
-#: All supports are enumerated up to this number of kernels.
+#: Largest number of kernels for which all supports are enumerated.
 ENUMERATION_LIMIT = 14
 
 _MAX_STEPS = 500
 
 
 def enumerate_supports(pencil: Pencil) -> Floats:
-    """Find the global minimiser in unit-diagonal coordinates, shape (m,), with exact zeros off its support.
+    """Compute the global minimiser in unit-diagonal coordinates, shape (m,), with exact zeros off its support.
 
     If several minimisers exist, one is returned; if all ratios are equal, the one with equal entries.
     """
@@ -242,7 +246,7 @@ def enumerate_supports(pencil: Pencil) -> Floats:
             best = candidates[np.argmin(values[candidates])]
             trial = np.zeros(m)
             trial[members[best]] = np.maximum(vectors[best], 0)
-            # The ratio of the given matrices: the eigenvalue can differ by the ridge or by rounding.
+            # Use the ratio of the given matrices: the eigenvalue can differ by the ridge or by rounding.
             ratio = pencil.ratio(trial)
             if ratio < value - slack:
                 b, value = trial, ratio
@@ -251,13 +255,13 @@ def enumerate_supports(pencil: Pencil) -> Floats:
 
 
 def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
-    """Find a local minimiser by nonnegative inverse iteration, the best one over all starts.
+    """Compute the best local minimiser found by nonnegative inverse iteration from all starts.
 
     An iteration is the nonnegative least-squares problem ``b <- argmin_{b >= 0} b'Tb - 2 b_k'S'b`` with
     ``T = S - sigma S'`` positive definite, sigma slightly below the smallest eigenvalue. At its solution
-    ``b'Tb = b_k'S'b = c`` with c >= (b_k'S'b_k)^2 / b_k'Tb_k, the value of the best multiple of b_k. With
-    c^2 <= b_k'S'b_k b'S'b (Cauchy), the ratio of T to S', hence that of S, never increases. At the end, the eigenvector
-    of the support replaces the iterate if it has one sign. The starts, as rows, are nonnegative and not zero.
+    ``b'Tb = b_k'S'b = c`` with c >= (b_k'S'b_k)^2 / b_k'Tb_k, the value at the best multiple of b_k. Since
+    c^2 <= b_k'S'b_k b'S'b (Cauchy), neither b'Tb / b'S'b nor b'Sb / b'S'b ever increases. At the end, the eigenvector
+    of the support replaces the iterate if it has one sign. The rows of ``starts`` are nonnegative and not zero.
     """
     from scipy.optimize import nnls
 
@@ -285,21 +289,24 @@ def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
 
 
 def default_starts(pencil: Pencil) -> Floats:
-    """Return equal entries, each kernel alone, and both signs of the smallest eigenvector, clipped: (m + 2 or 3, m)."""
+    """Return the starts as rows, (m + 2 or m + 3, m).
+
+    They are equal entries, each single kernel, and the smallest eigenvector with both signs, clipped at 0.
+    """
     rows = [np.ones((1, pencil.m)), np.eye(pencil.m)]
     rows += [np.maximum(side, 0)[None] for side in (pencil.vector, -pencil.vector) if (side > 0).any()]
     return np.concatenate(rows)
 
 
 def best_start(pencil: Pencil, starts: Floats) -> tuple[Floats, float]:
-    """Return the start of smallest ratio, the first of those that are equal up to rounding, and its ratio."""
+    """Return the start with the smallest ratio, and this ratio; the first start wins ties up to rounding."""
     ratios = np.array([pencil.ratio(b) for b in starts])
     best = int(np.argmax(ratios <= ratios.min() + 8 * np.finfo(float).eps * pencil.size))
     return starts[best], float(ratios[best])
 
 
 def polish(pencil: Pencil, b: Floats) -> Floats:
-    """Replace b by the smallest eigenvector of its support if that has one sign and no larger ratio."""
+    """Replace b by the smallest eigenvector on its support if that eigenvector has one sign and no larger ratio."""
     support = np.flatnonzero(b > 1e-9 * b.max())
     _, vectors = _smallest_eigenpairs(pencil, support[None])
     if not one_signed(vectors)[0]:
@@ -310,7 +317,7 @@ def polish(pencil: Pencil, b: Floats) -> Floats:
 
 
 def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Floats]:
-    """Compute smallest eigenvalue (k,) and oriented eigenvector (k, size) of each sub-pencil; members is (k, size)."""
+    """Compute the smallest eigenvalues (k,) and oriented eigenvectors (k, size) of the sub-pencils in ``members``."""
     rows, columns = members[:, :, None], members[:, None, :]
     inverse = np.linalg.inv(np.linalg.cholesky(pencil.R_prime[rows, columns]))
     reduced = inverse @ pencil.R[rows, columns] @ inverse.swapaxes(1, 2)
@@ -320,9 +327,9 @@ def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Flo
 
 
 def _upper_cholesky(T: Floats) -> Floats:
-    """Return F with F'F = T for a T that is positive definite up to rounding, with the smallest ridge that suffices.
+    """Return F with F'F = T, which is positive definite up to rounding; add the smallest sufficient ridge to T.
 
-    A ridge invalidates the monotony argument but not the result: only steps that lower the ratio are taken.
+    With a ridge the ratio might increase, so only steps that lower it are taken.
     """
     top = np.abs(np.diag(T)).max()
     for ridge in (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-8):

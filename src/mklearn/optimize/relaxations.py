@@ -4,8 +4,8 @@ Both replace bb' by a matrix B. Each is stated in the coordinates where its solv
 MKL-DR's program is whitened by the generalised eigenvectors, B = V Y V' with V'S'V = I: a congruence that changes
 neither feasible set, optimum nor central path. The doubly nonnegative program constrains the entries of B, and the
 whitener of nearly dependent kernels (a grid of bandwidths) would scale these constraints badly. It stays in
-unit-diagonal coordinates; its objective is shifted by the smallest eigenvalue and divided by the distance from there to
-a known ratio.
+unit-diagonal coordinates. Its objective is shifted by the smallest eigenvalue and divided by the difference between a
+known ratio and this eigenvalue.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from mklearn.optimize.solvers import available_solvers, resolve_solver
 
 Floats = NDArray[np.floating]
 
-# Size of the matrix variable up to which CVXPY keeps a program's translation. For larger ones it gains nothing: the
-# solution takes longer. From 1000 parameters on CVXPY 1.9 has another way to translate, which fails on these programs.
+# Largest matrix variable for which CVXPY caches the compiled program. For larger ones the solution dominates the time.
+# From 1000 parameters on, CVXPY 1.9 compiles in another way, which fails on these programs.
 _TRANSLATED_ONCE = 20
 
 
@@ -50,8 +50,8 @@ def literal_sdp(pencil: Pencil, solver: str) -> LiteralSolution:
 
     beta enters neither objective nor equality, and beta = 0 is feasible for every B. The value is therefore the
     smallest generalised eigenvalue, whatever the signs of its eigenvector u. If u has one sign, every t u with
-    0 <= t <= 1 is an optimal beta; otherwise only 0 is, and an interior-point method returns the point where its
-    barrier stopped.
+    0 <= t <= 1 is an optimal beta. Otherwise only beta = 0 is optimal, and an interior-point method returns the point
+    of the central path at which it stopped.
     """
     # Both forms are diagonal in the basis of generalised eigenvectors. Directions of very large eigenvalues (S' nearly
     # singular) are shortened, so that no coefficient is far above 1.
@@ -72,7 +72,7 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Float
 
     ``min tr(SB)  s.t.  tr(S'B) = 1,  B positive semidefinite,  B >= 0 entry by entry.``
 
-    It is exact for up to four kernels, where every such B is a sum of bb' with b >= 0. N >= 0, (m, m), are the
+    It is exact for up to four kernels: then every such B is a sum of bb' with b >= 0. N >= 0 (m, m) holds the
     multipliers of B >= 0. ``upper``, the ratio of a known b >= 0, sets the unit of the objective.
     """
     m = pencil.m
@@ -92,10 +92,11 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Float
 def certified_bound(pencil: Pencil, multipliers: Floats, b: Floats) -> float:
     """Compute a lower bound of the ratio from multipliers N, valid for any accuracy of the solver.
 
-    For every N >= 0 (entry by entry) ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for all b >= 0; it is tight for
-    the multipliers of `doubly_nonnegative`. The best of three bounds is returned: for N, for N = 0, and for N corrected
-    for the solver's rounding. For an optimal b (of support J) and a tight relaxation ``(S - value S' - N) b = 0``, so
-    N_JJ = 0 and ``N_iJ b_J = ((S - value S') b)_i >= 0`` for i outside J: the rows of N are rescaled to satisfy this.
+    For every N >= 0 (entry by entry), ``lambda_min(S - N, S')`` is a lower bound of b'Sb / b'S'b for all b >= 0. It is
+    tight for the exact multipliers of `doubly_nonnegative`. The function returns the best of three bounds: for N, for
+    N = 0, and for N corrected for the solver's rounding. For an optimal b with support J and a tight relaxation,
+    ``(S - value S' - N) b = 0``, so N_JJ = 0 and ``N_iJ b_J = ((S - value S') b)_i >= 0`` for i outside J; the
+    correction rescales the rows of N accordingly.
     """
     support = b > 0
     slack = np.maximum((pencil.R - pencil.ratio(b) * pencil.R_prime) @ b, 0)
@@ -115,23 +116,23 @@ def _copositive_bound(pencil: Pencil, N: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """A semidefinite program whose data are parameters: CVXPY translates it once, not in every step."""
+    """Semidefinite program whose data are parameters, so that CVXPY compiles it only once."""
 
     problem: Any
     variable: Any
 
     def solve(self, solver: str, **data: Floats) -> tuple[float, str, bool]:
-        """Solve for these data, from no earlier solution; return the value, the solver and whether it is accurate."""
+        """Solve for these data without a warm start; return value, solver name and whether the solution is accurate."""
         for name, parameter in self.problem.param_dict.items():
             parameter.value = data[name]
         used, accurate = _solve(self.problem, solver)
         return float(self.problem.value), used, accurate
 
 
-# Programs are kept for each thread: CVXPY's problems hold the data and the solution of the call that is running.
+# Programs are cached per thread, because a CVXPY problem holds the data and the solution of the current call.
 @lru_cache(maxsize=16)
 def _literal_program(m: int, thread: int) -> _Program:
-    """State the program of `literal_sdp` for m kernels."""
+    """Build the program of `literal_sdp` for m kernels."""
     require("cvxpy")
     import cvxpy as cp
 
@@ -145,7 +146,7 @@ def _literal_program(m: int, thread: int) -> _Program:
 
 @lru_cache(maxsize=16)
 def _doubly_nonnegative_program(m: int, thread: int) -> _Program:
-    """State the program of `doubly_nonnegative` for m kernels; its second constraint is B >= 0."""
+    """Build the program of `doubly_nonnegative` for m kernels; its second constraint is B >= 0."""
     require("cvxpy")
     import cvxpy as cp
 
@@ -156,7 +157,7 @@ def _doubly_nonnegative_program(m: int, thread: int) -> _Program:
 
 
 def _solve(problem: Any, solver: str) -> tuple[str, bool]:
-    """Solve the problem; return the solver used and whether it is accurate. "auto" tries the next solver on failure."""
+    """Solve the problem; return the solver and whether it was accurate. "auto" tries the next solver on failure."""
     resolved = resolve_solver(solver)
     names = available_solvers() if solver.lower() == "auto" else [resolved]
     anew = problem.variables()[0].shape[0] > _TRANSLATED_ONCE
@@ -166,7 +167,7 @@ def _solve(problem: Any, solver: str) -> tuple[str, bool]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "Solution may be inaccurate" is reported as a status
                 problem.solve(solver=name, warm_start=False, ignore_dpp=anew)
-        except Exception as error:  # solvers raise their own classes (mosek.Error is no cvxpy.SolverError)
+        except Exception as error:  # solvers raise their own classes (mosek.Error is not a cvxpy.SolverError)
             failures.append(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")
             continue
         values = [v.value for v in problem.variables()]

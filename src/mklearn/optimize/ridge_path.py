@@ -1,14 +1,15 @@
-"""Kernel ridge regression for several ridges at once, with the outputs of refits without each sample or group.
+"""Kernel ridge regression for several ridges at once, with outputs refitted without each sample or group.
 
 With sample weights w, shares p = w / sum w, S = diag(w)^(1/2), u = S1 / |S1| and the centred kernel
 ``K_c = (I - 1p') K (I - p1')``, the ridge regression of targets Y with an unpenalised intercept is
 
     f(x) = k(x)'A + b,    A = S (M + lambda I)^-1 S (Y - 1p'Y),    M = S K_c S,    b = (Y - KA)'p.
 
-Its residuals are ``S (Y - f) = R S Y`` with ``R = lambda (M + lambda I)^-1 - uu'``. By one eigendecomposition all
-ridges share the O(n^3), and the outputs without each sample or group follow from the diagonal or the blocks of R
-(`mklearn.optimize.left_out`). Decomposed is ``M + tr(M) uu' = V diag(mu) V'``: Mu = 0, and the other small eigenvalues
-of M are then not mixed up with this one. ``R = lambda V diag(mu + lambda)^-1 V' - lambda / (tr(M) + lambda) uu'``.
+Its residuals are ``S (Y - f) = R S Y`` with ``R = lambda (M + lambda I)^-1 - uu'``. All ridges share one
+eigendecomposition, O(n^3). The outputs without each sample or group follow from the diagonal or the blocks of R
+(`mklearn.optimize.left_out`). The decomposed matrix is ``M + tr(M) uu' = V diag(mu) V'``: since Mu = 0, the added term
+separates u from the other eigenvectors of small eigenvalue. Then
+``R = lambda V diag(mu + lambda)^-1 V' - lambda / (tr(M) + lambda) uu'``.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from mklearn.errors import DataError
 from mklearn.optimize.left_out import LeftOut
 
 Array = NDArray[np.floating[Any]]
-# Ridges are chosen from those that exceed the most negative eigenvalue of M by this factor.
+# Valid ridges exceed the absolute value of the most negative eigenvalue of M by this factor.
 _MARGIN = 2.0
-# Errors that differ by less, relatively, are equal: the larger ridge is taken.
+# Relative difference below which two errors tie; the larger ridge is then chosen.
 _EQUAL = 1e-9
 
 
@@ -36,12 +37,12 @@ _EQUAL = 1e-9
 class RidgePath:
     """Result of `ridge_path`."""
 
-    ridge: Array  # (c,), the lambda of the smallest error, of all targets together or of each
-    ridges: Array  # (n_ridges,), all lambdas, ascending, without those that M is too indefinite for
-    errors: Array  # (n_ridges, c), weighted mean squared error of the left-out outputs for each of them and each target
+    ridge: Array  # (c,), the lambda with the smallest error, over all targets together or for each target
+    ridges: Array  # (n_ridges,), valid lambdas, ascending: an indefinite M excludes the smallest ones
+    errors: Array  # (n_ridges, c), weighted mean squared error of the left-out outputs, by ridge and target
     coefficients: Array  # (n, c), A
     intercept: Array  # (c,), b
-    left_out: Array  # (n, c), output for each sample of the fit without it, or without its group
+    left_out: Array  # (n, c), output for each sample from the fit without it, or without its group
 
 
 def ridge_path(
@@ -53,16 +54,16 @@ def ridge_path(
     groups: ArrayLike | None = None,
     each_target: bool = False,
 ) -> RidgePath:
-    """Fit kernel ridge regression of targets Y (n, c) with the ridge of the smallest left-out error.
+    """Fit kernel ridge regression of targets Y (n, c) with the ridge that has the smallest left-out error.
 
-    K, (n, n), is symmetric, centred or not, and not modified. Ties go to the larger ridge; with
-    ``each_target`` each target has one of its own. A sample of weight 2 counts as two equal ones, which are left out
-    together, as the samples of a group are.
+    K (n, n) is symmetric, centred or not, and not modified. Ties go to the larger ridge. With ``each_target``, each
+    target has its own ridge. A sample of weight 2 counts as two equal ones, which are left out together. The samples of
+    a group are also left out together.
 
     Raises
     ------
     DataError
-        M has an eigenvalue below minus half of the largest ridge, or groups that do not fit.
+        M has an eigenvalue below minus half of the largest ridge, or ``groups`` are invalid.
     NotApplicable
         All samples are in one group.
 
@@ -90,7 +91,7 @@ def ridge_path(
         errors.append(left_out.solve(blocks, V @ (kept[:, None] * projected)))
     squares, ridge, own = _smallest(usable, errors, weights, each_target)
     coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
-    # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
+    # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
     coefficients -= shares[:, None] * coefficients.sum(axis=0)
     return RidgePath(ridge, usable, squares, coefficients, mean - rows @ coefficients, Y - own / root[:, None])
 
@@ -104,9 +105,9 @@ def feature_ridge_path(
     groups: ArrayLike | None = None,
     each_target: bool = False,
 ) -> RidgePath:
-    """Compute `ridge_path` of the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
+    """Compute `ridge_path` for the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
 
-    The coefficients, (q, c), are of the features: ``f(x) = F(x)'A + b``.
+    The coefficients A (q, c) multiply the features: ``f(x) = F(x)'A + b``.
     """
     left_out, (weights, root, shares, u) = LeftOut(len(F), groups), _weighting(len(F), sample_weight)
     mean, mean_output = shares @ F, shares @ Y
@@ -128,20 +129,23 @@ def feature_ridge_path(
 
 
 def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:
-    """Return the weights w, the diagonal of S, the shares p and u, (n,) each."""
+    """Return the weights w, the diagonal of S, the shares p and the unit vector u, each of shape (n,)."""
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     root = np.sqrt(weights)
     return weights, root, weights / weights.sum(), root / np.linalg.norm(root)
 
 
 def best_ridges(errors: Array) -> NDArray[np.intp]:
-    """Return the position of the ridge of the smallest error, (n_ridges, c), for each target; the largest of equals."""
+    """Return, for each target, the position of the ridge with the smallest error; ties go to the largest ridge.
+
+    ``errors`` has shape (n_ridges, c).
+    """
     equal = errors <= errors.min(axis=0) * (1.0 + _EQUAL)
     return len(errors) - 1 - np.argmax(equal[::-1], axis=0)
 
 
 def _smallest(ridges: Array, errors: list[Array], weights: Array, each_target: bool) -> tuple[Array, Array, Array]:
-    """Return the mean squares of left-out errors, the ridge of the smallest for each target, (c,), and its errors."""
+    """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge."""
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
     best = best_ridges(compared)
@@ -163,7 +167,7 @@ def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Arr
 
 
 def _usable(ridges: Array, smallest: float) -> Array:
-    """Return the ridges that an indefinite kernel allows."""
+    """Return the ridges that are valid for an indefinite kernel."""
     usable = ridges[ridges > -_MARGIN * smallest]
     if not len(usable):
         raise DataError(
