@@ -1,1 +1,1 @@
-"""Code that estimators share: validation, kernel input, landmark features, folds, statistics."""
+"""Code shared by estimators: validation, kernel input, landmark features, folds, statistics."""

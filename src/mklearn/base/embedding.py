@@ -1,4 +1,4 @@
-"""Base of the estimators that embed samples, and predict the labels of the nearest training samples."""
+"""Base class of embeddings that predict the label of the nearest training sample."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of embeddings: a sample has the label of the nearest training sample in the embedding.
+    """Base class of embeddings that predict by the nearest training sample in the embedding.
 
-    All components count, and nearest is by Euclidean distance, as in the papers' experiments and as with
-    ``KNeighborsClassifier(1)`` behind the embedding in a `Pipeline`. The cosine about the mean, a study's other rule,
-    is about as good with many components; with one it is a sign, and is replaced by this rule.
+    All components are used, with the Euclidean distance, as in the papers' experiments and as with
+    ``KNeighborsClassifier(1)`` after the embedding in a `Pipeline`. The alternative in studies, the cosine about the
+    mean, is about as accurate with many components. With one component it is only a sign, and this rule replaces it.
 
     A subclass implements `_project`, and ``fit``, which calls `_checked_labels` and sets ``embedding_``.
     """
@@ -47,12 +47,12 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         DataError
-            X has another number of features than in ``fit``, or is not finite.
+            X is not finite, or its number of features differs from ``fit``.
         """
         return self._project(X)
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
-        """Fit, and return the embedded training samples, `embedding_`."""
+        """Fit the embedding and return the embedded training samples, `embedding_`."""
         embedded: NDArray[np.floating] = self.fit(X, y, **fit_params).embedding_
         return embedded
 
@@ -62,9 +62,9 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         NotApplicable
-            An unsupervised method that was fitted without labels.
+            An unsupervised method was fitted without labels.
         DataError
-            As for ``transform``; labels of an unsupervised method, which ``fit`` ignores, that are malformed.
+            As for ``transform``; or malformed labels of an unsupervised method, which ``fit`` does not check.
         """
         check_is_fitted(self)
         if self._training_labels is None:
@@ -77,8 +77,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @aligned
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Compute the accuracy of `predict`; labels of shape (m,)."""
-        from sklearn.metrics import accuracy_score  # here: it imports a hundred modules that no fit needs
+        """Compute the accuracy of `predict` for labels `y` of shape (m,)."""
+        from sklearn.metrics import accuracy_score  # imported here: it imports a hundred modules that no fit needs
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
@@ -92,15 +92,15 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
     def _project(self, X: Any) -> NDArray[np.floating]:
-        """Embed samples, as an array whatever output is asked for."""
+        """Embed samples, as an array regardless of the configured output type."""
         raise NotImplementedError
 
     def _labelled(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mark the training samples that have a label: all, but of a semi-supervised method."""
+        """Return a mask of the training samples with a label: all, unless the method is semi-supervised."""
         return np.ones(len(labels), dtype=bool)
 
     def _checked_labels(self, y: ArrayLike | None, n: int) -> NDArray[Any] | None:
-        """Check and keep the labels of n samples, and set ``classes_``; None for a method that ignores them."""
+        """Check and keep the labels of n samples, and set ``classes_``; return None if the method ignores labels."""
         if not self._needs_labels:
             self._keep_labels(y)
             return None
@@ -110,6 +110,6 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return labels
 
     def _keep_labels(self, y: ArrayLike | None) -> None:
-        """Keep a copy of the training samples' labels for `predict`; those that ``fit`` ignores are checked there."""
+        """Keep a copy of the training labels for `predict`, which checks them if ``fit`` ignores labels."""
         column: Any = y
         self._training_labels = copy.copy(column.to_numpy() if hasattr(column, "to_numpy") else y)

@@ -1,7 +1,7 @@
-"""Decorators of the methods of estimators: checked parameters, samples in one order, and threads of linear algebra.
+"""Decorators for estimator methods: parameter checks, order of samples, and number of BLAS threads.
 
-Threads of BLAS wait for each other in every product. Small products gain nothing by them, and beside other busy
-processes they wait for a processor each time: a fit of a fraction of a second then takes many seconds.
+BLAS threads wait for each other in every product. Small products gain nothing from them. On a busy machine each
+product also waits for free processors, and a fit that needs a fraction of a second takes many seconds.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import scipy.linalg  # noqa: F401  (its BLAS is one of the libraries that are found below)
+import scipy.linalg  # noqa: F401  (its BLAS has to be loaded before the search below)
 from sklearn.base import _fit_context
 from threadpoolctl import ThreadpoolController
 
 from mklearn.kernels.views import in_order_of
 
 FEWEST_SAMPLES = 3000
-"""From so many samples on, more threads pay (`tests/benchmarks/test_threads.py`)."""
+"""Smallest number of samples for which several threads pay off (`tests/benchmarks/test_threads.py`)."""
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_THREAD_LIMIT")
-# With their first numbers of threads. To find them takes milliseconds.
+# BLAS libraries with their initial numbers of threads, found once since the search takes milliseconds.
 _LIBRARIES = [(library, library.num_threads) for library in ThreadpoolController().lib_controllers]
 
 
 def few_threads(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a method of samples X to compute with one thread if they are few, unless the user has set a number.
+    """Decorate a method of samples X to use one BLAS thread if there are few samples.
 
-    A number is set by an environment variable, or by `threadpoolctl.threadpool_limits` to less than at the import of
-    mklearn.
+    A number of threads that the user has set is kept: by an environment variable, or by
+    `threadpoolctl.threadpool_limits` to less than at the import of mklearn.
     """
 
     @functools.wraps(method)
@@ -41,7 +41,7 @@ def few_threads(method: Callable[..., Any]) -> Callable[..., Any]:
         elif isinstance(X, list | tuple) and X and getattr(X[0], "ndim", 1) == 2:
             X = X[0]
         shape = getattr(X, "shape", None)
-        # 0 of what is no table, which the method refuses
+        # 0 if X is not a table: the method then raises an error
         n_samples = shape[0] if shape else len(X) if isinstance(X, list | tuple) else 0
         with contextlib.nullcontext() if n_samples >= FEWEST_SAMPLES else _one_thread():
             return method(self, *args, **kwargs)
@@ -65,7 +65,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of X and y: bring y, ``sample_weight`` and ``groups`` into the order of X's row labels.
+    """Decorate a function of X and y to reorder y, ``sample_weight`` and ``groups`` by the row labels of X.
 
     See `mklearn.kernels.views.in_order_of`.
     """
@@ -82,8 +82,8 @@ def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit``: check the parameters against ``_parameter_constraints`` first, and bring y into X's order.
+    """Decorate ``fit`` to check parameters against ``_parameter_constraints`` and to reorder y like X.
 
-    See `mklearn.base.fit_context.aligned`, and `mklearn.base.fit_context.few_threads` of its threads.
+    See `mklearn.base.fit_context.aligned` for the order and `mklearn.base.fit_context.few_threads` for the threads.
     """
     return few_threads(aligned(_fit_context(prefer_skip_nested_validation=True)(fit)))

@@ -1,4 +1,4 @@
-"""Folds of samples for cross-validation: of single samples, or of whole groups such as persons."""
+"""Folds for cross-validation that hold out single samples, or whole groups such as persons."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Labels = NDArray[np.intp]
 
 
 def default_splitter(estimator: Any, random_state: int) -> Any:
-    """Return the splitter of five folds, twice; they are stratified unless the estimator is a regressor."""
+    """Return a splitter of five folds with two repeats, stratified unless the estimator is a regressor."""
     from sklearn.base import is_regressor
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # here: takes a second
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # imported here: takes a second
 
     repeated = RepeatedKFold if is_regressor(estimator) else RepeatedStratifiedKFold
     return repeated(n_splits=5, n_repeats=2, random_state=random_state)
@@ -31,28 +31,27 @@ def inner_folds(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of any type that numpy can sort; or numbers, by ``target``, with the folds of :func:`number_folds`.
+        Labels of any type that NumPy can sort; with ``target="numbers"``, numbers for :func:`number_folds`.
     n_folds : int, at least 2, or "leave_one_out"
-        Folds wanted. The samples of a class are dealt out, each to the next fold: larger classes are spread evenly, and
-        of a class with no more samples than folds each fold leaves out one at most. Classes of one size begin at the
-        same fold, so that where they are equal in ``y`` they are equal in every training part: else ridges and machines
-        would prefer the larger ones, and choose by that. Fewer folds may be returned where no class has so many
-        samples.
+        Number of folds; fewer are returned if no class has that many samples. The samples of a class are dealt to the
+        folds in turn, so that large classes are spread evenly and a fold holds out at most one sample of a small class.
+        Classes of equal size in ``y`` start at the same fold, so that they also have equal size in every training part:
+        otherwise classifiers would prefer the larger ones, which would bias the choice of parameters.
     groups : array-like of shape (n,), optional
-        Whole groups are held out, by :func:`group_folds`: at most as many folds as the class with the fewest groups
-        has. "leave_one_out" leaves out as few groups as that allows.
+        Groups that are held out as a whole, by :func:`group_folds`. The number of folds is at most the smallest number
+        of groups of a class; "leave_one_out" uses that number.
 
     Returns
     -------
     folds : list of (train_idx, validation_idx)
-        Ascending positions in ``y``; the validation parts are disjoint and cover all of it.
+        Ascending positions in ``y``. The validation parts are disjoint and cover all samples.
 
     Raises
     ------
     DataError
-        ``n_folds`` below 2 or labels that are not one-dimensional.
+        ``n_folds`` is below 2, or labels are not one-dimensional.
     NotApplicable
-        Fewer than two classes, or a class with one sample (or group), which can't be both trained on and validated.
+        There are fewer than two classes, or a class has a single sample (or group), too few to train and validate.
     """
     labels = np.asarray(y)
     if labels.ndim != 1 or (n_folds != "leave_one_out" and n_folds < 2):
@@ -96,10 +95,10 @@ def _check_classes(classes: NDArray[Any], sizes: Labels) -> None:
 
 
 def number_folds(y: NDArray[np.float64], n_folds: int, rng: np.random.Generator) -> Labels:
-    """Deal samples into folds that each cover the range of their numbers (n,); return the fold of each, from 0.
+    """Assign samples to folds that each cover the range of the targets y, (n,); return the fold of each, from 0.
 
-    Of the samples in order of their number, equal ones shuffled, each ``n_folds`` go to different folds: sizes differ
-    by at most one. Raises `NotApplicable` for fewer samples than folds.
+    The samples are sorted by target, with ties shuffled, and each run of ``n_folds`` samples goes to different folds.
+    Fold sizes differ by at most one. Raises `NotApplicable` for fewer samples than folds.
     """
     n = len(y)
     if n < n_folds:
@@ -111,9 +110,9 @@ def number_folds(y: NDArray[np.float64], n_folds: int, rng: np.random.Generator)
 
 
 def _dealt(codes: Labels, sizes: Labels, n_folds: int, shuffled: Labels) -> Labels:
-    """Return the fold of each sample; the classes of one size have the same number of samples in a fold."""
+    """Return the fold of each sample; classes of equal size have equally many samples in each fold."""
     by_size, which = np.unique(sizes, return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum(by_size)])[which]  # a size begins where the one below it ended
+    starts = np.concatenate([[0], np.cumsum(by_size)])[which]  # start where the next smaller size ended
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
     within = np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     dealt = np.empty(codes.size, dtype=np.intp)
@@ -122,7 +121,7 @@ def _dealt(codes: Labels, sizes: Labels, n_folds: int, shuffled: Labels) -> Labe
 
 
 def groups_of_classes(y: ArrayLike, groups: ArrayLike) -> list[int]:
-    """Count the groups that each class has samples of, in the order of the sorted classes."""
+    """Return the number of groups with samples of each class, in the order of the sorted classes."""
     labels, names = np.asarray(y), np.asarray(groups)
     return [np.unique(names[labels == label]).size for label in np.unique(labels)]
 
@@ -130,28 +129,28 @@ def groups_of_classes(y: ArrayLike, groups: ArrayLike) -> list[int]:
 def group_folds(
     y: ArrayLike, groups: ArrayLike, n_folds: int, seed: int | None, classes: ArrayLike | None = None
 ) -> Folds:
-    """Split samples into folds that hold out whole groups and spread the classes evenly, as (train_idx, held_out_idx).
+    """Split samples into folds, (train_idx, held_out_idx), that hold out whole groups and spread the classes evenly.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels; or numbers (floats), over which groups are spread whatever they are.
+        Labels; or numbers (floats), which do not influence the folds.
     groups : array-like of shape (n,)
-        Group of each sample; its samples may be of several classes.
+        Group of each sample. The samples of a group may be of several classes.
     n_folds : int, at least 2
     seed : int or None
     classes : array-like of shape (c,), optional
-        Class names of labels 0..c-1, for messages.
+        Names of the classes 0, ..., c - 1, for messages.
 
     Raises
     ------
     NotApplicable
-        A class has fewer groups than there are folds, or a fold would have no sample.
+        A class has fewer groups than folds, or a fold would be empty.
 
     Notes
     -----
-    As scikit-learn's ``StratifiedGroupKFold`` does, each group goes to the fold that keeps the numbers
-    of samples per class most even. Positions ascend; the held-out parts are disjoint and cover all samples.
+    As in scikit-learn's ``StratifiedGroupKFold``, each group goes to the fold that keeps the class counts most even.
+    Positions ascend; the held-out parts are disjoint and cover all samples.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 

@@ -1,4 +1,4 @@
-"""Mixtures of kernels with equal and with learned weights, and the ridge regressions on them: functions of arrays."""
+"""Mixtures of kernels with equal and with learned weights, and ridge regressions on these mixtures."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from mklearn.optimize.left_out import smaller_error
 from mklearn.optimize.target_agreement import target_agreement
 
 Array = NDArray[np.floating[Any]]
-# Smallest ridge of the regression that the weights are learned with.
+# Smallest ridge of the regression that learns the kernel weights.
 _LEAST_RIDGE = 1.0
-# Largest rank of a kernel while few of many are chosen; all that follows takes the kernels themselves.
+# Largest rank of the approximate kernels from which a few are chosen; later steps use the exact kernels.
 _RANK_OF_CHOICE = 50
 
 
 @dataclass(eq=False)
 class Mixture:
-    """Combination of kernels that some regressions use."""
+    """Weighted sum of kernels that one or more regressions use."""
 
     shares: Array  # (n_kernels,), weights of the kernels at unit centred trace
-    users: NDArray[np.bool_]  # (2, c), whether the equal and the learned half use it, for each target
-    weights: Array = field(init=False)  # (n_kernels,), of the kernels as they are
-    donor_rows: Array = field(init=False)  # (n_views, n_donors, n), its kernels by view
+    users: NDArray[np.bool_]  # (2, c), whether the equal and the learned half of each target use it
+    weights: Array = field(init=False)  # (n_kernels,), weights of the unscaled kernels
+    donor_rows: Array = field(init=False)  # (n_views, n_donors, n), donors' rows of the sum of each view's kernels
 
     @property
     def columns(self) -> NDArray[np.intp]:
-        """Targets that it is used for."""
+        """Targets whose regressions use the mixture."""
         return np.flatnonzero(self.users.any(axis=0))
 
 
 def distinct_mixtures(
     shares: Array, sets: Sequence[NDArray[np.intp]], halves: Sequence[int], first: Array | None
 ) -> list[Mixture]:
-    """Return the mixtures that differ, for shares (n_sets, 2, n_kernels), targets of sets and halves in use.
+    """Return the distinct mixtures among shares, (n_sets, 2, n_kernels), of sets of targets and the halves in use.
 
-    The first mixture has the shares ``first``, unless None, even if no regression uses it.
+    If ``first`` is given, the first mixture has these shares, even if no regression uses it.
     """
     n_targets = sum(map(len, sets))
     mixtures = [] if first is None else [Mixture(first, np.zeros((2, n_targets), dtype=bool))]
@@ -63,23 +63,23 @@ def distinct_mixtures(
 
 
 class KernelMixer:
-    """Kernels among the samples of a problem at unit centred trace: their sum, parts for learning weights, mixtures.
+    """Mixer of the kernels among the samples of a problem, scaled to unit centred trace.
 
-    The trace is over the samples that have the kernel's view.
+    The trace is computed over the samples that have the kernel's view.
 
     Attributes
     ----------
     chosen : (n_chosen,) int array
-        Samples that weights are learned from, and that complete the views of others.
+        Positions of the samples from which weights are learned and missing views are completed.
     scales : (n_kernels,) array
-        One over the trace; 0 for kernels that are constant over the samples.
+        Inverse traces; 0 for kernels that are constant over the samples.
     parts : list of (n_chosen, n_chosen) arrays
-        Kernels among the chosen samples, not scaled.
+        Unscaled kernels among the chosen samples.
     completion : ViewCompletion or None
     base_shares : (n_kernels,) array or None
         Shares of the kernels in the sum that completes views.
     landmarks : int array or None
-        Positions of the samples among all samples of positive weight, if they are landmarks.
+        Positions of the samples among all samples of positive weight if they are landmarks, else None.
     """
 
     completion: ViewCompletion | None = None
@@ -99,7 +99,7 @@ class KernelMixer:
         self.chosen, self._passes, self.problem = chosen, passes, problem
         n, present = len(problem.rows), problem.present
         self._total, self.parts, scales = np.zeros((n, n)), list[NDArray[Any]](), []
-        # rows of the chosen samples in each view's sum; empty if views are not completed
+        # rows of the chosen samples in the sum of each view's kernels; empty if views are not completed
         self._rows = np.zeros((0 if present is None else present.shape[1], len(chosen), n))
         views = itertools.repeat(None) if present is None else source.view_numbers
         for view, K in zip(views, passes.every(), strict=False):
@@ -111,11 +111,11 @@ class KernelMixer:
             rows = kernel[chosen]
             if len(chosen) < n:
                 among = rows.take(chosen, axis=1)
-                if not source.is_centred:  # what centring leaves may be small beside the values
+                if not source.is_centred:  # the centred values may be much smaller than the values
                     among -= among.mean(axis=0)
                     among -= among.mean(axis=1)[:, None]
                 self.parts.append(among.astype(np.float32))
-            else:  # completed in place
+            else:  # copied if it is completed in place later
                 self.parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
             if scales[-1]:
                 add_kernel(self._total, scales[-1], kernel)
@@ -126,7 +126,7 @@ class KernelMixer:
             raise NotApplicable("all kernels are constant over the samples")
 
     def complete(self, used: NDArray[np.bool_]) -> None:
-        """Complete the parts of samples that lack views, by the sum of the kernels that are used at equal shares."""
+        """Complete the parts for samples that lack views, from the sum of the used kernels with equal shares."""
         if self.problem.present is None:
             return
         self.base_shares = base = used / used.sum()
@@ -137,23 +137,23 @@ class KernelMixer:
             self.completion.complete(view, part, of_donors=True)
 
     def mix(self, mixtures: Sequence[Mixture]) -> Iterator[tuple[Mixture, Array]]:
-        """Yield the mixtures that are used with their kernels, (n, n); set the weights and donor rows of all."""
+        """Yield each mixture in use with its kernel, (n, n); set the weights and donor rows of all mixtures."""
         self.parts = []
         for mixture in mixtures:
             own, mixture.weights = mixture.shares, mixture.shares * self.scales
-            if not mixture.users.any():  # it only completes views
+            if not mixture.users.any():  # the mixture only completes views
                 assert self.completion is not None
                 mixture.donor_rows = self._rows * self.completion.factors[:, None, None]
                 continue
             complete = self.completion is None or not self.completion.incomplete
-            # Where most kernels have one share the others are taken away from the sum of all.
+            # If all kernels in use have the same share, subtract the unused ones from the sum of all kernels.
             base = own.max() if complete and np.ptp(own[own > 0]) == 0 else 0.0
             K, mixture.donor_rows = self._total * base, self._rows * base
             self._add_kernels(K, mixture.donor_rows, (own - base) * self.scales)
             yield mixture, K
 
     def _add_kernels(self, total: Array, rows: Array, weights: Array) -> None:
-        """Add weighted kernels to a sum, completed view by view, and to the donors' rows, in place."""
+        """Add weighted kernels, completed view by view, to `total`, and to the donors' `rows`, in place."""
         incomplete = [] if self.completion is None else self.completion.incomplete
         for view, group in itertools.groupby(np.flatnonzero(weights), self.view_numbers.__getitem__):
             own, numbers = np.zeros_like(total) if view in incomplete else total, [int(each) for each in group]
@@ -171,7 +171,7 @@ class KernelMixer:
 
 
 def few_kernels(passes: KernelPasses, problem: RidgeProblem, targets: Array, most: int) -> NDArray[np.intp]:
-    """Choose at most so many kernels by the group lasso of targets (n_used, c); return their positions."""
+    """Choose at most `most` kernels by the group lasso with targets (n_used, c); return their positions."""
     factors = [kernel_factor(problem.part(K), _RANK_OF_CHOICE, sample_weight=problem.weights) for K in passes.every()]
     weights = np.ones(len(problem.rows)) if problem.weights is None else problem.weights
     centred = np.sqrt(weights)[:, None] * (targets - weights @ targets / weights.sum())
@@ -182,16 +182,16 @@ def agreeing_kernels(
     kernels: list[NDArray[Any]], scales: Array, views: Sequence[str], problem: RidgeProblem, least: float,
     ridges: Any, each_target: bool,
 ) -> tuple[NDArray[np.bool_], dict[str, float]]:  # fmt: skip
-    """Find kernels of views that agree with the problem's targets, and how far each view agrees.
+    """Return a mask of the kernels of views that agree with the targets, and the agreement of each view.
 
-    Views that agree less than ``least`` are left out if the left-out error is smaller without them; otherwise all
-    kernels that vary are used. ``scales``, (n_kernels,), bring the kernels to unit trace, 0 for constant ones.
+    Views with an agreement below ``least`` are left out if this reduces the left-out error; otherwise all kernels that
+    vary are used. ``scales``, (n_kernels,), scale the kernels to unit trace and are 0 for constant kernels.
     """
     varies, names = scales > 0, np.array(views)
     if problem.leaves_nothing:
         return varies, dict.fromkeys(views, 0.0)
     n, targets, agreements = len(problem.targets), problem.targets, dict[str, float]()
-    sums = np.zeros((2, n, n))  # kernels of views that do not agree, and that do
+    sums = np.zeros((2, n, n))  # sums of the kernels of views that disagree and agree
     for view in dict.fromkeys(views):
         total = np.zeros((n, n))
         for number in np.flatnonzero((names == view) & varies):
@@ -209,9 +209,9 @@ def agreeing_kernels(
 
 
 def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array, shrinkage: float) -> Array:
-    """Learn the shares of the kernels that have equal ones, by the leave-one-out error of the problem's targets.
+    """Learn the shares of the kernels with nonzero equal shares by the leave-one-out error of the targets.
 
-    Returns equal shares where none can be learned.
+    Returns the equal shares if none can be learned.
     """
     kept = np.flatnonzero(equal)
     if len(kept) == 1 or problem.leaves_nothing or not np.ptp(problem.targets, axis=0).any():
@@ -231,19 +231,19 @@ def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Ar
 
 
 class RidgeFits:
-    """Both halves of all outputs, gathered regression by regression; their sums are the outputs once they are weighed.
+    """Coefficients and outputs of both halves of all regressions; after `weigh` their sum is the fit.
 
-    ``problem`` holds all samples; the kernels of ``mixer`` are of the same samples, or of landmarks among them.
+    ``problem`` holds all samples; the kernels of ``mixer`` are among the same samples, or among landmarks of them.
     """
 
     def __init__(self, problem: RidgeProblem, mixer: KernelMixer, mixtures: list[Mixture]) -> None:
         self.problem, self.mixer, self.mixtures, c = problem, mixer, mixtures, problem.targets.shape[1]
         self.coefficients, self.ridges = np.zeros((2, mixer.problem.n, c)), np.full((2, c), np.nan)
         self.intercept, self.left_out = np.zeros((2, c)), np.zeros((2, *problem.targets.shape))
-        self.left_out[:, np.isnan(problem.targets)] = np.nan  # where a target is missing
+        self.left_out[:, np.isnan(problem.targets)] = np.nan  # missing targets
 
     def fit(self, mixture: Mixture, values: Array, W: Array | None, ridges: Any, each_target: bool) -> None:
-        """Fit the regressions on a mixture: on its kernel, (n, n), or on features, its products with W, (n, q)."""
+        """Fit the regressions on a mixture: on its kernel, (n, n), or with W, (n, q), on its features."""
         base = self.mixer.problem
         for columns, known in self.problem.patterns(mixture.columns):
             own, design = self.problem, values
@@ -260,7 +260,7 @@ class RidgeFits:
                 self.left_out[half][np.ix_(known, used)] = path.left_out[:, uses]
 
     def weigh(self, parts: Array, sets: Sequence[NDArray[np.intp]]) -> None:
-        """Multiply the halves by their parts, (n_sets, 2), in place; coefficients by the targets' units, too."""
+        """Multiply the halves by their parts, (n_sets, 2), and coefficients also by target units, in place."""
         for own, columns in zip(parts, sets, strict=True):
             for values in (self.coefficients, self.intercept[:, None], self.left_out):
                 values[:, :, columns] *= own[:, None, None]
@@ -268,18 +268,18 @@ class RidgeFits:
             self.coefficients *= self.problem.units
 
     def of_mixture(self, mixture: Mixture) -> Array:
-        """Return the coefficients of the used samples and targets, (n_used, n_columns), summed over the halves."""
+        """Return the coefficients of a mixture, (n_used, n_columns), summed over the halves."""
         summed = (self.coefficients * mixture.users[:, None]).sum(axis=0)
         return np.asarray(summed[self.mixer.problem.rows][:, mixture.columns])
 
 
 def whitening(K: Array) -> Array:
-    """Return W, (n, q), with ``K W W' K = K``: products of k(x) and W are features of x."""
+    """Compute W, (n, q), with ``K W W' K = K``: the products k(x)'W are features of x."""
     values, vectors = eigh(K, check_finite=False)
     kept = values > len(K) * np.finfo(np.float64).eps * values[-1] * 100
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def of_sets(values: Any) -> Any:
-    """Return values of each set of targets as an array; the value of a single set by itself."""
+    """Return the values of sets of targets as an array, or the single value of one set."""
     return np.asarray(values) if len(values) > 1 else values[0]

@@ -1,4 +1,4 @@
-"""The base of all kernels: everything that follows the kernel function, fitted on the training samples only."""
+"""Base class of the kernels: all steps after the kernel function, fitted on the training samples only."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from mklearn.kernels.matrices import (
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
 
 DISTANCE_MEASURES = frozenset({"squared_euclidean", "chi2", "manhattan", "point_set", "tanimoto", "distance"})
-"""Measures that are non-negative, and zero between a sample and itself."""
+"""Measures that are distances: non-negative, and zero between a sample and itself."""
 
-# Rows of a training kernel that are computed at once.
+# Number of rows of a training kernel that are computed at once.
 _ROWS = 64
 
 
@@ -58,7 +58,7 @@ class Kernel(ABC):
     Parameters
     ----------
     measure : str, optional
-        Content of the pairwise matrix, one of `measures`. Default: the first of them.
+        Content of the pairwise matrix, one of `measures`. Default: the first one.
     centre : bool
         Centre in feature space at the mean of the training samples.
     normalise : {"none", "unit_diagonal", "centred_trace"}
@@ -81,8 +81,8 @@ class Kernel(ABC):
     repair_ : PSDRepair
         Its ``kernel`` is `kernel_train_`.
     info_ : dict
-        Parameters, fitted values and diagnostics as numbers, strings and booleans; eigenvalues only of a kernel that
-        needed a repair.
+        Parameters, fitted values and diagnostics as numbers, strings and booleans. Eigenvalues are included only if
+        the kernel needed a repair.
 
     Notes
     -----
@@ -99,9 +99,9 @@ class Kernel(ABC):
     kind: ClassVar[str]
     measures: ClassVar[tuple[str, ...]]
     psd_measures: ClassVar[frozenset[str]] = frozenset()
-    """Measures that give a positive semidefinite kernel whatever the features that they are computed from."""
+    """Measures that give a positive semidefinite kernel for any features."""
     of_features: ClassVar[bool] = False
-    """Whether its values are the inner products of the features themselves, which then need no landmarks."""
+    """Whether the kernel is the inner product of the features themselves, so that no landmarks are needed."""
 
     measure: str | None = None
     centre: bool = True
@@ -125,7 +125,7 @@ class Kernel(ABC):
 
     @property
     def inputs(self) -> list[tuple[str, str]]:
-        """Name (for messages) and measure of each pairwise matrix, in the order of the arguments of `fit`."""
+        """Return the name (for messages) and measure of each pairwise matrix, in the order of `fit`'s arguments."""
         assert self.measure is not None
         return [(f"the pairwise matrix ({self.measure})", self.measure)]
 
@@ -135,7 +135,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
-        """Compute the kernel elementwise from validated blocks, each (m, n): return one of them or a new matrix."""
+        """Compute the kernel elementwise from validated blocks, each (m, n); return a block or a new matrix."""
 
     def parameter_info(self) -> dict[str, Any]:
         """Return the parameters of the kernel function, as fitted, for `info_`."""
@@ -147,18 +147,19 @@ class Kernel(ABC):
         Parameters
         ----------
         *blocks : array_like, shape (n, n)
-            Distances, inner products or kernel values, one matrix for each of `inputs`. Changed by `overwrite` only.
+            Distances, inner products or kernel values, one matrix for each of `inputs`. Modified only with `overwrite`.
         measured : bool
-            Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
-            again, and a kernel of `psd_measures` is not tested for negative eigenvalues.
+            Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. If so, they are not
+            checked again, and a kernel of `psd_measures` is not tested for negative eigenvalues.
         overwrite : bool
-            Whether the kernel may be written over the matrices, which saves the memory of one if it needs no test for
-            negative eigenvalues.
+            Whether the kernel may overwrite the matrices. This saves the memory of one matrix, unless the kernel is
+            tested for negative eigenvalues.
 
         Raises
         ------
         DataError
-            Not finite, symmetric matrices or distances, a wrong number of them, or all samples are equal.
+            A matrix is not finite, not symmetric or not of distances, the number of matrices is wrong, or all samples
+            are equal.
         """
         training = [np.asarray(block) for block in blocks] if measured else self._checked(blocks, training=True)
         self.n_train_ = len(training[0])
@@ -166,7 +167,7 @@ class Kernel(ABC):
         is_psd = measured and self.psd_measures.issuperset(measure for _, measure in self.inputs)
         if is_psd:
             kernel = self._training_kernel(training, training[0] if overwrite else None)
-        else:  # the kernel function may be another package's
+        else:  # the kernel function may come from another package
             kernel = as_square_symmetric(self.kernel_function(training), "the kernel")
         self._diagonal = np.diagonal(kernel).copy()
         if self.normalise == "unit_diagonal":
@@ -188,7 +189,7 @@ class Kernel(ABC):
         return self
 
     def _training_kernel(self, blocks: Sequence[Array], out: Array | None) -> Array:
-        """Return a block if it is the kernel, else compute the upper triangle, and write both triangles to `out`."""
+        """Return the block if it is the kernel; else compute the upper triangle and write both triangles to `out`."""
         n = len(blocks[0])
         for start in range(0, n, _ROWS):
             rows = slice(start, start + _ROWS)
@@ -250,7 +251,7 @@ class Kernel(ABC):
         return kernel
 
     def _checked(self, blocks: Sequence[ArrayLike], *, training: bool) -> list[Array]:
-        """Return valid pairwise matrices among the training samples, or of new samples with them."""
+        """Return checked pairwise matrices: among the training samples, or between new and training samples."""
         if len(blocks) != len(self.inputs):
             raise DataError(
                 f"this {self.kind} kernel is computed from {len(self.inputs)} pairwise matrices; got {len(blocks)}"
@@ -269,7 +270,7 @@ class Kernel(ABC):
         return checked
 
     def self_similarity(self, own: Sequence[ArrayLike | None] | None, n_rows: int) -> Array:
-        """Compute k(x, x) of samples before any normalisation, shape (m,); `own` is as for `transform`."""
+        """Compute k(x, x) of m samples before any normalisation, shape (m,); `own` is as for `transform`."""
         columns: list[Array] = []
         for number, (label, measure) in enumerate(self.inputs):
             values: Array = np.zeros(n_rows)

@@ -17,7 +17,7 @@ Unknown = Literal["warn", "error", "ignore"]
 
 
 class UnknownColumnsWarning(UserWarning):
-    """Groups name columns that the table does not have."""
+    """Warning that groups name columns that the table does not have."""
 
 
 def group_kernels(
@@ -31,28 +31,28 @@ def group_kernels(
     unknown: Unknown = "warn",
     **others: Any,
 ) -> list[dict[str, Any]]:
-    """Return the spec of a kernel for each group of columns, as `mklearn.kernels.StackTransform` takes them.
+    """Return one kernel spec for each group of columns, for `mklearn.kernels.StackTransform`.
 
     Parameters
     ----------
     groups : mapping of str to list of columns
         Names or positions. Groups may overlap. A column that a group names twice counts once.
     columns : DataFrame, int, or sequence of str
-        The table that the columns are of, its number of columns, or their names. Columns have positions alone if no
-        name is a text.
+        The table, its number of columns, or its column names. If no name is a string, columns are chosen by position.
     view, kind, feature_scaling, **others
-        The same in all specs, e.g. ``missing_views="mean"``; no view for samples that are one table.
+        Keys that all specs share, e.g. ``missing_views="mean"``. Omit `view` if the samples are one table.
     least : int
-        Groups of fewer columns that the table has are left out.
+        Smallest number of columns, among those in the table, of a group; smaller groups are left out.
     unknown : {"warn", "error", "ignore"}
-        What is done with names that the table does not have: gene sets often name genes that were not measured.
+        Treatment of names that the table does not have: gene sets often name genes that were not measured.
 
     Raises
     ------
     ConfigError
-        A group is no list of columns, or is empty.
+        A group is not a list of columns, or is empty.
     DataError
-        Positions out of range, columns of one name, unknown names with ``unknown="error"``, or no group is left.
+        Positions are out of range, column names are not unique, names are unknown with ``unknown="error"``, or no
+        group is left.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def group_kernels(
 
 
 def _known(columns: Any) -> dict[Any, None]:
-    """Return the columns that groups can name, for look-up in their order."""
+    """Return the columns that groups can name, in order, as a dictionary for look-up."""
     names = getattr(columns, "columns", columns)
     if len(getattr(names, "shape", ())) == 2:
         names = names.shape[1]
@@ -100,7 +100,7 @@ def _known(columns: Any) -> dict[Any, None]:
 
 
 def _columns_of(name: str, chosen: Any, known: Mapping[Any, None]) -> list[Any]:
-    """Return the columns of a group, each once."""
+    """Return the columns of a group without duplicates."""
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         raise ConfigError(f"group {name!r} is {chosen!r}; expected a list of columns")
     listed: list[Any] = list(dict.fromkeys(each.item() if isinstance(each, np.generic) else each for each in chosen))

@@ -1,4 +1,4 @@
-"""Samples that lack a view: which they are, and their kernel rows by the mean of the observed training samples."""
+"""Samples that lack a view: detection, and completion of their kernel rows by the mean of the training samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class MeanCompletion:
-    """Completion of a kernel by the mean: a sample without the view lies at the mean of the observed training samples.
+    """Mean completion of a kernel: a sample without the view is placed at the mean of the observed training samples.
 
     With the feature map phi of the fitted kernel and its n observed training samples,
     ``phi(x) = (1/n) sum_i phi(x_i)`` for every sample x that lacks the view. Hence
@@ -35,10 +35,17 @@ class MeanCompletion:
     filled in.
 
     Bandwidth, means, repair and scaling are fitted to the observed training samples alone, and k is the kernel after
-    them: a sample that lacks the view has no unit diagonal, and after the repair "shift" phi has more dimensions.
+    these steps. So a sample that lacks the view has no unit diagonal, and after the repair "shift" phi has more
+    dimensions.
 
-    `observed`, (n_train,), marks the training samples that have the view; `row`, (n_observed,), is the kernel between
-    the mean and each of them, `square` between the mean and itself.
+    Attributes
+    ----------
+    observed : bool array of shape (n_train,)
+        Mask of the training samples that have the view.
+    row : array of shape (n_observed,)
+        Kernel between the mean and each observed training sample.
+    square : float
+        Kernel between the mean and itself.
     """
 
     observed: Mask
@@ -47,22 +54,22 @@ class MeanCompletion:
 
     @classmethod
     def of(cls, kernel: Kernel, observed: Mask) -> MeanCompletion:
-        """Return the completion of a kernel that is fitted to the observed training samples."""
+        """Construct the completion of a kernel that was fitted to the observed training samples."""
         K = kernel.kernel_train_
         if kernel.centre and kernel.repair_.shift == 0:
-            return cls(observed, np.zeros(len(K), dtype=K.dtype), 0.0)  # without the rounding errors of the mean
+            return cls(observed, np.zeros(len(K), dtype=K.dtype), 0.0)  # avoids the rounding errors of the mean
         row = K.mean(axis=0, dtype=np.float64)
         return cls(observed, row.astype(K.dtype), float(row.mean()))
 
     def training_kernel(self, K: Array) -> Array:
         """Complete the kernel of the observed training samples, (n_observed, n_observed), to (n_train, n_train)."""
         completed = self.rows(K, self.observed)
-        if not self.observed.all():  # exactly symmetric: means of rows and of columns differ by rounding
+        if not self.observed.all():  # exactly symmetric: row means and column means differ by rounding
             completed[np.ix_(self.observed, ~self.observed)] = self.row[:, None]
         return completed
 
     def rows(self, K: Array, present: Mask) -> Array:
-        """Complete rows to (m, n_train): K, (n_present, n_observed), has the rows of samples that have the view."""
+        """Complete K, (n_present, n_observed), whose rows are the samples that have the view, to (m, n_train)."""
         if present.all() and self.observed.all():
             return K
         is_centred = self.square == 0 and not self.row.any()
@@ -76,10 +83,10 @@ class MeanCompletion:
 
 
 def lacking(table: Any) -> Mask:
-    """Find the samples that lack a view, (n,): rows in which every entry is missing (NaN, None or NA).
+    """Return a mask, (n,), of the samples that lack a view: every entry of their row is missing (NaN, None or NA).
 
-    A table is an array, a DataFrame, `Pairwise`, or a sparse matrix, in which these are rows with stored entries that
-    are all NaN. Only rows without their first entry are looked at further, so that complete tables cost O(n).
+    The table is an array, a DataFrame, `Pairwise` or a sparse matrix. A row of a sparse matrix lacks the view if it has
+    stored entries and all are NaN. Only rows whose first entry is missing are searched: complete tables cost O(n).
     """
     if isinstance(table, Pairwise):
         return table.lacking()
@@ -106,7 +113,7 @@ def lacking(table: Any) -> Mask:
 
 
 def refuse_lacking(samples: Any, name: str) -> None:
-    """Raise DataError that names samples without a view, if there are any, and what to do."""
+    """Raise `DataError` if any sample lacks the view; the message names the samples and says what to do."""
     if len(samples):
         listed = ", ".join(map(str, samples[:5])) + (f", ... ({len(samples)} in all)" if len(samples) > 5 else "")
         raise DataError(

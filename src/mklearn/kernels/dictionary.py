@@ -1,4 +1,4 @@
-"""A small dictionary of kernels for each view, for methods that choose among kernels instead of scalings."""
+"""Dictionary of a few kernels for each view, for methods that choose among kernels instead of scalings."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from mklearn.kernels.views import LearnedView, Pairwise, SampleView, Views, as_v
 
 Spec = dict[str, Any]
 SCALINGS = ("none", "standard", "unit", "rank", "log")
-# By class: the code of a fit with a dictionary has them, though its specification names no kernels.
+# Classes, not names, so that the code of these kernels counts as code of the fit.
 KINDS = {"gaussian": GaussianKernel, "linear": LinearKernel}
-# Histograms have equal sums up to this, relatively.
+# Largest relative difference between the sums of histograms.
 _EQUAL_SUMS = 1e-6
 
 
 def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: Impute = "none") -> list[Spec]:
-    """Return the specs of a dictionary of kernels on every view.
+    """Return the kernel specs of the dictionary of every view.
 
     Parameters
     ----------
     X : table or views
-        Training samples, of which the form of each view is read: sparse, pairwise, histograms (dense, nonnegative rows
-        with equal sums). Pairwise values are distances if they are zero between each sample and
-        itself and nowhere negative, else kernel values.
+        Training samples. The kernels of a view depend on its form: sparse, pairwise, histograms (dense, nonnegative
+        rows with equal sums) or other features. Pairwise values with a zero diagonal and no negative value count as
+        distances, all others as kernel values.
     missing_views, impute
-        As in the specs of `mklearn.kernels.transform.StackTransform`; the former only of several views.
+        As in the specs of `mklearn.kernels.transform.StackTransform`; `missing_views` applies to several views only.
 
     Returns
     -------
     list of dict
-        As `StackTransform` takes them, view by view.
+        Specs for `StackTransform`, view by view.
     """
     filling = {} if impute == "none" else {"impute": impute}
     views = as_views(X)
@@ -75,12 +75,12 @@ def _feature_kernels(
     name: str, view: str | None, others: Spec, *, histogram: bool = False, heavy_tailed: bool = False,
     sparse: bool = False,
 ) -> list[Spec]:  # fmt: skip
-    """Return the specs of a view of features: scalings, each with a Gaussian and a linear kernel.
+    """Return the specs of a view of features: a Gaussian and a linear kernel for each scaling.
 
-    Features have four scalings, heavy-tailed ones logarithms as well. The bins of a histogram have one unit, and
-    dividing them by their standard deviations raises those that are rarely filled: histograms are not standardised, and
-    have the chi-squared distance as well. Ranks would fill a sparse view. Scaled features of new samples are clipped.
-    `view` is None for samples that are one table; `others` are the same in all specs.
+    Features have four scalings; heavy-tailed features are also scaled by the logarithm. Histograms are not
+    standardised, since this would amplify rarely filled bins, and also have a kernel of the chi-squared distance.
+    Sparse views have no ranks, which would make them dense. Scaled features of new samples are clipped.
+    `view` is None if the samples are one table; `others` are keys that all specs share.
     """
     source = others if view is None else {"view": view, **others}
     left_out = {"standard": histogram, "rank": sparse, "log": not heavy_tailed}
@@ -97,7 +97,7 @@ def _feature_kernels(
 def _pairwise_kernels(view: str, values: Pairwise, others: Spec) -> list[Spec]:
     """Return the specs of a view of pairwise values: kernel values as they are, or two kernels of distances.
 
-    Of distances d there are ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether or not they are squares.
+    Distances d give ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether or not they are squared distances.
     """
     present = _present(values)
     among = present.among() if present.shape[0] else np.ones((1, 1))
@@ -114,7 +114,7 @@ def _present(table: Any) -> Any:
 
 
 def _numbers(table: Any) -> Any:
-    """Return a dense table of the samples that have it, None where it holds what is no number."""
+    """Return a dense table without the samples that lack the view, or None if an entry is not a number."""
     if len(shape := getattr(table, "shape", ())) != 2 or 0 in shape:
         return None
     try:
@@ -125,13 +125,13 @@ def _numbers(table: Any) -> Any:
 
 
 def _are_histograms(values: Any) -> bool:
-    """Return whether rows of numbers are histograms of one total."""
-    if values.shape[1] < 2 or not (values >= 0).all():  # NaN are not
+    """Return whether all rows are histograms: nonnegative, with equal sums."""
+    if values.shape[1] < 2 or not (values >= 0).all():  # False for NaN
         return False
     sums = values.sum(axis=1)
     return bool(sums.max() > 0 and np.ptp(sums) <= _EQUAL_SUMS * sums.max())
 
 
 def views_of_kernels(specs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the view that each kernel reads; of a product, and of kernels of one table, the kernel's own name."""
+    """Return the view that each kernel reads; for a product or a kernel of one table, the name of the kernel."""
     return [str(spec.get("view", spec["id"])) if "factors" not in spec else str(spec["id"]) for spec in specs]

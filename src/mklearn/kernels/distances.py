@@ -1,7 +1,7 @@
 """Pairwise measures of feature vectors: distances, and the inner product.
 
-These matrices are computed once for all samples; every kernel is a map of one of them whose parameters are fitted on
-training samples (`mklearn.kernels.base`).
+These matrices are computed once for all samples. A kernel is a function of such a matrix, with parameters fitted on
+the training samples (`mklearn.kernels.base`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mklearn.errors import DataError
 from mklearn.extras import compile_loop, importable
 from mklearn.kernels.features import as_features, is_sparse, squared_norms
 
-# Number of rows computed against each column vector while that vector is in the first-level cache.
+# Number of rows that are computed against a column vector while it is in the first-level cache.
 _TILE_ROWS = 8
 # x + y + tiny equals x + y for every sum that is not subnormal, and makes 0/0 equal 0.
 _TINY = np.finfo(np.float64).tiny
@@ -29,19 +29,19 @@ _TINY = np.finfo(np.float64).tiny
 def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the squared Euclidean distances ``||x_i - y_j||^2``, shape (n, m), in squared units of the features.
 
-    The mean of `Y` is subtracted from both sets first: this changes no distance and keeps the cancellation in
-    ``||x||^2 + ||y||^2 - 2 x'y`` small for data far from the origin. It is not subtracted from sparse features.
+    The mean of `Y` is first subtracted from both sets, unless they are sparse. This changes no distance and keeps the
+    cancellation in ``||x||^2 + ||y||^2 - 2 x'y`` small for data far from the origin.
 
     Parameters
     ----------
     X, Y : array_like or sparse matrix, shape (n, d) and (m, d)
-        Both sparse or both dense; of two float32 the result is float32, computed in float64. `Y` is `X` by default, and
-        the result then exactly symmetric with an exactly zero diagonal.
+        Both sparse or both dense. The result is computed in float64, and float32 if both sets are. `Y` is `X` by
+        default; the result is then exactly symmetric with an exactly zero diagonal.
 
     Raises
     ------
     DataError
-        Wrong shape, different numbers of features, not finite, or so large that the result overflows its dtype.
+        Wrong shape, different numbers of features, or values that are not finite or overflow the dtype of the result.
     """
     rows, columns, same, dtype = _pair(X, Y)
     if not is_sparse(columns):
@@ -66,13 +66,13 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 
 
 def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Compute the chi-squared distances ``0.5 * sum_k (x_k - y_k)^2 / (x_k + y_k)``, where 0/0 counts 0.
+    """Compute the chi-squared distances ``0.5 * sum_k (x_k - y_k)^2 / (x_k + y_k)``, where 0/0 counts as 0.
 
     For histograms that sum to one the distance lies in [0, 1]. The factor 0.5 is the usual one for histograms;
-    a bandwidth that is fitted to the mean distance absorbs it. Without numba, scikit-learn computes them: the same to
-    rounding, and slower.
+    a bandwidth that is fitted to the mean distance absorbs it. Without numba, scikit-learn computes the distances:
+    equal up to rounding, but slower.
 
-    Parameters and errors are as for `squared_euclidean`; negative and sparse features are refused too. The
+    Parameters and errors are as for `squared_euclidean`; negative or sparse features raise `DataError` too. The
     distances, shape (n, m), are in units of the features.
     """
     rows, columns, same, dtype = _pair(X, Y)
@@ -100,12 +100,12 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the inner products ``x_i' y_j``, shape (n, m), exactly symmetric without `Y`.
 
-    Parameters, units and errors are as for `squared_euclidean`. The result is float64, also of float32 features:
-    centring features that lie far from zero leaves only the last digits of their products.
+    Parameters, units and errors are as for `squared_euclidean`. The result is float64 even for float32 features:
+    centring a kernel of features far from zero cancels all but the last digits.
     """
     rows, columns, same, _ = _pair(X, Y)
     products = _products(rows, columns, same)
-    # none is larger than the largest of a row with itself
+    # no product exceeds the largest one of a row with itself
     is_finite = same and np.isfinite(np.diagonal(products).max())
     return products if is_finite else _representable(products, products.dtype)
 
@@ -113,7 +113,7 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 def manhattan(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the Manhattan distances ``sum_k |x_k - y_k|``, in units of the features.
 
-    Parameters and errors are as for `squared_euclidean`; sparse features are refused too.
+    Parameters and errors are as for `squared_euclidean`; sparse features raise `DataError` too.
     """
     rows, columns, _, dtype = _pair(X, Y)
     if is_sparse(columns):
@@ -122,10 +122,10 @@ def manhattan(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 
 
 def tanimoto_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Compute the Tanimoto (Jaccard) distances ``1 - x'y / (|x|^2 + |y|^2 - x'y)``, where 0/0 counts 1.
+    """Compute the Tanimoto (Jaccard) distances ``1 - x'y / (|x|^2 + |y|^2 - x'y)``, where 0/0 counts as 1.
 
-    For bit vectors it is the number of bits that exactly one of two samples has, over the number that one or both have.
-    Two samples without any bit have distance 0.
+    For bit vectors the distance is the number of bits set in exactly one of two samples, divided by the number set in
+    at least one. Two samples without any bit set have distance 0.
 
     Parameters and errors are as for `squared_euclidean`.
     """
@@ -149,11 +149,11 @@ MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
         "tanimoto": tanimoto_distance,
     }
 )
-"""Pairwise measure by name; each is called as ``measure(X)`` or ``measure(X, Y)``."""
+"""Pairwise measures by name, each called as ``measure(X)`` or ``measure(X, Y)``."""
 
 
 def _pair(X: Any, Y: Any) -> tuple[Any, Any, bool, np.dtype]:
-    """Return both sets in float64, whether they are the same, and the dtype of the result."""
+    """Return both sets in float64, whether they are the same set, and the dtype of the result."""
     rows = as_features(X, "X")
     columns = rows if Y is None else as_features(Y, "Y")
     if is_sparse(rows) != is_sparse(columns):
@@ -168,8 +168,8 @@ def _pair(X: Any, Y: Any) -> tuple[Any, Any, bool, np.dtype]:
 
 
 def _products(rows: Any, columns: Any, same: bool) -> Array:
-    """Return the inner products of dense or sparse rows as a dense matrix, exactly symmetric if both sets are one."""
-    products: Any = rows @ columns.T  # of X X' NumPy computes one triangle and copies it
+    """Return the inner products of dense or sparse rows as a dense matrix, exactly symmetric if `same`."""
+    products: Any = rows @ columns.T  # NumPy computes one triangle of X X' and copies it
     if not is_sparse(products):
         return np.asarray(products)
     dense: Array = products.toarray()
@@ -177,7 +177,7 @@ def _products(rows: Any, columns: Any, same: bool) -> Array:
 
 
 def _representable(values: Array, dtype: np.dtype) -> Array:
-    """Return results in their dtype; raise `DataError` where they are too large for it."""
+    """Return values in a dtype; raise `DataError` if they overflow it."""
     with np.errstate(over="ignore"):
         converted: Array = values.astype(dtype, copy=False)
     if not all_finite(converted):
@@ -191,7 +191,7 @@ def _compiled_chi2() -> Callable[..., Any]:
 
 
 def _chi2_loop(left: NDArray[np.float64], right: NDArray[np.float64], upper: bool, out: NDArray[np.float64]) -> None:
-    """Compute the distances of ``left[i]`` to ``right[j]`` into ``out[i, j]``; with `upper` for ``j > i`` only."""
+    """Compute the distances of ``left[i]`` to ``right[j]`` into ``out[i, j]``; only for ``j > i`` with `upper`."""
     n, m, d = left.shape[0], right.shape[0], left.shape[1]
     for top in range(0, n, _TILE_ROWS):
         bottom = min(top + _TILE_ROWS, n)

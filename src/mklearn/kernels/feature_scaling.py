@@ -1,4 +1,4 @@
-"""Scaling of features, fitted on the training samples, before kernels are computed from them."""
+"""Scaling of features, fitted on the training samples, before kernels are computed."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from mklearn.errors import DataError
 from mklearn.kernels.features import as_features, is_sparse
 
 FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank", "log"]
-# Spreads up to this many rounding errors of a feature's largest value, or of a view's largest spread, are rounding;
-# so are those up to this share of a view's median spread, which a few features in large units do not set.
+# A spread is rounding error up to `_ROUNDING` units of precision of the feature's largest value, or of the view's
+# largest spread, or up to `_OF_MEDIAN` times the view's median spread, which few features in large units hardly change.
 _ROUNDING = 10
 _OF_MEDIAN = 1e-13
-# With `clip` new samples lie at most this part of the training range's width outside it. Nothing outside costs 1 to 2
-# points where a linear relation goes on, and a whole width as many where new samples come from elsewhere.
+# With `clip`, new samples exceed the training range by at most this share of its width. A share of 0 costs 1 to 2
+# points of accuracy where a linear relation continues outside, a share of 1 as many where new samples are of another
+# source.
 _MARGIN = 0.5
-# Features are heavy-tailed if their median skewness is above this.
+# Median skewness above which features count as heavy-tailed.
 _SKEWED = 1.0
 _LOOKED_AT = 1000
 
 
 def constant_features(X: ArrayLike, views: ArrayLike | None = None) -> NDArray[np.bool_]:
-    """Return which features are constant up to rounding errors, shape (d,).
+    """Return a mask, (d,), of the features that are constant up to rounding errors.
 
-    The range of such a feature is at most a few rounding errors of its largest value, or of the ranges of its view:
-    0 and 1.5e-16 are what a subtraction leaves where other features have ranges of about 1. Features in units of their
-    own, with ranges of 1e-6 beside 1e5, are not constant.
+    The range of such a feature is at most a few rounding errors of its largest value, or of the ranges in its view.
+    For example, a feature with the values 0 and 1.5e-16 is constant if other features have ranges of about 1.
+    Features in different units, with ranges such as 1e-6 and 1e5, are not constant.
 
     Parameters
     ----------
     X : array of shape (n, d)
     views : array of shape (d,), optional
-        Number of each feature's view; None for features of one view.
+        Index of each feature's view; None if all features are of one view.
     """
     features = np.asarray(X)
     precision = np.finfo(features.dtype).eps if features.dtype.kind == "f" else np.finfo(np.float64).eps
@@ -58,10 +59,10 @@ def _are_rounding(ranges: Array, largest: Array, precision: float, views: ArrayL
 
 
 class StandardScaler(preprocessing.StandardScaler):
-    """scikit-learn's ``StandardScaler``, in which features that are constant up to rounding errors become zero.
+    """scikit-learn's ``StandardScaler`` that sets features to zero if they are constant up to rounding errors.
 
-    See `constant_features`. scikit-learn divides 0 and 1.5e-16 by their standard deviation, and leaves what is constant
-    undivided, so that one value of a new sample can outweigh all others.
+    See `constant_features`. scikit-learn divides rounding errors by their standard deviation and does not scale
+    constant features, so that a single value of a new sample can outweigh all others.
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -81,22 +82,22 @@ class FeatureScaler:
     scaling : {"none", "standard", "minmax", "unit", "rank", "log"}
         - "standard": each feature minus its mean, divided by its sample standard deviation (divisor n - 1) in the
           training samples.
-        - "minmax": each feature minus its least value, divided by its range in the training samples.
+        - "minmax": each feature minus its minimum, divided by its range in the training samples.
         - "unit": each sample divided by its Euclidean norm; a sample of zeros stays zero.
-        - "rank": each feature replaced by its quantile in the training samples, in [0, 1]. A value that occurs there
-          has its mean rank, (samples below + half the samples equal) / n; between two of them the quantile is
-          interpolated, outside their range the nearest quantile is taken. Any increasing map of a feature (a
-          logarithm) leaves the ranks of the training samples the same.
+        - "rank": each feature replaced by its quantile in the training samples, in [0, 1]. A training value has its
+          mean rank, (samples below + half the samples equal) / n. Quantiles are interpolated between training values,
+          and the nearest one is taken outside their range. An increasing map of a feature, such as a logarithm, does
+          not change the ranks of the training samples.
         - "log": log(1 + x / s) of each feature x >= 0, standardised; s is the median of its positive values in the
           training samples. Negative values of new samples count as 0.
     clip : bool
-        Whether scaled features of new samples are brought to at most half the width of the training samples'
-        range outside of it. Not for "unit", which has a range of its own.
+        Whether scaled features of new samples are clipped to the range of the training samples, extended on both sides
+        by half its width. Ignored for "unit", whose range is fixed.
 
     Notes
     -----
-    Features that are constant in the training samples, up to rounding errors, see `constant_features`, have the value
-    that they have there in all samples: "standard", "minmax" and "log" make it 0. (With "none" only if `clip`.)
+    Features that are constant in the training samples (see `constant_features`) keep this constant value in all
+    samples, which "standard", "minmax" and "log" map to 0. With "none", this needs `clip`.
 
     Computed in double precision and returned in the dtype of the features. Ranks are exact, unlike those of
     scikit-learn's ``QuantileTransformer``, which draws a subset.
@@ -109,9 +110,9 @@ class FeatureScaler:
         check_choice(self.scaling, "feature_scaling", get_args(FeatureScaling))
 
     def fit(self, X: ArrayLike, views: ArrayLike | None = None) -> Self:
-        """Fit on features of shape (n, d), and the number of each one's view, see `constant_features`.
+        """Fit on features of shape (n, d), with `views` as for `constant_features`.
 
-        Raises `DataError` unless they are finite, and for "log" not negative.
+        Raises `DataError` if a feature is not finite or, for "log", negative.
         """
         given = as_float_matrix(X, "X")
         self.n_features_in_ = given.shape[1]
@@ -133,7 +134,7 @@ class FeatureScaler:
         elif self.scaling == "rank":
             values, counts = zip(*(np.unique(column, return_counts=True) for column in features.T), strict=True)
             ranks = [(np.cumsum(of_feature) - of_feature / 2) / len(features) for of_feature in counts]
-            # one feature after the other: a saved model has a file for each array
+            # concatenated, since a saved model has one file for each array
             self._values_in_order, self._ranks = np.concatenate(values), np.concatenate(ranks)
             self._cuts = np.cumsum([len(of_feature) for of_feature in values[:-1]], dtype=np.intp)
         if self.clip:
@@ -142,7 +143,7 @@ class FeatureScaler:
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Scale features, shape (m, d); raise `DataError` unless they are finite, and as many as in ``fit``."""
+        """Scale features, (m, d); raise `DataError` if they are not finite or their number differs from ``fit``."""
         given = self._checked(X)
         if self._changes_nothing:
             return given
@@ -152,8 +153,8 @@ class FeatureScaler:
         return scaled.astype(given.dtype, copy=False)
 
     def n_clipped(self, X: ArrayLike) -> int:
-        """Count values of new samples that are clipped, shape (m, d)."""
-        if self.scaling in ("unit", "rank"):  # they have a range
+        """Count the values of new samples, (m, d), that are clipped."""
+        if self.scaling in ("unit", "rank"):  # their range is fixed
             return 0
         scaled = self._scaled(self._checked(X))
         return int(((scaled < self._low) | (scaled > self._high)).sum())
@@ -171,7 +172,7 @@ class FeatureScaler:
         return given
 
     def _held(self, given: Array) -> Array:
-        """Return features in double precision, constant ones at their value in the training samples."""
+        """Return features in float64, with constant features set to their value in the training samples."""
         features: Array = given.astype(np.float64, copy=False)
         return np.where(self._constant, self._values, features) if self._constant.any() else features
 
@@ -182,7 +183,7 @@ class FeatureScaler:
         if self.scaling in ("standard", "minmax", "log"):
             features = (features - self._origin) / self._unit
         elif self.scaling == "unit":
-            # the largest value first: squares of very small or large numbers leave the range of floating point
+            # divided by the largest value first: squares of very small or large numbers under- or overflow
             largest = np.abs(features).max(axis=1, keepdims=True)
             features = features / np.where(largest > 0, largest, 1.0)
             norms = np.linalg.norm(features, axis=1, keepdims=True)
@@ -197,7 +198,7 @@ class FeatureScaler:
 
 @dataclass(eq=False)
 class SparseScaler:
-    """Scaling of sparse features that leaves zeros zero: as `FeatureScaler`, clipped, without a shift.
+    """Scaling of sparse features that keeps zeros: `FeatureScaler` with clipping, without the shift.
 
     Ranges include zero. Features that are constant in the training samples become zero, whatever the scaling.
 
@@ -230,7 +231,7 @@ class SparseScaler:
         return preprocessing.normalize(scaled, copy=False) if self.scaling == "unit" else scaled
 
     def n_clipped(self, X: Any) -> int:
-        """Count values of new samples that are clipped."""
+        """Count the values of new samples that are clipped."""
         if self.scaling == "unit":
             return 0
         low, high = self._low[X.indices], self._high[X.indices]
@@ -248,10 +249,10 @@ class SparseScaler:
 
 
 def is_heavy_tailed(X: Any) -> bool:
-    """Return whether "log" suits features: they are nonnegative and most of them are skewed to large values.
+    """Return whether the scaling "log" suits features: they are nonnegative and most are right-skewed.
 
-    Features of two values are not counted. A table may be sparse, or have NaN. If there are many features, only a
-    subset is checked.
+    Binary features are ignored. The table may be sparse or contain NaN. If there are many features, only a subset is
+    checked.
     """
     table = X.tocsc() if is_sparse(X) else X
     if not _are_nonnegative(table.data if is_sparse(X) else table):
@@ -268,7 +269,7 @@ def is_heavy_tailed(X: Any) -> bool:
 
 
 def _are_nonnegative(values: Any) -> bool:
-    """Return whether there are values, and those below zero are rounding errors."""
+    """Return whether there are values and none is negative beyond rounding errors."""
     rounding = _ROUNDING * np.finfo(np.float64).eps
     return values.size > 0 and bool(np.nanmin(values) >= -rounding * np.nanmax(values))
 
@@ -278,11 +279,11 @@ def _log(values: Array, small: Array) -> Array:
 
 
 def _widened(low: Array, high: Array) -> tuple[Array, Array]:
-    """Return the ends of ranges that are longer on both sides."""
+    """Return the ends of ranges, extended on both sides."""
     return low - _MARGIN * (high - low), high + _MARGIN * (high - low)
 
 
 def _positive_median(column: Array) -> float:
-    """Return the median of positive values; 1 where there are none."""
+    """Return the median of the positive values; 1 if there are none."""
     positive = column[column > 0]
     return float(np.median(positive)) if len(positive) else 1.0

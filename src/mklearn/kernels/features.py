@@ -1,4 +1,4 @@
-"""Tables of features as kernels read them: columns by position or name, dense or sparse."""
+"""Feature tables for kernels: dense or sparse, with columns chosen by position or name."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mklearn.errors import DataError
 
 
 def is_sparse(values: Any) -> bool:
-    """Return whether these are a sparse matrix of SciPy's."""
+    """Return whether `values` are a SciPy sparse matrix or array."""
     return hasattr(values, "toarray")
 
 
 def as_features(values: Any, name: str) -> Any:
-    """Return a table as a finite floating matrix; a sparse one becomes a CSR array and is not filled.
+    """Return a table as a finite floating-point matrix; a sparse table becomes a CSR array.
 
     Errors are as for `mklearn.checks.as_float_matrix`.
     """
@@ -37,7 +37,7 @@ def as_features(values: Any, name: str) -> Any:
 
 
 def in_form_of(values: Any, other: Any) -> Any:
-    """Return features as a CSR array if others are sparse, else as a dense array."""
+    """Return features as a CSR array if `other` is sparse, else as a dense array."""
     if is_sparse(values) == is_sparse(other):
         return values
     if is_sparse(values):
@@ -56,15 +56,15 @@ def squared_norms(features: Any) -> Array:
 
 
 def are_names(columns: Any) -> bool:
-    """Return whether a choice of columns is by name: a string, or a list of strings."""
+    """Return whether columns are chosen by name: a string, or a list of strings."""
     return isinstance(columns, str) or (isinstance(columns, list | tuple) and any(isinstance(c, str) for c in columns))
 
 
 def select_columns(table: Any, columns: Any) -> Any:
     """Return columns of an array, DataFrame or sparse matrix, (n, d), by name (DataFrames only) or by position.
 
-    `columns` is a name, a list of names, of indices or of d booleans, or a slice. Raises `DataError` if there are no
-    such columns, or none at all.
+    `columns` is a name, a list of names, of indices or of d booleans, or a slice. Raises `DataError` if a column does
+    not exist or none is chosen.
     """
     if are_names(columns):
         names = [columns] if isinstance(columns, str) else list(columns)

@@ -1,4 +1,4 @@
-"""The kernels: functions of pairwise distances, inner products or kernel values."""
+"""Kernels: functions of pairwise distances, inner products or kernel values."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class GaussianKernel(Kernel):
     Parameters
     ----------
     bandwidth : float
-        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+        Multiple of the value that `bandwidth_rule` gives. In a study, a list makes one kernel for each value.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
         gamma = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
         itself; see `mklearn.kernels.functions.resolve_bandwidth`.
     measure : {"squared_euclidean", "chi2", "point_set", "distance"}
-        "distance" is a plain distance d, which is squared (in a study `measure: distance` of a data set of matrices
-        says so); the others go into the exponent as they are. In a study by default the one that suits the descriptor,
-        of scaled features "squared_euclidean".
+        "distance" is a plain distance d, which is squared (`measure: distance` for a matrix in a study); the others
+        enter the exponent as they are. Default in a study: the measure that suits the descriptor, which is
+        "squared_euclidean" for scaled features.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
@@ -64,7 +64,7 @@ class GaussianKernel(Kernel):
         check_choice(self.bandwidth_rule, "bandwidth_rule", get_args(BandwidthRule))
 
     def exponent(self, block: Array) -> Array:
-        """Return d^2: plain distances squared, other measures as they are."""
+        """Return d^2: plain distances are squared, other measures returned unchanged."""
         return np.square(block) if self.measure == "distance" else block
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
@@ -76,7 +76,7 @@ class GaussianKernel(Kernel):
         return _exponential(self.exponent(blocks[0]), self.bandwidth_)
 
     def parameter_info(self) -> dict[str, Any]:
-        """Return the bandwidth and how it was found."""
+        """Return the bandwidth and the rule that gave it."""
         return {
             "bandwidth": self.bandwidth_,
             "bandwidth_multiple": self.bandwidth,
@@ -118,17 +118,17 @@ def resolve_bandwidth(
 ) -> float:
     """Compute the bandwidth gamma of ``exp(-d / gamma)``: a multiple of a statistic of the training distances.
 
-    It is in their units.
+    The bandwidth has the units of the distances.
 
     Parameters
     ----------
     d_train : array_like, shape (n, n)
         Squared Euclidean or chi-squared distances among the training samples only.
     multiple : float
-        > 0; with rule ``"absolute"`` the bandwidth itself.
+        > 0; with the rule "absolute" the bandwidth itself.
     rule : {"squared_mean_distance", "mean_squared_distance", "absolute"}
-        The statistic: the square of the mean of the square roots (MKMMC), the mean of the entries (the usual choice
-        for MKL-DR; the rule of the paper itself is not known), or 1.
+        Statistic: the squared mean of the square roots (MKMMC), the mean of the entries (the usual choice for MKL-DR,
+        whose paper does not state its rule), or 1.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def _bandwidth(distances: Array, multiple: float, rule: BandwidthRule) -> float:
         raise DataError("a bandwidth needs at least two training samples, got 1")
     squared_mean = rule == "squared_mean_distance"
     entries = np.sqrt(distances) if squared_mean else distances
-    # the mean of the entries i < j, without an index of the pairs
+    # the mean of the entries i < j, computed without indexing the pairs
     mean = (float(entries.sum(dtype=np.float64)) - float(np.trace(entries, dtype=np.float64))) / (n * (n - 1))
     reference = mean**2 if squared_mean else mean
     if reference <= 0:
@@ -168,10 +168,10 @@ class LaplacianKernel(GaussianKernel):
     Parameters
     ----------
     bandwidth : float
-        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+        Multiple of the value that `bandwidth_rule` gives. In a study, a list makes one kernel for each value.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
-        gamma = multiple x mean distance of the training samples, multiple x (mean root of the distance)^2, or the
-        number itself.
+        gamma = multiple x mean distance of the training samples, multiple x (mean square root of the distance)^2, or
+        the number itself.
     measure : {"manhattan"}
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
@@ -187,17 +187,17 @@ SMOOTHNESS = (0.5, 1.5, 2.5)
 
 @dataclass(kw_only=True, eq=False)
 class MaternKernel(GaussianKernel):
-    """Matern kernel of r = d / l, the Euclidean distance over the length scale l.
+    """Matern kernel of r = d / l, the Euclidean distance divided by the length scale l.
 
-    ``exp(-r)`` for nu = 1/2, ``(1 + 3^(1/2) r) exp(-3^(1/2) r)`` for 3/2, and ``(1 + 5^(1/2) r + 5 r^2 / 3)
-    exp(-5^(1/2) r)`` for 5/2.
+    The kernel is ``exp(-r)`` for nu = 1/2, ``(1 + 3^(1/2) r) exp(-3^(1/2) r)`` for 3/2, and
+    ``(1 + 5^(1/2) r + 5 r^2 / 3) exp(-5^(1/2) r)`` for 5/2.
 
     Parameters
     ----------
     nu : {0.5, 1.5, 2.5}
-        Smoothness: 0.5 is ``exp(-r)``, and larger ones are nearer to the Gaussian kernel.
+        Smoothness: larger values are closer to the Gaussian kernel.
     bandwidth : float
-        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+        Multiple of the value that `bandwidth_rule` gives. In a study, a list makes one kernel for each value.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
         l^2 = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
         itself; see `mklearn.kernels.functions.resolve_bandwidth`.
@@ -222,20 +222,20 @@ class MaternKernel(GaussianKernel):
         check_choice(self.nu, "nu", SMOOTHNESS)
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
-        """Compute the kernel of distances."""
+        """Compute the kernel from distances."""
         exponent = self.exponent(blocks[0])
         r = np.sqrt(exponent * exponent.dtype.type(2 * self.nu / self.bandwidth_))
         polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[self.nu]
         return np.asarray(polynomial * np.exp(-r))
 
     def parameter_info(self) -> dict[str, Any]:
-        """Return nu beside the bandwidth and how it was found."""
+        """Return nu, the bandwidth and the rule that gave it."""
         return {**super().parameter_info(), "nu": self.nu}
 
 
 PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
 LABELS = ("id", "view", "columns", "preprocessing", "impute", "feature_scaling")
-"""Name of a factor, and what it is computed from: see `mklearn.kernels.transform.StackTransform`."""
+"""Keys of a factor for its name and its input, see `mklearn.kernels.transform.StackTransform`."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -248,9 +248,9 @@ class ProductKernel(Kernel):
     ----------
     factors : sequence of mappings
         For each factor "measure", "bandwidth" and "bandwidth_rule" as in `mklearn.kernels.functions.GaussianKernel`,
-        all optional; "id" names it in messages (default: its number). "view", "columns", "preprocessing", "impute" and
-        "feature_scaling" say what it is computed from, see `mklearn.kernels.transform.StackTransform`. Each gamma_m is
-        fitted on the training samples as for a single kernel.
+        all optional. "id" names the factor in messages (default: its number). "view", "columns", "preprocessing",
+        "impute" and "feature_scaling" specify its input, see `mklearn.kernels.transform.StackTransform`. Each gamma_m
+        is fitted on the training samples as for a single kernel.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
@@ -284,7 +284,7 @@ class ProductKernel(Kernel):
 
     @property
     def inputs(self) -> list[tuple[str, str]]:
-        """Name and measure of the pairwise matrix of each factor."""
+        """Return the name and the measure of each factor's pairwise matrix."""
         return [(f"{factor.name} ({measure})", measure) for factor in self._gaussians for _, measure in factor.inputs]
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
@@ -311,14 +311,14 @@ class ProductKernel(Kernel):
 
 @dataclass(kw_only=True, eq=False)
 class TanimotoKernel(Kernel):
-    """Tanimoto (Jaccard) kernel ``<x, y> / (|x|^2 + |y|^2 - <x, y>)``, 1 for two samples without any bit.
+    """Tanimoto (Jaccard) kernel ``<x, y> / (|x|^2 + |y|^2 - <x, y>)``, 1 for two samples without any bit set.
 
-    It is positive semidefinite for features of any values, dense or sparse.
+    It is positive semidefinite for any real features, dense or sparse.
 
     Parameters
     ----------
     measure : {"tanimoto", "distance"}
-        One less the kernel.
+        Distance that equals 1 minus the kernel.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
@@ -332,13 +332,13 @@ class TanimotoKernel(Kernel):
     psd_measures: ClassVar[frozenset[str]] = frozenset({"tanimoto"})
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
-        """Compute one less the distance."""
+        """Compute 1 minus the distance."""
         return 1 - blocks[0]
 
 
 @dataclass(kw_only=True, eq=False)
 class LinearKernel(Kernel):
-    """Linear kernel: the inner products themselves.
+    """Linear kernel: the inner product of the features.
 
     Parameters
     ----------
@@ -366,10 +366,10 @@ class PolynomialKernel(Kernel):
     degree : int
         >= 1.
     scale : float, optional
-        > 0, in one over the units of the inner products. Default: one over the mean self-similarity of the training
+        > 0, in inverse units of the inner products. Default: 1 divided by the mean self-similarity of the training
         samples.
     offset : float
-        >= 0: with a negative offset the kernel is indefinite.
+        >= 0, since the kernel is indefinite with a negative offset.
     measure : {"inner_product"}
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
@@ -421,7 +421,7 @@ class PolynomialKernel(Kernel):
 
 @dataclass(kw_only=True, eq=False)
 class PrecomputedKernel(Kernel):
-    """A matrix of kernel values, which may be indefinite.
+    """Precomputed kernel: a matrix of kernel values, which may be indefinite.
 
     Parameters
     ----------

@@ -17,10 +17,10 @@ Impute = Literal["none", "mean", "median"]
 
 @dataclass(eq=False)
 class FeatureImputer:
-    """Filling of missing values by the mean or median of each feature over the training samples.
+    """Imputation of missing values by the mean or median of each feature over the training samples.
 
-    Features that no training sample has are left out. Otherwise this is scikit-learn's ``SimpleImputer``. With the
-    strategy "none" nothing is changed.
+    Features without any training value are left out, as in scikit-learn's ``SimpleImputer``. The strategy "none"
+    changes nothing.
     """
 
     strategy: Impute = "none"
@@ -31,7 +31,7 @@ class FeatureImputer:
     def fit(self, X: Any) -> Self:
         """Fit on features of shape (n, d), with NaN where a value is missing.
 
-        Raises `DataError` for sparse features, text and times, `NotApplicable` if no sample has any value.
+        Raises `DataError` for sparse features, text and times, and `NotApplicable` if all values are missing.
         """
         if self.strategy == "none":
             return self
@@ -47,7 +47,7 @@ class FeatureImputer:
         return self
 
     def transform(self, X: Any) -> Any:
-        """Fill in missing values; return a new array of shape (m, p), or X itself where nothing is to be done."""
+        """Fill in missing values; return a new array of shape (m, p), or X itself if nothing changes."""
         if self.strategy == "none":
             return X
         values = _floats(X)
@@ -55,7 +55,7 @@ class FeatureImputer:
         return self._imputer.transform(held) if np.isnan(held).any() else held
 
     def held(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return the entries of (d,) values whose features are not left out."""
+        """Return the entries of `columns`, (d,), for the features that are not left out."""
         return columns if self.strategy == "none" else columns[self._held]
 
 

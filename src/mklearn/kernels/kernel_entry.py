@@ -1,4 +1,4 @@
-"""A kernel of a spec, fitted to what it reads, and values that several kernels read."""
+"""Kernels of specs, fitted to their inputs, and pairwise measures that several kernels share."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from mklearn.kernels.views import Pairwise, Views
 
 
 class KernelEntry:
-    """A kernel with its spec and what it reads.
+    """A kernel with its spec and its inputs.
 
     Parameters
     ----------
     spec : mapping
-        With "id", see `mklearn.kernels.transform.StackTransform`.
+        Spec with "id", see `mklearn.kernels.transform.StackTransform`.
 
     Attributes
     ----------
     id : str
     kernel : Kernel
     parts : list of mappings
-        The keys of the spec that choose features; of a product one mapping for each factor, with the keys of the spec
-        that the factor lacks.
+        The keys of the spec that choose features. A product has one mapping for each factor, in which the spec
+        supplies the keys that the factor lacks.
     sources : list of Source
         One for each part; fitted by `read`.
     observed : (n,) bool array
-        Which training samples have every view that the kernel reads. Set by `fit`.
+        Mask of the training samples that have every view that the kernel reads. Set by `fit`.
     is_constant : bool
         Whether the training samples coincide in the kernel, so that it is zero.
     info : dict
@@ -62,7 +62,7 @@ class KernelEntry:
             self.sources = [Source(part) for part in self.parts]
 
     def read(self, table: Any, shared: dict[Any, Source]) -> None:
-        """Fit what the kernel reads to the training samples; `shared` are the sources of other kernels, by key."""
+        """Fit the sources of the kernel to the training samples; `shared` are sources of other kernels, by key."""
         self.sources = []
         for part, (_, measure) in zip(self.parts, self.kernel.inputs, strict=True):
             view = part.get("view")
@@ -87,10 +87,10 @@ class KernelEntry:
             self.sources.append(shared[source.key])
 
     def fit(self, blocks: list[Array], *, overwrite: bool, drop_constant: bool) -> Array:
-        """Fit the kernel to the measures that it reads; return it among the training samples, completed.
+        """Fit the kernel to its measures, `blocks`, and return the completed training kernel.
 
-        To save memory, the list is emptied, and the kernel's object does not keep the training kernel. For the other
-        parameters see `mklearn.kernels.Kernel.fit` and `mklearn.kernels.transform.StackTransform`.
+        To save memory, `blocks` is emptied and the training kernel is not kept. For the other parameters see
+        `mklearn.kernels.Kernel.fit` and `mklearn.kernels.transform.StackTransform`.
         """
         self.observed = np.logical_and.reduce([source.observed_ for source in self.sources])
         n, n_observed = len(self.observed), int(self.observed.sum())
@@ -119,15 +119,15 @@ class KernelEntry:
             self.info["n_missing"] = n - n_observed
             self._completion = MeanCompletion.of(self.kernel, self.observed)
             kernel = self._completion.training_kernel(kernel)
-        del self.kernel.kernel_train_  # new samples need neither it nor the kernel in the repair
+        del self.kernel.kernel_train_  # not needed for new samples, nor is the kernel of the repair
         self.kernel.repair_ = replace(repair, kernel=np.empty((0, n_observed), dtype=repair.kernel.dtype))
         return kernel
 
     def rows(self, new: Sequence[tuple[Any, Mask]], blocks: Sequence[Array], dtype: Any) -> Array:
         """Return the completed kernel between new samples and the training samples, (m, n).
 
-        `new` are the values and masks of `mklearn.kernels.source.Source.transform` for each part, `blocks` the measures
-        that the kernel reads, (m_present, n_observed) each, and `dtype` is the one of rows without any value.
+        `new` has the values and mask of `mklearn.kernels.source.Source.transform` for each part, `blocks` the measures
+        of the kernel, (m_present, n_observed) each. `dtype` is used if no sample has the view.
         """
         present = np.logical_and.reduce([mask for _, mask in new])
         if self.is_constant:
@@ -144,7 +144,7 @@ class KernelEntry:
         return kernel if self._completion is None else self._completion.rows(kernel, present)
 
     def _described_parts(self) -> dict[str, Any]:
-        """Return view, scaling and imputation of the features; lists if the kernel has factors."""
+        """Return the view, scaling and imputation of the features, as lists if the kernel has factors."""
         parts = [
             part if source.view is None else {**part, "view": source.view}
             for part, source in zip(self.parts, self.sources, strict=True)
@@ -155,7 +155,7 @@ class KernelEntry:
 
 
 def kernel_entries(specs: Sequence[Mapping[str, Any]]) -> list[KernelEntry]:
-    """Construct the kernels of specs; raise `ConfigError` if there are none, or two have one id."""
+    """Construct the kernels of specs; raise `ConfigError` if there are none or ids are not unique."""
     entries = [KernelEntry(spec) for spec in specs]
     if not entries:
         raise ConfigError("the list of kernels is empty; at least one is needed")
@@ -166,10 +166,10 @@ def kernel_entries(specs: Sequence[Mapping[str, Any]]) -> list[KernelEntry]:
 def shared_blocks(
     entries: Sequence[KernelEntry], compute: Callable[[Source, str], Array]
 ) -> Iterator[tuple[KernelEntry, list[Array], bool]]:
-    """Yield each kernel with the measures that it reads, and whether it may write over them.
+    """Yield each kernel with its measures, and whether it may overwrite them.
 
-    A measure that several kernels read is computed once, by `compute`, from a source and the measure's name, and
-    dropped after the last of them.
+    `compute` computes a measure from a source and the measure's name. A measure that several kernels share is computed
+    once and dropped after the last one.
     """
     names = [
         [(source.key, measure) for source, (_, measure) in zip(entry.sources, entry.kernel.inputs, strict=True)]
@@ -198,7 +198,7 @@ def error_prefix(name: str) -> Iterator[None]:
 
 
 def _part(block: Any, rows: Mask, columns: Mask | None = None) -> Any:
-    """Return some rows and columns of a block, or None of None; all of them without a copy."""
+    """Return the masked rows and columns of a block, without a copy if all are chosen; None for None."""
     if block is None or (rows.all() and (columns is None or columns.all())):
         return block
     return block[rows] if columns is None else block[np.ix_(rows, columns)]

@@ -1,4 +1,4 @@
-"""Explicit features of one kernel: the Nystroem map of its values at landmarks."""
+"""Explicit features of one kernel by the Nystroem method with landmarks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.matrices import psd_tolerance, unit_diagonal
 
-# A matrix of a block takes about this many bytes, or more if the block had fewer rows than these.
+# Target size of a block's matrix in bytes; wide matrices exceed it, see `row_blocks`.
 _BLOCK_BYTES = 2**21
 _FEWEST_ROWS = 256
-# It takes more than this only with a single row.
+# Largest size of a block's matrix in bytes, exceeded only by a single row.
 _MOST_BYTES = 2**23
 
 
 class LandmarkMeasure:
-    """A measure of `mklearn.kernels.distances` between samples and landmarks, in one precision.
+    """A measure of `mklearn.kernels.distances` between samples and landmarks, in a given precision.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class LandmarkMeasure:
     landmarks : array or CSR array of shape (l, p)
     dtype : {"float32", "float64"}
         Precision of the measure. Chi-squared distances, and measures of sparse features, are computed in float64 and
-        rounded to it. float32 squared distances have rounding errors of about 1e-7 of the squared distances of both
+        rounded. Rounding errors of squared distances in float32 are about 1e-7 of the squared distances of both
         samples from the mean landmark.
 
-    The terms of the landmarks alone are computed once. In float64 the result equals `MEASURES` to rounding.
+    Terms of the landmarks alone are computed once. In float64 the result equals `MEASURES` up to rounding.
     """
 
     def __init__(self, measure: str, landmarks: Any, dtype: str) -> None:
@@ -51,18 +51,19 @@ class LandmarkMeasure:
             self._checked_norms(self.landmarks)
             self._columns = self.landmarks.astype(self.dtype).T
             return
-        # Differences from an origin that float32 has exactly are those of the rows as they were given.
+        # The origin is exact in float32, so that subtracting it does not change differences between rows.
         self._origin = self.landmarks.mean(axis=0).astype(self.dtype)
         centred = self.landmarks - self._origin
         norms = self._checked_norms(centred)
-        # [x, |x|^2, 1] [-2z, 1, |z|^2]' = |x - z|^2: one product, and no further passes over its result
+        # [x, |x|^2, 1] [-2z, 1, |z|^2]' = |x - z|^2: a single product, without further passes over the result
         columns = np.concatenate([-2.0 * centred, np.ones((len(centred), 1)), norms[:, None]], axis=1)
         self._columns = columns.astype(self.dtype).T
 
     def __call__(self, rows: Any) -> Array:
-        """Return the measure between samples, shape (b, p), and the landmarks, shape (b, l); a new array.
+        """Compute the measure, (b, l), between samples, (b, p), and the landmarks.
 
-        Features that it can't be computed from, or that are too large for the precision, raise `DataError`.
+        Raises `DataError` for features that the measure can't be computed from, or that are too large for the
+        precision.
         """
         if not self._in_parts:
             measured: Array = MEASURES[self.measure](rows.astype(np.float64, copy=False), self.landmarks)
@@ -72,7 +73,7 @@ class LandmarkMeasure:
             return np.asarray(rows.astype(self.dtype, copy=False) @ self._columns)
         extended = np.empty((rows.shape[0], rows.shape[1] + 2), dtype=self.dtype)
         centred = extended[:, :-2]
-        with np.errstate(over="ignore"):  # `_checked_norms` finds it
+        with np.errstate(over="ignore"):  # `_checked_norms` detects it
             np.subtract(rows, self._origin, out=centred, casting="same_kind")
         extended[:, -2] = self._checked_norms(centred)
         extended[:, -1] = 1.0
@@ -80,11 +81,11 @@ class LandmarkMeasure:
         return np.maximum(measured, 0, out=measured)
 
     def among_landmarks(self) -> Array:
-        """Return the measure among the landmarks, shape (l, l), in float64 and exactly symmetric."""
+        """Compute the measure among the landmarks, shape (l, l), in float64 and exactly symmetric."""
         return MEASURES[self.measure](self.landmarks)
 
     def _checked_norms(self, rows: Array) -> Array:
-        """Return squared norms in the precision; raise `DataError` if sums of them would overflow."""
+        """Return the squared norms of rows in the chosen precision; raise `DataError` if their sums would overflow."""
         with np.errstate(over="ignore", invalid="ignore"):
             norms: Array = squared_norms(rows).astype(self.dtype, copy=False)
         if not norms.max(initial=0.0) < np.finfo(self.dtype).max / 16:
@@ -96,7 +97,7 @@ class LandmarkMeasure:
 def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
     """Yield slices of rows, in order, for matrices with `width` columns of 8 bytes; one empty slice for no rows.
 
-    A matrix of a block takes about 2 MB, up to 8 MB where it is wide, and more only if one row does.
+    The matrix of a block takes about 2 MB, or up to 8 MB if it is wide. Only a single row can take more.
     """
     row_bytes = 8 * max(1, width)
     rows = max(_BLOCK_BYTES // row_bytes, min(_FEWEST_ROWS, _MOST_BYTES // row_bytes), 1)
@@ -106,17 +107,17 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMap:
-    """A map phi of samples to features with ``phi(x)'phi(y)`` about k(x, y), exactly so where x is a landmark.
+    """A feature map phi with ``phi(x)'phi(y)`` close to k(x, y), and equal to it if x is a landmark.
 
     Parameters
     ----------
     kernel : Kernel
-        Its parameters are fitted. Its kernel function is used, and the scaling to unit diagonal if it is chosen; no
-        centring, repair or scaling to unit trace.
+        Kernel with fitted parameters. Its kernel function is used, and its scaling to unit diagonal if chosen, but
+        no centring, repair or scaling to unit trace.
     measures : tuple of LandmarkMeasure
-        One for each of the kernel's inputs; none for a linear kernel, whose features are those of the samples.
+        One measure for each input of the kernel. Empty for a linear kernel, whose features are the samples' own.
     projection : array of shape (l, r), or None
-        ``U W^(-1/2)`` of the kernel among the landmarks, ``U W U'``; None: the identity.
+        ``U W^(-1/2)`` for the kernel ``U W U'`` among the landmarks; None for the identity.
     rank : int
         r, the number of features.
     dtype : dtype
@@ -135,13 +136,14 @@ class LandmarkMap:
 
     @property
     def width(self) -> int:
-        """Columns of the widest matrix that features of samples need: the number of landmarks, or else of features."""
+        """Number of columns of the widest matrix in `transform`: of landmarks, or of features without landmarks."""
         return self.rank if self.projection is None else len(self.projection)
 
     def transform(self, rows: Any, measured: Sequence[Array], out: Array) -> None:
-        """Compute features of samples into an array of shape (b, r).
+        """Compute the features of samples into `out`, shape (b, r).
 
-        `rows` are what the kernel reads of them, `measured` the measures between them and the landmarks, (b, l) each.
+        `rows` are the inputs of the kernel for these samples, and `measured` their measures to the landmarks, (b, l)
+        each.
         """
         if self.measures:
             values = self.kernel.kernel_function(measured)
@@ -158,7 +160,7 @@ class LandmarkMap:
             out[:] = unit_diagonal(out, self.kernel.self_similarity(own, len(out)), np.ones(self.rank))
 
     def times(self, coefficients: Array) -> LandmarkMap:
-        """Return the map to these features times coefficients, shape (r, p)."""
+        """Return the map whose features are these features times coefficients, shape (r, p)."""
         projection = coefficients if self.projection is None else self.projection.astype(np.float64) @ coefficients
         return replace(self, projection=projection.astype(self.dtype), rank=coefficients.shape[1])
 
@@ -166,9 +168,9 @@ class LandmarkMap:
 def landmark_map(
     kernel: Kernel, measures: tuple[LandmarkMeasure, ...], rank_tolerance: float, dtype: str
 ) -> LandmarkMap:
-    """Compute the map of a kernel, whose parameters are fitted, from its values among the landmarks.
+    """Compute the feature map of a kernel with fitted parameters from its values among the landmarks.
 
-    Eigenvalues up to `rank_tolerance` times the largest one are left out. The map is computed in float64 and cast once.
+    Eigenvalues up to `rank_tolerance` times the largest one are dropped. The map is computed in float64 and cast once.
 
     Raises
     ------

@@ -23,25 +23,26 @@ from mklearn.kernels.views import Pairwise
 
 LandmarkRule = Literal["random_per_class", "kmeans"]
 PARAMETER_SAMPLES = 2_000
-"""Parameters of kernels, such as bandwidths, are fitted to at most so many training samples, drawn uniformly."""
+"""Largest number of training samples, drawn uniformly, that kernel parameters such as bandwidths are fitted to."""
 
 
 class LandmarkTransform(KernelsOfSpecs):
-    """Explicit features of kernels: ``Phi_m(x) = k_m(x, Z) U_m W_m^(-1/2)`` with landmarks Z, K_m(Z, Z) = U W U'.
+    """Explicit features of kernels, ``Phi_m(x) = k_m(x, Z) U_m W_m^(-1/2)``, with landmarks Z.
 
-    Nothing of the training samples is kept but landmarks and what is fitted.
+    U_m and W_m are the eigenvectors and eigenvalues of K_m(Z, Z). Of the training samples, only the landmarks and the
+    fitted parameters are kept.
 
     Parameters
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec
-        See `mklearn.kernels.transform.StackTransform`, also for what is raised.
+        See `mklearn.kernels.transform.StackTransform`, also for the errors.
 
     Attributes
     ----------
     maps_ : tuple of LandmarkMap
-        One for each kernel.
+        Feature map of each kernel.
     landmark_indices_ : array of shape (l,) or None
-        Positions of the landmarks among the training samples; None if they are centres, or if there are none.
+        Positions of the landmarks among the training samples; None if they are k-means centres or there are none.
     """
 
     def fit(
@@ -50,8 +51,8 @@ class LandmarkTransform(KernelsOfSpecs):
     ) -> Self:  # fmt: skip
         """Fit the kernels' parameters and choose landmarks.
 
-        Parameters and errors are as for `mklearn.base.landmark_features.LandmarkFeatures`, valid; `labels` of shape
-        (n,) are for "random_per_class", None for one class of all samples. Messages name the kernel.
+        Parameters and errors are as for `mklearn.base.landmark_features.LandmarkFeatures`; their validity is not
+        checked again. `labels`, (n,), are used by "random_per_class"; None puts all samples into one class.
         """
         self._fit_sources(X)
         self._readers = self._kernels_by_source()
@@ -83,7 +84,7 @@ class LandmarkTransform(KernelsOfSpecs):
         return self
 
     def times(self, coefficients: Array) -> Self:
-        """Return the transform to each kernel's features times its rows of coefficients, (sum of ranks, p)."""
+        """Return the transform to each kernel's features times its rows of `coefficients`, (sum of ranks, p)."""
         parts = [coefficients[block] for block in self.blocks]
         made = copy.copy(self)
         made.maps_ = tuple(each.times(part) for each, part in zip(self.maps_, parts, strict=True))
@@ -92,21 +93,21 @@ class LandmarkTransform(KernelsOfSpecs):
 
     @property
     def kernels(self) -> list[Kernel]:
-        """The fitted kernels."""
+        """Fitted kernels."""
         return [entry.kernel for entry in self._entries]
 
     @property
     def blocks(self) -> list[slice]:
-        """Columns of each kernel's features."""
+        """Column slices of each kernel's features."""
         ends = np.cumsum([0, *(each.rank for each in self.maps_)]).tolist()
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
     def transform(self, X: Any, out: Array) -> None:
-        """Compute the features of samples, given as in `fit`, into an array of shape (m, sum of ranks).
+        """Compute the features of samples, given as in `fit`, into `out`, shape (m, sum of ranks).
 
-        Temporary arrays have the size of X and of kernels between X and the landmarks, so that X should be one of
-        `mklearn.kernels.landmark_map.row_blocks`. Views, features or columns that differ from the training samples', or
-        are not finite, raise `DataError`.
+        Temporary arrays have the size of X and of the kernels between X and the landmarks: pass one block of
+        `mklearn.kernels.landmark_map.row_blocks` at a time. Raises `DataError` if values are not finite, or if views,
+        features or columns differ from the training samples.
         """
         table = self._as_read(X, new=True)
         blocks = self.blocks
@@ -122,7 +123,7 @@ class LandmarkTransform(KernelsOfSpecs):
                 out[~present, blocks[number]] = features[:0] if mean is None else mean
 
     def _kernels_by_source(self) -> list[tuple[Source, list[int]]]:
-        """Return each source and the positions of the kernels that read it, in the order of their first kernels."""
+        """Return each source with the positions of its kernels, in the order of first use."""
         readers: dict[Any, tuple[Source, list[int]]] = {}
         for number, entry in enumerate(self._entries):
             first = entry.sources[0]
@@ -135,7 +136,7 @@ class LandmarkTransform(KernelsOfSpecs):
         return list(readers.values())
 
     def _fit_parameters(self, source: Source, numbers: Sequence[int], rows: NDArray[np.intp] | None) -> None:
-        """Fit the parameters of kernels to all training samples, or to some of them."""
+        """Fit the parameters of kernels to all training samples, or to those at `rows`."""
         features: Any = None
         measured: dict[str, Array] = {}
         for entry in (self._entries[number] for number in numbers):
@@ -152,7 +153,7 @@ class LandmarkTransform(KernelsOfSpecs):
     def _maps_of(
         self, source: Source, numbers: Sequence[int], n_landmarks: int, rank_tolerance: float, dtype: str, seed: int
     ) -> dict[int, LandmarkMap]:
-        """Return the maps of kernels that read one source; `seed` is for the centres."""
+        """Return the maps of the kernels of one source; `seed` is for the k-means centres."""
         landmarks: Any = None
         measures: dict[str, LandmarkMeasure] = {}
         maps = {}
@@ -172,7 +173,7 @@ class LandmarkTransform(KernelsOfSpecs):
         return maps
 
     def _fit_means(self, source: Source, numbers: Sequence[int]) -> None:
-        """Compute mean features of the training samples that have the view, for samples that lack it."""
+        """Compute the mean features of the observed training samples, for samples that lack the view."""
         sums = [np.zeros(self.maps_[number].rank) for number in numbers]
         n_observed = int(source.observed_.sum())
         for rows in row_blocks(n_observed, max(self.maps_[number].width for number in numbers)):
@@ -193,7 +194,7 @@ class LandmarkTransform(KernelsOfSpecs):
         return source.training_values(rows)
 
     def _compute(self, numbers: Sequence[int], rows: Any, out: Sequence[Array]) -> None:
-        """Compute the features of samples for kernels that read one source; measures that they share, once."""
+        """Compute features for the kernels of one source, each shared measure once, into `out`."""
         measured: dict[int, Array] = {}
         for number, features in zip(numbers, out, strict=True):
             each = self.maps_[number]
@@ -204,7 +205,7 @@ class LandmarkTransform(KernelsOfSpecs):
                 each.transform(rows, [measured[id(measure)] for measure in each.measures], features)
 
     def _computed(self, numbers: Sequence[int], rows: Any) -> list[Array]:
-        """Return the features of samples for each of some kernels that read one source."""
+        """Return the features of samples for each of the given kernels of one source."""
         features = [np.empty((rows.shape[0], self.maps_[n].rank), dtype=self.maps_[n].dtype) for n in numbers]
         if rows.shape[0]:
             self._compute(numbers, rows, features)
@@ -217,9 +218,9 @@ def _check_number(n_landmarks: int, n: int) -> None:
 
 
 def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw landmarks at random, of each class equally many as far as it has samples; return their positions.
+    """Draw landmarks at random and return their positions; classes have equal numbers as far as their sizes allow.
 
-    Fewer landmarks than classes raise `NotApplicable`.
+    Raises `NotApplicable` for fewer landmarks than classes.
     """
     classes, codes = np.unique(labels, return_inverse=True)
     if n_landmarks < len(classes):
@@ -228,17 +229,17 @@ def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Gene
             f"each: give at least {len(classes)}, or choose the landmarks by 'kmeans'"
         )
     shuffled = rng.permutation(len(codes))
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]  # by class, at random within each
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]  # by class, in random order within a class
     sizes = np.bincount(codes)
     turns = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return order[np.argsort(turns, kind="stable")][:n_landmarks]
 
 
 def kmeans_centres(features: Any, n_landmarks: int, seed: int) -> Any:
-    """Compute the centres of scikit-learn's ``MiniBatchKMeans``, from one start by k-means++.
+    """Compute the centres of scikit-learn's ``MiniBatchKMeans`` with one k-means++ initialisation.
 
-    `features`, (n, p), and the centres, (n_landmarks, p), are an array or a CSR array. Centres are equal to each other
-    in part if fewer samples are different.
+    `features`, (n, p), and the centres, (n_landmarks, p), are an array or a CSR array. Centres repeat if there are
+    fewer distinct samples than landmarks.
     """
     _check_number(n_landmarks, features.shape[0])
     from sklearn.cluster import MiniBatchKMeans

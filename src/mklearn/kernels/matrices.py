@@ -1,8 +1,8 @@
 """Centring, scaling and repair of kernel matrices, and the detection of kernels that are close to the identity.
 
-Kernels of distances that are not Euclidean (point sets, or a user's own matrix) may have negative eigenvalues. A kernel
-close to ``a I + b 11'`` separates every training sample from every other one and carries no information on new samples.
-Criteria that learn kernel weights reward it all the same, so it takes weight from informative kernels.
+Kernels of non-Euclidean distances (point sets, or a user's own matrix) may have negative eigenvalues. A kernel close to
+``a I + b 11'`` separates all training samples from each other but carries no information on new samples. Criteria for
+kernel weights reward it nonetheless, so it takes weight from informative kernels.
 """
 
 from __future__ import annotations
@@ -32,27 +32,28 @@ from mklearn.errors import ConstantKernel, DataError
 class KernelCentring:
     """Centring in feature space about the mean of the training samples.
 
-    ``k(x, y) - mean_j k(x, x_j) - mean_i k(x_i, y) + mean_ij k(x_i, x_j)``, all means over training samples.
+    The centred kernel is ``k(x, y) - mean_j k(x, x_j) - mean_i k(x_i, y) + mean_ij k(x_i, x_j)``, with all means over
+    the training samples.
 
     Attributes
     ----------
     column_means_, mean_ : ndarray, shape (n,), and float
-        Means of the training kernel's columns, and of all of it.
+        Column means and overall mean of the training kernel.
     """
 
     def fit(self, K_train: ArrayLike) -> KernelCentring:
-        """Compute the means of the training kernel, shape (n, n); raise `DataError` unless finite and symmetric."""
+        """Compute the means of the training kernel, (n, n); raise `DataError` unless it is finite and symmetric."""
         self.fit_transform(as_square_symmetric(K_train, "the training kernel"))
         return self
 
     def fit_transform(self, kernel: Array, *, out: Array | None = None) -> Array:
-        """Fit to a valid training kernel, which is not checked again, and return it centred, exactly symmetric.
+        """Fit to a valid training kernel, which is not checked, and return the centred kernel, exactly symmetric.
 
-        It is written to `out`, which may be `kernel` itself; without it, to a new array.
+        The result is written to `out`, which may be `kernel` itself, or to a new array by default.
         """
-        self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # the means of rows, which lie in memory
+        self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # row means: contiguous
         self.mean_ = float(self.column_means_.mean())
-        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
+        # half of the overall mean is added to the rows and half to the columns, so that the result is symmetric
         shares = np.asarray((self.column_means_ - self.mean_ / 2).astype(kernel.dtype))
         centred = np.empty_like(kernel) if out is None else out
         for part in cached_rows(kernel):
@@ -62,7 +63,7 @@ class KernelCentring:
     def transform(self, K_rows: ArrayLike) -> Array:
         """Centre rows between any samples and the training samples, shape (m, n); return a new array.
 
-        Rows that are not finite, or of another number of training samples, raise `DataError`.
+        Raises `DataError` for rows that are not finite or have another number of training samples.
         """
         kernel = as_float_matrix(K_rows, "the kernel rows", self.column_means_.size)
         row_means = kernel.mean(axis=1, dtype=np.float64)
@@ -86,13 +87,13 @@ def unit_diagonal(
     K : array_like, shape (n, m)
         Kernel between n samples and m training samples.
     row_diagonal, column_diagonal : array_like, shape (n,) and (m,), optional
-        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`, and the
-        diagonal of the result is exactly one.
+        k(x, x) of the samples in rows and columns. Default of both: the diagonal of a square `K`; the diagonal of the
+        result is then exactly one.
 
     Raises
     ------
     DataError
-        A self-similarity that is not positive, shapes that do not fit, or a missing diagonal.
+        A self-similarity is not positive, shapes do not match, or a diagonal of a non-square kernel is missing.
     """
     kernel = as_float_matrix(K, "the kernel")
     if (row_diagonal is None) != (column_diagonal is None):
@@ -107,7 +108,7 @@ def unit_diagonal(
         raise DataError(
             f"{rows.size} row and {columns.size} column self-similarities do not fit a kernel of shape {kernel.shape}"
         )
-    # lengths are multiplied first, so that the result is as symmetric as the kernel
+    # multiply the lengths first: the result is then as symmetric as the kernel
     scaled: Array = kernel / (rows[:, None].astype(kernel.dtype) * columns.astype(kernel.dtype))
     if row_diagonal is None:
         np.fill_diagonal(scaled, 1)
@@ -117,9 +118,8 @@ def unit_diagonal(
 def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Compute the total variance in feature space, ``tr(K)/n - 1'K1/n^2``, of a kernel of shape (n, n).
 
-    It is the mean squared distance of the samples from their mean, whether or not `K` is centred; with sample weights
-    w of shape (n,), nonnegative and not all zero, both means are weighted by them. A matrix that is not finite and
-    square raises `DataError`.
+    It is the mean squared distance of the samples from their mean, whether or not `K` is centred. Sample weights, (n,),
+    nonnegative and not all zero, weight both means. Raises `DataError` unless `K` is finite and square.
     """
     kernel = as_square_matrix(K, "the kernel", dtype=None)
     weights = nonnegative_weights(sample_weight, len(kernel))
@@ -130,10 +130,10 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
 
 
 def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
-    """Divide a training kernel by its centred trace, so that wide and narrow kernels contribute alike to a sum.
+    """Divide a training kernel by its centred trace, so that kernels of different spread contribute alike to a sum.
 
-    It is written to `out`, which may be `K`; by default to a new array. The divisor, which is returned too, also
-    scales rows of new samples.
+    The result is written to `out`, which may be `K`, or to a new array by default. The divisor is returned too; use it
+    to scale rows of new samples.
 
     Raises
     ------
@@ -146,12 +146,12 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
 
 
 def checked_trace(trace: float, diagonal: Array) -> float:
-    """Return the centred trace of a kernel, given its diagonal before it was centred.
+    """Return the centred trace of a kernel if it is valid; `diagonal` is the diagonal before centring.
 
-    If it is not positive, or no larger than rounding errors of kernel values are, raise `ConstantKernel`.
+    Raises `ConstantKernel` if the trace is not larger than the rounding errors of kernel values.
     """
     size = float(np.abs(diagonal).max())
-    # below this the difference of the two means is rounding error
+    # below this limit the difference of the two means is rounding error
     if trace <= max(1e-12, 4 * float(np.finfo(diagonal.dtype).eps)) * size or size == 0:
         raise ConstantKernel(
             f"the kernel has centred trace {trace:.3g}: in its feature space all training samples coincide (or the "
@@ -181,16 +181,16 @@ IDENTITY_LIKE_SHIFT = 0.1
 
 
 class IdentityLikeKernelWarning(UserWarning):
-    """The off-diagonal part of a kernel carries little: weight learning may prefer it without cause."""
+    """Warning that a kernel is close to the identity: weight learning may prefer it without reason."""
 
 
 def off_diagonal_mass(K: ArrayLike) -> float:
     """Compute the share of the centred kernel, (n, n), that no diagonal kernel explains.
 
-    ``min_D ||HKH - HDH||_F^2 / ||HKH||_F^2`` over diagonal matrices D, with ``H = I - 11'/n``: the squared Frobenius
-    norm left after the least-squares fit of a diagonal kernel. It is 0 for a diagonal matrix plus any ``u 1' + 1 u'``
-    (so for ``a I + b 11'`` too), it does not change when the kernel is scaled or centred, and it is close to 1 when the
-    similarities between different samples carry the kernel.
+    The share is ``min_D ||HKH - HDH||_F^2 / ||HKH||_F^2`` over diagonal matrices D, with ``H = I - 11'/n``: the
+    relative squared Frobenius norm of the residual of a least-squares fit. It is 0 for a diagonal matrix plus any
+    ``u 1' + 1 u'`` (hence for ``a I + b 11'``), invariant to scaling and centring, and close to 1 if similarities
+    between different samples dominate the kernel.
 
     Returns
     -------
@@ -204,14 +204,14 @@ def off_diagonal_mass(K: ArrayLike) -> float:
     """
     kernel = as_square_symmetric(K, "the training kernel").astype(np.float64, copy=False)
     centred = centre_kernel(kernel)
-    # centring a constant kernel leaves rounding errors of this relative size, squared
+    # squared relative size of the rounding errors that centring a constant kernel leaves
     if float(np.vdot(centred, centred)) <= 1e-24 * float(np.vdot(kernel, kernel)):
         return 0.0
     return centred_off_diagonal_mass(centred)
 
 
 def centred_off_diagonal_mass(kernel: Array) -> float:
-    """Compute the off-diagonal mass of a valid kernel that is centred; neither is checked."""
+    """Compute the off-diagonal mass of a valid centred kernel, which is not checked."""
     parts = cached_rows(kernel) if kernel.dtype != np.float64 else [slice(None)]
     rows = (kernel[part].astype(np.float64, copy=False) for part in parts)
     total = sum(float(np.vdot(block, block)) for block in rows)
@@ -230,18 +230,18 @@ PSDPolicy = Literal["clip", "shift", "flip", "none"]
 
 @dataclass(frozen=True)
 class PSDRepair:
-    """A repaired training kernel, and the same repair of rows of new samples.
+    """A repaired training kernel and its repair for rows of new samples.
 
     Attributes
     ----------
     kernel : ndarray, shape (n, n)
         The training kernel after repair.
     min_eigenvalue, relative_min_eigenvalue : float or None
-        Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue. None, as the next two,
-        of a kernel that needs no repair and whose eigenvalues were not computed.
+        Smallest eigenvalue before repair, absolute and divided by the largest absolute eigenvalue. None if the kernel
+        needs no repair and its eigenvalues were not computed.
     n_negative, negative_mass : int or None, float or None
         Number of eigenvalues below ``-tolerance`` times the largest absolute one, and the sum of their absolute values
-        divided by the sum over all eigenvalues.
+        divided by the sum of all absolute eigenvalues. None as above.
     shift : float
         Amount that policy "shift" added to the diagonal; 0 otherwise.
     vectors, multipliers : ndarray, shapes (n, r) and (r,), or None
@@ -260,9 +260,9 @@ class PSDRepair:
     def transform(self, K_rows: ArrayLike) -> Array:
         """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
 
-        For "clip" and "flip" the training rows before repair give the rows of `kernel`. "shift" and "none" do not
-        change the rows: a shift is added between a training sample and itself only. Rows that are not finite, or of
-        another number of training samples, raise `DataError`.
+        With "clip" and "flip", training rows before repair become the rows of `kernel`. "shift" and "none" do not
+        change rows, since a shift is added to the training diagonal only. Raises `DataError` for rows that are not
+        finite or have another number of training samples.
         """
         rows = as_float_matrix(K_rows, "the kernel rows", self.kernel.shape[1])
         if self.vectors is None or self.multipliers is None:
@@ -281,10 +281,10 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     Parameters
     ----------
     K : array_like, shape (n, n)
-        Kernel among the training samples, of any kind: a user's "squared Euclidean" matrix need not be one.
+        Kernel among the training samples.
     policy : {"clip", "shift", "flip", "none"}
-        "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., to whom MKL-DR (section 3.1)
-        refers; it may make a kernel identity-like (see `off_diagonal_mass`), and `mklearn.kernels.Kernel` warns then.
+        "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., cited by MKL-DR (section 3.1). It
+        may make a kernel identity-like (see `off_diagonal_mass`); `mklearn.kernels.Kernel` then warns.
 
     Raises
     ------
@@ -295,8 +295,9 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
 
     Notes
     -----
-    The repair of rows of new samples keeps eigenvectors with eigenvalues beyond the tolerance only: f(lambda)/lambda
-    is undefined for the others, and rows of a positive semidefinite extension have no component along them.
+    The repair of new rows keeps only eigenvectors whose eigenvalues exceed the tolerance ("flip": in absolute value).
+    For the others f(lambda)/lambda is undefined, and rows of a positive semidefinite extension have no component along
+    them.
     """
     check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
@@ -330,15 +331,15 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
 
 
 def psd_tolerance(kernel: Array) -> float:
-    """Return the share of the largest eigenvalue up to which negative ones are rounding errors."""
+    """Return the share of the largest eigenvalue below which a negative eigenvalue is a rounding error."""
     return max(1e-10, len(kernel) * float(np.finfo(kernel.dtype).eps))
 
 
 def has_cholesky_factor(kernel: Array) -> bool:
-    """Return True only if a valid kernel has no eigenvalue that `psd_repair` takes for negative.
+    """Return True only if a valid kernel has no eigenvalue that `psd_repair` counts as negative.
 
-    The diagonal is raised by the tolerance times the largest diagonal entry or the mean row sum, which are lower bounds
-    of the largest eigenvalue, so that singular kernels have a factor, too.
+    So that singular kernels have a factor too, the diagonal is raised by the tolerance times a lower bound of the
+    largest eigenvalue: the largest diagonal entry or the mean row sum.
     """
     bound = max(float(kernel.diagonal().max()), float(kernel.sum(dtype=np.float64)) / len(kernel))
     raised = kernel.astype(np.float64)

@@ -1,16 +1,16 @@
 """Distances between images described by sets of local descriptors at points, without one-to-one matching.
 
-Every point of each image is compared with the nearest point of the other: the distance of Zhang, Berg, Maire & Malik
-(SVM-KNN, CVPR 2006) that Lin, Liu & Fuh (NIPS 2008) use for geometric blur and for SIFT::
+Every point of an image is compared with the nearest point of the other image. This is the distance of Zhang, Berg,
+Maire & Malik (SVM-KNN, CVPR 2006), which Lin, Liu & Fuh (NIPS 2008) use for geometric blur and for SIFT::
 
     d(A, B) = (mean_i min_j e(i, j) + mean_j min_i e(i, j)) / 2
     e(i, j) = ||a_i - b_j||^2 + (position_weight / position_scale) ||r_i - r_j||
 
 with descriptors ``a_i``, ``b_j`` at positions ``r_i``, ``r_j`` in pixels. The form and the defaults are those usually
-given for that paper; they were not compared with its equation.
+quoted for that paper; they were not checked against its equation.
 
 The inner products of one set with many others are one matrix product (BLAS, float32). Its result stays in the
-processor's cache, where one compiled pass takes both minima.
+processor's cache, where one compiled pass computes both minima.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Vector = NDArray[np.float32]
 
 
 class PointSetsLike(Protocol):
-    """The attributes of `mklearn.descriptors.point_sets.PointSets` that are used here."""
+    """Attributes of `mklearn.descriptors.point_sets.PointSets` that the distance needs."""
 
     @property
     def descriptors(self) -> NDArray[np.float32]: ...  # (n, p, d)
@@ -56,9 +56,9 @@ def point_set_distances(
     position_scale: float = 270.0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float32]:
-    """Compute all distances between the sets of `X` and the sets of `Y`: float32, (n, m), in squared descriptor units.
+    """Compute the distances between the sets of `X` and of `Y`, (n, m), float32, in squared descriptor units.
 
-    Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and about 1 MiB of each thread.
+    Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and about 1 MiB per thread.
 
     Parameters
     ----------
@@ -70,10 +70,10 @@ def point_set_distances(
     position_weight : float
         >= 0; with 0 the positions are ignored.
     position_scale : float
-        > 0, in pixels; about the side of an image of 60,000 pixels.
+        > 0, in pixels. The default is about the side length of an image of 60,000 pixels.
     n_jobs : int, optional
-        Threads, which do not change the result: each computes whole rows with one thread of BLAS. Default: the calling
-        thread, with all threads of BLAS.
+        Number of threads, each with one BLAS thread. The result does not depend on it. Default: the calling thread
+        with all BLAS threads.
 
     Raises
     ------
@@ -84,9 +84,9 @@ def point_set_distances(
 
     Notes
     -----
-    The distance of a set without points (an image without edges) to another set is twice the mean squared length of
-    the other's descriptors, the squared distance of orthogonal descriptors of one length without a position term; to
-    another set without points it is 0. These distances do not depend on the rest of the test set.
+    The distance between a set without points (an image without edges) and another set is twice the mean squared length
+    of the other set's descriptors. This equals the squared distance of orthogonal descriptors of that length, without a
+    position term. Two sets without points have distance 0. These values do not depend on the other test sets.
     """
     factor = check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")
     columns = _Points.of(X if Y is None else Y, "X" if Y is None else "Y", factor)
@@ -95,7 +95,7 @@ def point_set_distances(
     out = np.zeros((n, len(columns.to_empty)), dtype=np.float32)
 
     most, largest = (int(np.diff(sets.offsets).max(initial=1)) for sets in (rows, columns))
-    # greedy and the same for every row, so that a row's values do not depend on the rows computed before it
+    # greedy tiles, the same for every row: the values of a row do not depend on the rows computed before it
     ends = columns.offsets[:-1] + max(_TILE_ENTRIES // most, largest)
     last = np.searchsorted(columns.offsets, ends, side="right") - 1
 
@@ -109,7 +109,7 @@ def point_set_distances(
     if n_jobs is None:
         compute(range(n))
         return out
-    step = 8 * check_integer(n_jobs, "n_jobs", 1)  # interleaved rows: those of a triangle get shorter
+    step = 8 * check_integer(n_jobs, "n_jobs", 1)  # interleaved, since the rows of a triangle get shorter
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(n_jobs) as pool:
         list(pool.map(compute, (range(k, n, step) for k in range(step))))
     return out
@@ -117,7 +117,7 @@ def point_set_distances(
 
 @dataclass(frozen=True)
 class _Points:
-    """The real points of all sets, one after the other in columns, the fastest layout for the matrix product."""
+    """Real points of all sets, concatenated as columns, the fastest layout for the matrix product."""
 
     descriptors: NDArray[np.float32]  # (d, points), minus the origin, which reduces cancellation
     squared_norms: Vector  # (points,), of these descriptors
@@ -158,7 +158,7 @@ def _set_to_sets(
 ) -> None:  # fmt: skip
     """Compute the distances of set `i` of `rows` to the sets of `columns` from `first` on, into `out`.
 
-    `last` is where the tile that begins with a set of `columns` ends.
+    `last` holds, for each set of `columns`, the end of the tile that begins with it.
     """
     require("numba")
     from mklearn.kernels.point_set_loops import mean_minima
@@ -167,7 +167,7 @@ def _set_to_sets(
     if mine.stop == mine.start:
         out[:] = columns.to_empty[first:]
         return
-    # the factor -2 costs p d multiplications here, and none in every product
+    # apply the factor -2 once here (p d multiplications) instead of in every product
     scaled = np.ascontiguousarray(rows.descriptors[:, mine].T * np.float32(-2))
     s = first
     while s < len(last):

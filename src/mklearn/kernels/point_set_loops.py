@@ -1,6 +1,6 @@
-"""The compiled loop of the point-set distance: both minima of a tile in one vectorised pass.
+"""Compiled loop of the point-set distance: both minima of a tile in one vectorised pass.
 
-Imports numba; the only caller imports this module inside its function.
+This module imports numba, so its only caller imports it inside a function.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ZERO: Any = np.float32(0)
 def _minnum(typing_context: Any, a: Any, b: Any) -> Any:
     """Compute the smaller of two finite floats.
 
-    In a loop that keeps the smallest number, ``min`` and comparisons are not vectorised; LLVM's own operation
-    becomes a SIMD instruction.
+    In a loop that tracks a minimum, ``min`` and comparisons are not vectorised, but LLVM's ``minnum`` becomes a SIMD
+    instruction.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -43,11 +43,11 @@ def _mean_minima(
     products: Matrix, norms: Vector, y: Vector, x: Vector, column_norms: Vector, column_y: Vector, column_x: Vector,
     offsets: NDArray[np.intp], first: int, out: Vector,
 ) -> None:  # fmt: skip
-    """Compute the mean minima of a distance over rows and columns of each set.
+    """Compute the mean row and column minima of the point distances for each set.
 
-    It is ``norms[i] + column_norms[c] + products[i, c]`` and the distance of the positions (y, x) and (column_y,
-    column_x); ``products``, shape (p, columns), are -2 times the inner products. ``offsets``, (sets + 1,), are the
-    first column of each set, plus ``first``; sets without columns are skipped.
+    The distance is ``norms[i] + column_norms[c] + products[i, c]`` plus the distance between the positions (y, x) and
+    (column_y, column_x). ``products``, shape (p, columns), are -2 times the inner products. ``offsets``, (sets + 1,),
+    are the first column of each set, plus ``first``; sets without columns are skipped.
     """
     p = norms.shape[0]
     for s in range(offsets.shape[0] - 1):

@@ -21,36 +21,36 @@ from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.views import LearnedView, Pairwise, select_rows
 
 FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "clip", "missing_views")
-"""Keys of a spec that say what its kernel is computed from."""
+"""Keys of a spec that define the input of its kernel."""
 
 
 class Source:
     """Inputs of kernels from one view, fitted to the training samples.
 
-    These are columns of a table, preprocessed, completed and scaled, or the values of `mklearn.kernels.Pairwise`.
-    Samples that may lack the view, and do, have no rows.
+    The inputs are columns of a table, preprocessed, imputed and scaled, or the values of `mklearn.kernels.Pairwise`.
+    With ``missing_views="mean"``, samples that lack the view have no rows.
 
     Parameters
     ----------
     spec : mapping
-        Spec of a kernel or a factor. Keys beside `FEATURE_KEYS` are ignored; `feature_scaling` is checked in ``fit``.
+        Spec of a kernel or a factor. Only `FEATURE_KEYS` are used; `feature_scaling` is checked in ``fit``.
     view : str, optional
-        Name of the view; None if there is one table.
+        Name of the view; None if the samples are one table.
 
     Attributes
     ----------
     key, selection : tuple
-        Equal for sources that read the same, and the same up to scaling.
+        `key` is equal for sources with the same inputs, `selection` for sources with the same inputs before scaling.
     completes : bool
         Whether samples may lack the view.
     reads_tables : bool
-        Whether it needs a table as it was given, with its column names or with entries that are no numbers.
+        Whether the source needs the original table: column names, or entries that are not numbers.
     clips : bool
         Whether scaled features of new samples are clipped.
     observed_ : (n,) bool array
-        Which training samples have the view.
+        Mask of the training samples that have the view.
     train_ : array or CSR array of shape (n_observed, p), or Pairwise
-        Values of these samples before scaling, so that sources of several scalings share one array.
+        Values of these samples before scaling, so that sources with different scalings share one array.
 
     Raises
     ------
@@ -77,16 +77,18 @@ class Source:
         self._name = "X" if view is None else f"view {view!r}"
 
     def fit(self, X: Any, like: Source | None = None) -> Self:
-        """Fit to the training samples, one table or `Views`; share all but the scaling with `like`, of one selection.
+        """Fit to the training samples, one table or `Views`.
+
+        `like` is a fitted source of the same `selection`; everything except the scaling is shared with it.
 
         Raises
         ------
         ConfigError
-            Keys that need features, of a view of pairwise values; or an invalid `feature_scaling`.
+            A key needs features but the view holds pairwise values, or `feature_scaling` is invalid.
         DataError
             Features that can't be read or scaled.
         NotApplicable
-            No training sample has the view, or any value of its features.
+            No training sample has the view, or all values of its features are missing.
         """
         self._form = table_form(X if self.view is None else X[self.view])
         if like is None:
@@ -96,7 +98,7 @@ class Source:
             if not self.observed_.any() and not isinstance(table, Pairwise):
                 n = len(self.observed_)
                 raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
-            self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
+            self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's object stays unfitted
             self.train_: Any = table if isinstance(table, Pairwise) else self._features(table, fit=True)
         else:
             self.observed_, self.train_ = like.observed_, like.train_
@@ -117,20 +119,21 @@ class Source:
         return self
 
     def training_values(self, rows: Any = None) -> Any:
-        """Return scaled features (n_observed, p), or Pairwise, of observed training samples, all or some `rows`."""
+        """Return scaled features, (n_observed, p), or Pairwise, of the observed training samples, or of `rows`."""
         values = self.train_ if rows is None else self.train_[rows]
         return values if self._scaler is None else self._scaler.transform(values)
 
     def observed_rows(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the rows of `training_values` of some training samples, without samples that lack the view."""
+        """Return the rows of `training_values` for `samples`, without samples that lack the view."""
         row_of = np.cumsum(self.observed_) - 1
         rows: NDArray[np.intp] = row_of[samples[self.observed_[samples]]]
         return rows
 
     def transform(self, X: Any, *, scaled: bool = True) -> tuple[Any, Mask]:
-        """Return the features, or Pairwise, of the new samples that have the view, and which have it, (m,).
+        """Return the features, or Pairwise, of the new samples that have the view, and the mask of these samples, (m,).
 
-        Features are dense or sparse as in training. A view of another kind or of other columns raises `DataError`.
+        Features are dense or sparse as in training. Raises `DataError` for a view of another kind or with other
+        columns.
         """
         check_form(X if self.view is None else X[self.view], self._form, self._name)
         table, present = self._chosen(X)
@@ -146,18 +149,18 @@ class Source:
         return (self._scaler.transform(features) if self._scaler and scaled else features), present
 
     def n_clipped(self, X: Any) -> tuple[int, int]:
-        """Count the values of new samples that are clipped, and all of them."""
+        """Return the number of clipped values of new samples, and the number of all values."""
         features, _ = self.transform(X, scaled=False)
         assert self._scaler is not None
         return (self._scaler.n_clipped(features) if features.shape[0] else 0), math.prod(features.shape)
 
     def drop_training_values(self) -> None:
-        """Drop the training samples' features, which `transform` does not need; their number and form are kept."""
+        """Drop the features of the training samples, which `transform` does not need; keep their number and form."""
         self.train_ = self.train_[:0].copy()
         self.observed_ = self.observed_[:0].copy()
 
     def _chosen(self, X: Any) -> tuple[Any, Mask]:
-        """Return the chosen columns of the samples that have the view, and which have it."""
+        """Return the chosen columns of the samples that have the view, and the mask of these samples."""
         table = X if self.view is None else X[self.view]
         if isinstance(table, Pairwise):
             keys = ("columns", "preprocessing", "impute", "feature_scaling")
@@ -171,7 +174,7 @@ class Source:
         return (table if present.all() else select_rows(table, np.flatnonzero(present))), present
 
     def _features(self, table: Any, *, fit: bool = False) -> Any:
-        """Return features after preprocessing, which is fitted to them first if asked."""
+        """Return features after preprocessing and imputation, which `fit` fits to them first."""
         with _data_errors("preprocessing"):
             if fit and self._preprocessing is not None:
                 self._preprocessing.fit(table)
@@ -192,7 +195,7 @@ class Source:
 
 
 def measured(measure: str, rows: Any, training: Any = None) -> Array:
-    """Compute or look up a measure between values of `Source` for samples and training samples, or among samples."""
+    """Compute or look up a measure between samples and training samples, or among samples, given as `Source` values."""
     if isinstance(rows, Pairwise):
         return rows.against(rows if training is None else training)
     if training is None:
@@ -203,18 +206,18 @@ def measured(measure: str, rows: Any, training: Any = None) -> Array:
 
 
 def own_values(rows: Any) -> Array | None:
-    """Return the inner product or kernel value of each sample with itself, (m,); None if `Pairwise` has none."""
+    """Return the self inner product or kernel value of each sample, (m,); None if `Pairwise` has none."""
     return rows.own() if isinstance(rows, Pairwise) else squared_norms(rows)
 
 
 def table_form(table: Any) -> tuple[bool, int, tuple[str, ...] | None]:
-    """Return whether a view holds pairwise values, its width and its column names."""
+    """Return whether a view holds pairwise values, its number of columns, and its column names."""
     columns = tuple(map(str, table.columns)) if hasattr(table, "columns") else None
     return isinstance(table, Pairwise), int((*table.shape, 1)[1]), columns
 
 
 def check_form(table: Any, form: tuple[bool, int, tuple[str, ...] | None], name: str) -> None:
-    """Raise `DataError` if new samples' view has another kind, width or column names than the training samples'."""
+    """Raise `DataError` if a view of new samples differs from training in kind, width or column names."""
     (is_pairwise, width, columns), (also_pairwise, new_width, new_columns) = form, table_form(table)
     if also_pairwise != is_pairwise:
         kind = "mklearn.kernels.Pairwise" if is_pairwise else "a table of features"
@@ -229,7 +232,7 @@ def check_form(table: Any, form: tuple[bool, int, tuple[str, ...] | None], name:
 
 @contextmanager
 def _data_errors(key: str) -> Iterator[None]:
-    """Turn errors of a transformer into `DataError`."""
+    """Convert errors of a transformer to `DataError`."""
     try:
         yield
     except NotApplicable:

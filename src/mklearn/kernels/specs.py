@@ -1,4 +1,4 @@
-"""Specs of kernels: the class that one names, and its parameters as parameters of an estimator."""
+"""Kernel specs: the class that a spec names, and its parameters as parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from mklearn.kernels.table import KERNELS
 from mklearn.rows import load
 
 KernelSpec = str | Mapping[str, Any]
-"""A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
+"""A kind, or a mapping with "kind" or "implementation", parameters of the kernel's class, and keys for its input."""
 KernelSpecs = Sequence[KernelSpec] | Mapping[str, Any] | str
 """A sequence of specs, a mapping of names to specs, or one spec."""
 
 
 def kernel_class(spec: KernelSpec) -> type[Kernel]:
-    """Return the class that a spec names by "kind", by default the Gaussian, or by "implementation".
+    """Return the class that a spec names by "kind" (default: "gaussian") or by "implementation".
 
-    Raises `ConfigError` if there is no such kind, or `implementation` is no subclass of `Kernel`.
+    Raises `ConfigError` if the kind does not exist, or `implementation` is not a subclass of `Kernel`.
     """
     spec = {"kind": spec} if isinstance(spec, str) else spec
     implementation = spec.get("implementation")
@@ -40,14 +40,14 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
 
 @functools.cache
 def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a kernel's class, without its name; cached for ``set_params``."""
+    """Return the parameters of a kernel class except `name`; cached for ``set_params``."""
     return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
 
 
 def is_one_spec(kernels: Any) -> bool:
-    """Return whether these are one spec, and not several, in a sequence or by name.
+    """Return whether `kernels` is a single spec rather than a sequence or a mapping of names to specs.
 
-    A mapping is one spec if it has a key of a spec and no mapping as a value: no kernel is named "kind".
+    A mapping is a single spec if it has a key of a spec and no mapping as a value: no kernel can be named "kind".
     """
     if isinstance(kernels, str):
         return True
@@ -62,7 +62,7 @@ def is_one_spec(kernels: Any) -> bool:
 def spec_list(kernels: Any) -> list[dict[str, Any]]:
     """Return one spec, a sequence of specs, or a mapping of names to specs as a list of mappings with "id".
 
-    Raises `ConfigError` for a spec that is neither a kind nor a mapping, or has another "id" than its name.
+    Raises `ConfigError` for a spec that is neither a kind nor a mapping, or whose "id" differs from its name.
     """
     named = kernels.items() if isinstance(kernels, Mapping) and not is_one_spec(kernels) else None
     specs = []
@@ -78,11 +78,11 @@ def spec_list(kernels: Any) -> list[dict[str, Any]]:
 
 
 def kernel_parameters(kernels: Any) -> dict[str, Any]:
-    """Return the specs of kernels (one spec, a sequence, or a mapping of names to specs) and their parameters.
+    """Return the parameters of kernels (one spec, a sequence, or a mapping of names to specs) for ``get_params``.
 
-    The keys of one spec are its parameters, "bandwidth"; the keys of several are the name of each kernel, "gist", for
-    its spec, and "gist__bandwidth" for its parameters. The keys of a transformer's parameters are like
-    "gist__preprocessing__n_components". Specs that are not valid have none: ``fit`` says what is wrong with them.
+    A single spec has keys such as "bandwidth". Several specs have keys such as "gist", whose value is the spec, and
+    "gist__bandwidth". Parameters of a transformer have keys such as "gist__preprocessing__n_components". Invalid specs
+    have no parameters; ``fit`` reports their errors.
     """
     if is_one_spec(kernels):
         return _parameters_of(kernels)
@@ -95,7 +95,7 @@ def kernel_parameters(kernels: Any) -> dict[str, Any]:
 def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
     """Return a copy of specs with parameters changed by the keys of `kernel_parameters`: one spec, or specs by name.
 
-    Raises `ConfigError` if there is no such kernel or parameter.
+    Raises `ConfigError` if a kernel or parameter does not exist.
     """
     if is_one_spec(kernels):
         unnamed = [key for key in changes if "__" in key and not key.startswith("preprocessing__")]
@@ -107,7 +107,7 @@ def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
             )
         return _changed(kernels, changes, "the kernel")
     specs = _named(kernels)
-    names = sorted(specs, key=len, reverse=True)  # a name may begin with another one
+    names = sorted(specs, key=len, reverse=True)  # longest first: a name may be the prefix of another one
     nested: dict[str, dict[str, Any]] = {}
     for key, value in changes.items():
         if key in specs:
@@ -124,7 +124,7 @@ def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def _named(kernels: Any) -> dict[str, Any]:
-    """Return specs by name, without their ids; none if these are no specs."""
+    """Return specs by name, without their ids; an empty mapping if `kernels` holds no specs."""
     try:
         return {spec.pop("id"): spec for spec in spec_list(kernels)}
     except (ConfigError, TypeError):
@@ -132,7 +132,7 @@ def _named(kernels: Any) -> dict[str, Any]:
 
 
 def _parameters_of(spec: KernelSpec) -> dict[str, Any]:
-    """Return the parameters of a kernel of features: those in its spec, and the defaults of the others, else None."""
+    """Return the parameters of a kernel of features: values of the spec, else defaults, else None."""
     mapping = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
     try:
         parameters = declared(kernel_class(mapping)).items()
@@ -149,7 +149,7 @@ def _parameters_of(spec: KernelSpec) -> dict[str, Any]:
 
 
 def _changed(spec: KernelSpec, changes: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    """Return a spec with some parameters changed, also of its transformer."""
+    """Return a spec with changed parameters, including those of its transformer."""
     changed: dict[str, Any] = {"kind": spec} if isinstance(spec, str) else dict(spec)
     prefix = "preprocessing__"
     of_transformer = {key.removeprefix(prefix): value for key, value in changes.items() if key.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""M kernels on the same samples, kept as M contiguous matrices."""
+"""Stack of M kernels on the same samples, stored as contiguous matrices."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mklearn.kernels.matrices import centred_trace
 
 
 class KernelStack:
-    """M kernels between the same n_rows samples and the same n_columns training samples.
+    """Stack of M kernels between the same n_rows samples and the same n_columns training samples.
 
     Parameters
     ----------
     matrices : array_like, shape (M, n_rows, n_columns), or a sequence of M matrices
-        Kernels first. A C-contiguous array is not copied; do not change it afterwards.
+        Matrices along the first axis. A C-contiguous array is not copied; do not change it afterwards.
     ids : sequence of str, optional
-        A name per kernel. Default: ``"0"``, ``"1"``, ...
+        Name of each kernel. Default: ``"0"``, ``"1"``, ...
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class KernelStack:
     Raises
     ------
     DataError
-        Kernels of different shapes, not finite, no kernel, ids that are not unique or of the wrong number.
+        Kernels differ in shape or are not finite, there is no kernel, or ids are not unique or of the wrong number.
 
     Notes
     -----
@@ -44,7 +44,7 @@ class KernelStack:
 
     def __init__(self, matrices: ArrayLike, ids: Sequence[str] | None = None) -> None:
         array = as_float_array(matrices, "the kernel stack", ndim=3, may_be_empty=True)
-        # no rows are valid: a split without test samples
+        # a stack without rows is valid: a split without test samples
         if array.shape[0] == 0 or array.shape[2] == 0:
             raise DataError(f"the kernel stack has shape {array.shape}; at least one kernel and one column are needed")
         ids = tuple(map(str, range(len(array)) if ids is None else ids))
@@ -66,7 +66,7 @@ class KernelStack:
     def from_last_axis(cls, X: ArrayLike) -> KernelStack:
         """Make a stack from samples-first kernels, shape (n_rows, n_columns, M), or (n_rows, n_columns) for one kernel.
 
-        Another number of axes raises `DataError`, as does what is not valid as a stack.
+        Raises `DataError` for another number of axes or an invalid stack.
         """
         array = np.asarray(X)
         if array.ndim not in (2, 3):
@@ -77,18 +77,18 @@ class KernelStack:
         return cls(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0))
 
     def as_last_axis(self) -> Array:
-        """Return the kernels samples-first, shape (n_rows, n_columns, M): a view."""
+        """Return a view of the kernels with samples first, shape (n_rows, n_columns, M)."""
         return np.moveaxis(self.matrices, 0, -1)
 
     def select(self, kernels: Sequence[int]) -> KernelStack:
-        """Return some of the kernels, by position; consecutive ones without a copy."""
+        """Return the kernels at the given positions, without a copy if they are consecutive."""
         first, n = kernels[0], len(kernels)
         consecutive = list(kernels) == list(range(first, first + n))
         matrices = self.matrices[first : first + n] if consecutive else self.matrices[list(kernels)]
         return object.__new__(KernelStack)._set(matrices, [self.ids[kernel] for kernel in kernels])
 
     def rows(self, rows: Any) -> KernelStack:
-        """Return some rows of the kernels, by position, slice or boolean mask."""
+        """Return rows of all kernels, chosen by position, slice or boolean mask."""
         return object.__new__(KernelStack)._set(np.ascontiguousarray(self.matrices[:, rows]), self.ids)
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class KernelStack:
         return iter(self.matrices)
 
     def __getitem__(self, kernel: int | str) -> Array:
-        """Return one matrix, by number or by id."""
+        """Return one matrix, by position or by id."""
         if isinstance(kernel, str):
             if kernel not in self.ids:
                 raise DataError(f"there is no kernel {kernel!r} in the stack; available: {', '.join(self.ids)}")
@@ -116,9 +116,9 @@ class KernelStack:
         return self
 
     def combine(self, weights: ArrayLike) -> Array:
-        """Compute the weighted sum ``sum_m weights_m K_m``, shape (n_rows, n_columns), a new array.
+        """Compute the weighted sum ``sum_m weights_m K_m``, shape (n_rows, n_columns), as a new array.
 
-        A wrong number of weights, and weights that are not finite, raise `DataError`.
+        Raises `DataError` if the number of weights is wrong or a weight is not finite.
         """
         vector = as_float_array(weights, "the kernel weights", ndim=1)
         if vector.size != len(self):
@@ -128,12 +128,12 @@ class KernelStack:
         return combined
 
     def centred_traces(self) -> NDArray[np.float64]:
-        """Compute ``tr(K_m)/n - 1'K_m 1/n^2`` of each kernel, shape (M,). The stack must be square."""
+        """Compute ``tr(K_m)/n - 1'K_m 1/n^2`` for each kernel of a square stack, shape (M,)."""
         return np.array([centred_trace(matrix) for matrix in self.matrices])
 
 
 def check_unique_ids(ids: Sequence[str], error: type[UserError]) -> None:
-    """Raise an error if two kernels have one id."""
+    """Raise `error` if two kernels have the same id."""
     twice = sorted({name for name in ids if ids.count(name) > 1})
     if twice:
         raise error(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")

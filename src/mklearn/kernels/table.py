@@ -1,4 +1,4 @@
-"""The kernels that a study and the library's specs can name, one row a name."""
+"""Table of the kernels that studies and specs can name, one row for each name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class KernelRow(Row):
-    """Row of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`."""
+    """Table row of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`."""
 
     measures: Sequence[str] = ()
-    """Measures of the matrices that it can be computed from, as in the class; the first one by default."""
+    """Measures from which the kernel can be computed, as in its class; the first one is the default."""
 
     @property
     def of(self) -> Literal["descriptor", "matrix", "kernels"]:
-        """Input of the kernel: a descriptor, a matrix of the data set, or other kernels."""
+        """Kind of the kernel's input: a descriptor, a matrix of the data set, or other kernels."""
         return (
             "kernels" if self.measures == ("product",) else "matrix" if self.measures == ("kernel",) else "descriptor"
         )

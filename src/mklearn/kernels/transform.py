@@ -1,4 +1,4 @@
-"""Kernels of specs, fitted on training samples and applied to new ones."""
+"""Kernels defined by specs, fitted on training samples and applied to new ones."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from mklearn.kernels.views import CachingViews, Pairwise, Views, as_views
 
 
 class KernelsOfSpecs:
-    """Kernels by their specs, and what each of them reads, fitted on training samples.
+    """Kernels defined by specs, with their inputs, fitted on training samples.
 
     Parameters
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec
-        See `StackTransform`, also for what is raised.
+        See `StackTransform`, also for the errors.
 
     Attributes
     ----------
     specs : list of dict
         Specs of the kernels, with "id".
     for_each_view : bool
-        Whether one spec that names no view stands for a kernel on each of several views.
+        Whether a single spec without a view stands for one kernel on each of several views.
     reads_views : bool
-        Whether it was fitted to several views.
+        Whether the transform was fitted to several views.
     """
 
     reads_views: bool
@@ -47,27 +47,27 @@ class KernelsOfSpecs:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Names of the kernels; the names of one spec's kernels on each view are known after the fit."""
+        """Names of the kernels. If one spec stands for a kernel on each view, they are known after the fit."""
         return tuple(entry.id for entry in self._entries)
 
     def reads_as_given(self, X: Any) -> bool:
-        """Return whether one table is read with its column names, its entries that are no numbers, or as sparse."""
+        """Return whether the single table X must be kept: column names, non-numeric entries or a sparse format."""
         sources = [source for entry in self._entries for source in entry.sources]
         return any(source.reads_tables or (source.clips and is_sparse(X)) for source in sources)
 
     def without_view(self, view: str) -> list[Mapping[str, Any]]:
-        """Return the specs of the kernels that do not read a view; of a product no factor does."""
+        """Return the specs of the kernels that do not read a view (for a product, in any factor)."""
         return [
             entry.spec for entry in self._entries if view not in [part.get("view") or entry.id for part in entry.parts]
         ]
 
     def _fit_sources(self, X: Any) -> None:
-        """Fit what the kernels read on the training samples; sources of the same features share them."""
+        """Fit the sources of the kernels on the training samples; sources of the same features share them."""
         table = self._as_read(X)
         specs: Sequence[Any] = self.specs
         if isinstance(table, Views) and self.for_each_view:
             specs = [{**specs[0], "id": name, "view": name} for name in table.names]
-        self._entries = kernel_entries(specs)  # the fitted kernels may be those of another transform, too
+        self._entries = kernel_entries(specs)  # new entries, since another transform may share the fitted ones
         shared: dict[Any, Source] = {}
         for entry in self._entries:
             with error_prefix(entry.id):
@@ -75,9 +75,9 @@ class KernelsOfSpecs:
         self.reads_views = isinstance(table, Views)
 
     def _as_read(self, X: Any, *, new: bool = False) -> Any:
-        """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given.
+        """Return X as views or as one table, which becomes a float matrix unless a kernel needs the original.
 
-        New samples must be given as the training samples were, else `DataError`.
+        Raises `DataError` if new samples are views and the training samples were one table, or the reverse.
         """
         views = as_views(X)
         if new and self.reads_views != (views is not None):
@@ -102,47 +102,47 @@ class StackTransform(KernelsOfSpecs):
         and optionally
 
         - "id" in a sequence: the kernel's name (default: its number);
-        - "view": the view that it is computed from (default: the view with the kernel's name). Of a view that is
-          `mklearn.kernels.Pairwise` the values are looked up, else they are computed from features;
+        - "view": the input view (default: the view with the kernel's name). Values of a view of the class
+          `mklearn.kernels.Pairwise` are looked up; otherwise they are computed from features;
         - "columns": the features of X or of the view: a list of indices or of names, a boolean list or a slice
           (default: all);
         - "preprocessing": a transformer with ``fit`` and ``transform``. A copy is fitted to these features of the
-          training samples, without labels. It may change their number, and take what is no number;
-        - "impute": "mean" or "median" fills in values that are NaN, by the training samples (default: "none");
-        - "feature_scaling" of what results (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`);
-        - "clip": whether scaled features of new samples are clipped, as they are in the dictionary of kernels (default:
-          no). It ignores features that are constant in the training samples, and sparse features can then be scaled;
-        - "missing_views": what is done with samples that lack the view, rows in which all of these features are NaN.
-          "error" (default) refuses them. "mean" puts them at the mean of the training samples that have the view, to
-          which alone the kernel is fitted: see `mklearn.kernels.completion.MeanCompletion`. In a sparse view these
-          are rows whose stored entries are all NaN.
+          training samples, without labels. It may change the number of features and accept non-numeric entries;
+        - "impute": "mean" or "median" of the training samples replaces NaN (default: "none");
+        - "feature_scaling": the scaling after these steps (default: "none"; see
+          `mklearn.kernels.feature_scaling.FeatureScaler`);
+        - "clip": whether scaled features of new samples are clipped, as in the dictionary of kernels (default: no).
+          Features that are constant in the training samples are then ignored, and sparse features can be scaled;
+        - "missing_views": treatment of samples that lack the view: rows in which all of these features are NaN (in a
+          sparse view, all stored entries). "error" (default) refuses them. "mean" fits the kernel to the other training
+          samples and places the missing samples at their mean: see `mklearn.kernels.completion.MeanCompletion`.
 
-        Each factor of a product may have these too, all but the last. One spec alone stands for a kernel on X or, of
-        several views, for a kernel on each; if it or a factor names a `view`, for one kernel.
+        A factor of a product may have these keys too, except the last. A single spec stands for one kernel on X or, if
+        X is several views and neither the spec nor a factor names a `view`, for one kernel on each view.
     drop_constant : bool, default=False
-        Whether a kernel that can't be fitted because the training samples coincide in it is zero, for these and for new
-        samples, in place of an error. `infos` has its "id" and "constant" alone.
+        Whether a kernel in which all training samples coincide becomes zero, for training and new samples, instead of
+        raising an error. Its entry of `infos` then has only "id" and "constant".
 
     Attributes
     ----------
     stack_train_ : KernelStack
-        M kernels, (n, n). Set by `fit` only.
+        M training kernels, (n, n) each. Set by `fit` only.
     infos : list of dict
-        For each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), the number
-        "n_missing" of training samples that lack its views, and `mklearn.kernels.Kernel.info_`.
+        For each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), "n_missing", the
+        number of training samples that lack one of its views, and `mklearn.kernels.Kernel.info_`.
 
     Raises
     ------
     ConfigError
-        No specs, unknown keys, ids that are not unique, invalid parameters, features of a measure that is not computed
-        from features.
+        No specs, unknown keys, ids that are not unique, invalid parameters, or keys for features with a measure that is
+        not computed from features.
 
     Notes
     -----
-    `transform` needs the training features, which are kept once for all kernels that read the same. An array is not
-    copied unless columns of it are chosen by index or it is preprocessed: do not change it afterwards. Sparse features
-    stay sparse, for kernels of inner products and squared Euclidean distances. Views of the class
-    `mklearn.kernels.views.CachingViews` keep the kernels: nothing is computed twice.
+    `transform` needs the training features, which are kept once for all kernels with the same inputs. An array is
+    copied only if it is preprocessed or its columns are chosen by index: do not change it afterwards. Sparse features
+    stay sparse for kernels of inner products and squared Euclidean distances. Views of the class
+    `mklearn.kernels.views.CachingViews` cache the kernels: nothing is computed twice.
     """
 
     def __init__(self, kernels: KernelSpecs, *, drop_constant: bool = False) -> None:
@@ -156,11 +156,11 @@ class StackTransform(KernelsOfSpecs):
 
     @property
     def fitted_specs(self) -> list[dict[str, Any]]:
-        """Specs of the fitted kernels, with "id"; one for each view where one spec stands for several."""
+        """Specs of the fitted kernels, with "id"; a single spec for all views becomes one for each view."""
         return [dict(entry.spec) for entry in self._entries]
 
     def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
-        """Return a transform of some of the kernels, by position, that is not fitted."""
+        """Return an unfitted transform of the kernels at the given positions."""
         specs = [self._entries[number].spec for number in numbers]
         return StackTransform(specs, drop_constant=self.drop_constant)
 
@@ -170,7 +170,7 @@ class StackTransform(KernelsOfSpecs):
         return self
 
     def fit_transform(self, X: Any) -> KernelStack:
-        """Fit every kernel on the training samples and return the training kernels, M of (n, n), without keeping them.
+        """Fit every kernel on the training samples and return the M training kernels, (n, n), without keeping them.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class StackTransform(KernelsOfSpecs):
         Raises
         ------
         DataError
-            Features, columns or views that a kernel can't be computed from; the message names the kernel.
+            A kernel can't be computed from these features, columns or views; the message names it.
         NotApplicable
             Fewer than two training samples have the views of a kernel, or all values of its features are missing.
         """
@@ -193,22 +193,22 @@ class StackTransform(KernelsOfSpecs):
             return stack
         stack = self._stacked(self.training_kernels(X))
         if keeps:
-            whole = copy.copy(self)  # this one may be fitted again
+            whole = copy.copy(self)  # since this transform may be fitted again
             self._whole = whole, range(len(self._entries))
             X.fits.append((whole, stack))
         return stack
 
     def training_kernels(self, X: Any) -> Iterator[Array]:
-        """Fit every kernel on the training samples and yield the training kernels, (n, n) each, one after the other.
+        """Fit every kernel on the training samples and yield the training kernels, (n, n), one by one.
 
-        Parameters and errors are as for `fit_transform`. One kernel at a time is in memory; kernels of new samples
-        can be computed when all have been taken.
+        Parameters and errors are as for `fit_transform`. Only one kernel at a time is in memory. Kernels of new samples
+        can be computed once the iterator is exhausted.
         """
         self._fit_sources(X)
         yield from self._fitted_kernels()
 
     def training_kernels_again(self, numbers: Iterable[int]) -> Iterator[Array]:
-        """Yield some training kernels, by position, once more: of the same features, so that nothing is drawn anew."""
+        """Yield the training kernels at some positions again, from the same features: nothing is redrawn."""
         numbers = list(numbers)
         some = self.of_kernels(numbers)
         for entry, number in zip(some._entries, numbers, strict=True):
@@ -223,7 +223,7 @@ class StackTransform(KernelsOfSpecs):
             with error_prefix(entry.id):
                 kernel = entry.fit(values, overwrite=may_overwrite, drop_constant=self.drop_constant)
             yield kernel.astype(dtype, copy=False)
-            del kernel  # the next one needs the memory
+            del kernel  # frees the memory for the next one
 
     def transform(self, X: Any) -> KernelStack:
         """Compute the kernels between new samples, given as in `fit`, and the training samples: M kernels, (m, n).
@@ -231,7 +231,7 @@ class StackTransform(KernelsOfSpecs):
         Raises
         ------
         DataError
-            Not fitted, or views, features or columns that differ from the training samples'.
+            Not fitted, or views, features or columns differ from the training samples.
         """
         if not hasattr(self, "reads_views"):
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
@@ -243,7 +243,7 @@ class StackTransform(KernelsOfSpecs):
         return X.new[whole].select(chosen)
 
     def new_kernels(self, X: Any) -> Iterator[Array]:
-        """Yield the kernels of `transform` one after the other."""
+        """Yield the kernels of `transform` one by one."""
         table = self._as_read(X, new=True)
         new: dict[Any, tuple[Any, Mask]] = {}
         training: dict[Any, Any] = {}
@@ -264,9 +264,9 @@ class StackTransform(KernelsOfSpecs):
             yield kernel.astype(dtype, copy=False)
 
     def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:
-        """Count, for each view that has clipped features, the values of new samples that are, and all of them.
+        """Count the clipped values, and all values, of new samples for each view whose features are clipped.
 
-        Where a view has several scalings, the largest count is returned. Parameters and errors are as in `transform`.
+        A view with several scalings has the largest count. Parameters and errors are as in `transform`.
         """
         table = self._as_read(X, new=True)
         sources = {source.key: source for entry in self._entries for source in entry.sources}
@@ -287,8 +287,8 @@ class StackTransform(KernelsOfSpecs):
 def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
     """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
 
-    Without `Y` they are the training kernels of `X`. Specs and errors are as for `StackTransform`, which fits the
-    kernels only once for several sets of new samples.
+    Without `Y` the result is the training kernels of `X`. Specs and errors are as for `StackTransform`. Use that class
+    to fit the kernels once for several sets of new samples.
     """
     if Y is None:
         return StackTransform(kernels).fit_transform(X)
@@ -296,10 +296,10 @@ def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
 
 
 class KernelPasses:
-    """Kernels among the training samples, for methods that need each of them once or twice.
+    """Training kernels for methods that need one or two passes over them.
 
-    They are the kernels of ``stack``, or computed by ``transform`` from the training ``samples``: at once if ``keep``,
-    else one by one and again in each pass. The transform is fitted after the first pass over all of them.
+    The kernels are those of ``stack``, or ``transform`` computes them from the training ``samples``: all at once with
+    ``keep``, else one by one and again in each pass. The transform is fitted after the first pass over all kernels.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Several views of the same samples, indexed together by sample."""
+"""Container of several views of the same samples, indexed by sample."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from mklearn.kernels.stack import KernelStack
 
 
 class SampleView(ABC):
-    """A view that is not a table and whose samples are selected like rows: see `mklearn.kernels.views.Pairwise`.
+    """A view that is not a table but whose samples can be selected like rows, such as `mklearn.kernels.views.Pairwise`.
 
     Attributes
     ----------
     shape : tuple of int
-        The first is the number of samples.
+        Shape, whose first entry is the number of samples.
     """
 
     shape: tuple[int, ...]
 
     @abstractmethod
     def __getitem__(self, rows: Any) -> Self:
-        """Return the view of some samples, by position, slice or boolean mask."""
+        """Return the view of some samples, chosen by position, slice or boolean mask."""
 
 
 class LearnedView(SampleView):
@@ -38,34 +38,34 @@ class LearnedView(SampleView):
 
     @abstractmethod
     def transformer(self) -> Any:
-        """Return an unfitted transformer whose ``fit`` and ``transform`` take this view of some samples."""
+        """Return an unfitted transformer whose ``fit`` and ``transform`` accept this view of any samples."""
 
 
 class Views:
-    """Several views of the same samples, a table of features or distances among samples each, indexed by sample.
+    """Several views of the same samples, indexed by sample; a view is a table of features or pairwise values.
 
-    A dict of tables has no rows, so that cross-validation can't split it; this container has. It works wherever
-    scikit-learn only selects samples: `train_test_split`, `cross_val_score`, `GridSearchCV`, `Pipeline`.
+    Cross-validation can split this container by rows, unlike a dict of tables. It works wherever scikit-learn only
+    selects samples: `train_test_split`, `cross_val_score`, `GridSearchCV`, `Pipeline`.
 
     Parameters
     ----------
     tables : mapping of str to view, or sequence of views
-        Each an array, DataFrame or sparse matrix with the same samples in its rows, or distances or kernel values among
-        them, `mklearn.kernels.Pairwise`. Not copied. The views of a sequence are named "0", "1", ...
+        Views: arrays, DataFrames or sparse matrices with the same samples in their rows, or `mklearn.kernels.Pairwise`
+        with distances or kernel values among these samples. Not copied. Views of a sequence are named "0", "1", ...
 
     Attributes
     ----------
     names : tuple of str
     shape : tuple (n_samples, n_features)
-        Features of all views.
+        Numbers of samples and of features of all views.
     index : Index or None
-        Row labels of the first DataFrame. A Series or DataFrame of labels, targets, weights or groups with the same row
-        labels is brought into their order in ``fit``; others are refused (`in_order_of`).
+        Row labels of the first DataFrame. ``fit`` reorders a Series or DataFrame of labels, targets, weights or groups
+        by these row labels, and raises an error if they do not match (`in_order_of`).
 
     Raises
     ------
     DataError
-        No table, a table without rows and columns, different numbers of samples, or DataFrames whose row labels differ.
+        No table, a table without rows or columns, different numbers of samples, or DataFrames whose row labels differ.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Views:
     (Views(3 samples: shape (3), colour (2)), Views(2 samples: shape (3), colour (2)), (3, 2))
     """
 
-    __iter__ = None  # else Python would iterate over samples by `__getitem__`
+    __iter__ = None  # otherwise Python would iterate over samples through `__getitem__`
 
     def __init__(self, tables: Mapping[str, Any] | Sequence[Any]) -> None:
         named = tables if isinstance(tables, Mapping) else {str(number): each for number, each in enumerate(tables)}
@@ -106,7 +106,7 @@ class Views:
         return name in self._tables
 
     def __getitem__(self, rows: Any) -> Any:
-        """Return the table of one view, by name; or all views of some samples, by position, slice or boolean mask."""
+        """Return one view by its name, or all views of the samples given by position, slice or boolean mask."""
         if isinstance(rows, str):
             if rows not in self._tables:
                 raise DataError(f"there is no view {rows!r}; available: {', '.join(map(repr, self.names))}")
@@ -138,11 +138,11 @@ def as_views(X: Any) -> Views | None:
     """Return X as views if it is several tables, else None.
 
     Several tables are `Views`, a mapping, a list or tuple of tables (each with a two-dimensional ``shape``), or a
-    DataFrame with column labels of several levels, of which the first names the view.
+    DataFrame whose columns have several levels, the first of which names the view.
     """
     if isinstance(X, Views):
         return X
-    if hasattr(X, "toarray"):  # some sparse matrices of SciPy's are mappings
+    if hasattr(X, "toarray"):  # some SciPy sparse matrices are mappings
         return None
     if isinstance(X, Mapping):
         return Views(X)
@@ -154,9 +154,9 @@ def as_views(X: Any) -> Views | None:
 
 
 def only_table(X: Any) -> Any:
-    """Return the only table of views, for an estimator of one table; anything else than views as it is.
+    """Return the only table of views, for an estimator of one table; return input that is not views unchanged.
 
-    Several views raise `DataError`.
+    Raises `DataError` for several views.
     """
     if not isinstance(X, Views):
         return X
@@ -166,16 +166,16 @@ def only_table(X: Any) -> Any:
 
 
 def in_order_of(X: Any, values: Any, name: str) -> Any:
-    """Return values of samples in the order of X's row labels, if both are pandas objects; else as they are.
+    """Return values of samples in the order of X's row labels if both are pandas objects; else unchanged.
 
-    `values` are a Series, a DataFrame or anything else, with one row for each sample; `name` is for messages. Raises
-    `DataError` where row labels (index) differ by more than their order, or some are there twice in another order.
+    `values` have one row for each sample; `name` is for messages. Raises `DataError` if the row labels (index) differ
+    by more than their order, or if their order differs and some are duplicated.
     """
     if not hasattr(values, "iloc"):
         return values
     labels = X.index if hasattr(X, "iloc") else getattr(as_views(X), "index", None)
     index = values.index
-    if labels is None or index.equals(labels) or len(index) != len(labels):  # a wrong number has its own message
+    if labels is None or index.equals(labels) or len(index) != len(labels):  # callers report a wrong number
         return values
     advice = f"give {name} the row labels (index) of X, in any order, or {name}.to_numpy() in the order of X"
     if not (index.is_unique and labels.is_unique):
@@ -187,9 +187,9 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
 
 
 def repeated_rows(X: Any) -> dict[int, int]:
-    """Return the position of the first sample with the same rows in every view, by position of each later sample.
+    """Map each repeated sample to the first sample with the same row in every view, by position.
 
-    Empty if a view is no table.
+    The result is empty if a view is not a table.
     """
     tables = [X[name] for name in X.names] if isinstance(X, Views) else [X]
     if any(isinstance(table, SampleView) for table in tables):
@@ -211,7 +211,7 @@ def _row_hashes(table: Any) -> Iterator[int]:
 
 
 def _table(name: object, table: Any) -> Any:
-    """Return a table whose rows can be selected."""
+    """Return a view as a table whose rows can be selected."""
     if isinstance(table, SampleView):
         return table
     if hasattr(table, "toarray"):
@@ -224,28 +224,28 @@ def _table(name: object, table: Any) -> Any:
 
 
 def select_rows(table: Any, rows: Any) -> Any:
-    """Return some rows of a table, by position, slice or boolean mask."""
+    """Return rows of a table, chosen by position, slice or boolean mask."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
 class Pairwise(SampleView):
-    """Distances or kernel values among samples, as a view: kernels look their values up instead of computing them.
+    """View of distances or kernel values among samples, which kernels look up instead of computing.
 
-    Selecting samples selects rows of the matrix; which columns a kernel reads follows from its training samples. So
-    cross-validation can split it, in `mklearn.kernels.Views` beside tables of features.
+    Selecting samples selects rows of the matrix; the training samples of a kernel determine the columns that it reads.
+    So cross-validation can split this view, also in `mklearn.kernels.Views` with tables of features.
 
     Parameters
     ----------
     values : array of shape (N, N), or (m, N)
-        The kernel's ``measure``, such as squared distances, among N samples; or between m new samples and
-        these, to some of which an estimator was fitted. Not copied, so that it may be memory-mapped.
+        Values of the kernel's ``measure``, such as squared distances: among N samples, or between m new samples and N
+        samples that include the training samples. Not copied, so that it may be memory-mapped.
     positions : array of shape (m,), optional
-        Columns that stand for the samples in the rows; by default 0, 1, ... of a square matrix, and none of another.
+        Column of each row's sample. Default: 0, 1, ... for a square matrix, else none.
 
     Raises
     ------
     DataError
-        Not a matrix, or positions that are none of its columns.
+        Not a matrix, or a position is not one of its columns.
 
     Examples
     --------
@@ -270,7 +270,7 @@ class Pairwise(SampleView):
             if self._positions.dtype.kind not in "iu" or not np.isin(self._positions, np.arange(self.n_columns)).all():
                 raise DataError(f"positions of pairwise values must be integers from 0 to {self.n_columns - 1}")
         self.dtype = np.dtype(np.float32 if self._values.dtype == np.float32 else np.float64)
-        """Precision of kernels from these values."""
+        """Precision of kernels computed from these values."""
 
     def __getitem__(self, rows: Any) -> Self:
         chosen = copy.copy(self)
@@ -283,11 +283,11 @@ class Pairwise(SampleView):
         return f"Pairwise({self.shape[0]} samples, {self.n_columns} columns)"
 
     def among(self) -> Array:
-        """Return the values among the samples, (n, n), a new array."""
+        """Return the values among the samples, (n, n), as a new array."""
         return self.against(self)
 
     def against(self, training: Pairwise) -> Array:
-        """Return the values of the samples, in the rows, with training samples, in the columns: a new array (m, n)."""
+        """Return the values between the samples (rows) and training samples (columns), (m, n), as a new array."""
         if training._positions is None:
             raise DataError("the rows of these pairwise values stand for no columns: kernels can't be fitted to them")
         return np.asarray(self._values[np.ix_(self._rows, training._positions)])
@@ -297,7 +297,7 @@ class Pairwise(SampleView):
         return None if self._positions is None else np.asarray(self._values[self._rows, self._positions])
 
     def lacking(self) -> NDArray[np.bool_]:
-        """Find the samples without any value, NaN in the whole row, (m,)."""
+        """Return a mask, (m,), of the samples without any value: their row is all NaN."""
         absent = np.zeros(len(self._rows), dtype=bool)
         if self._values.dtype.kind == "f":
             with_gaps = np.flatnonzero(np.isnan(self._values[self._rows, 0]))
@@ -309,15 +309,15 @@ Value = TypeVar("Value")
 
 
 def _columns_in(spec: Any) -> list[str]:
-    """Return the columns of a kernel and of its factors as text: True == 1, but not as a choice of columns."""
+    """Return the `columns` of a kernel and of its factors as text, since True == 1 although they choose differently."""
     return [repr(part.get("columns")) for part in (spec, *spec.get("factors", ())) if isinstance(part, Mapping)]
 
 
 class CachingViews(Views):
-    """`Views`, not copied, that keep the kernels computed from them, so that candidates of a grid search share kernels.
+    """`Views` that cache the kernels computed from them, so that candidates of a grid search share kernels.
 
-    `fits` are transforms that were fitted to these samples, with the training kernels; `new` are kernels between these
-    samples and the training samples of transforms; `values` are others, see `kept`.
+    `fits` holds transforms fitted to these samples, with their training kernels. `new` holds kernels between these
+    samples and the training samples of other transforms. `values` holds other results, see `kept`.
     """
 
     def __init__(self, views: Views) -> None:
@@ -332,14 +332,14 @@ class CachingViews(Views):
         return some
 
     def fitted(self, specs: Sequence[Any], drop_constant: bool) -> tuple[Any, list[int], KernelStack] | None:
-        """Return a fitted transform, the positions of its kernels of some specs, and their training kernels; else None.
+        """Return a cached transform with the kernels of `specs`, their positions and training kernels; else None.
 
-        A transform that has dropped a constant kernel among these does not serve where such a kernel is refused.
+        Without `drop_constant`, a transform that has dropped one of these kernels as constant is not returned.
         """
         for transform, stack in self.fits:
             try:
                 positions = [transform.specs.index(spec) for spec in specs]
-            except ValueError:  # not one of them, or arrays in it, which can't be compared
+            except ValueError:  # a spec is missing, or holds arrays, which can't be compared
                 continue
             kept = (transform.specs[position] for position in positions)
             if [*map(_columns_in, kept)] != [*map(_columns_in, specs)]:
@@ -350,7 +350,7 @@ class CachingViews(Views):
 
 
 def kept(X: Any, compute: Callable[[], Value], *key: Any) -> Value:
-    """Return what a function computes from samples, once for each key where they are `CachingViews`."""
+    """Return `compute()`; if X is `CachingViews`, compute it once for each key."""
     if not isinstance(X, CachingViews):
         return compute()
     name = str(joblib.hash(key))
