@@ -14,7 +14,6 @@ MODULES = (
     "mklearn.descriptors",
     "mklearn.kernels",
     "mklearn.graphs",
-    "mklearn.neighbour_graphs",
     "mklearn.optimize",
     "mklearn.inspection",
     "mklearn.saved_models",

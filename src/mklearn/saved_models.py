@@ -40,7 +40,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.baselines": ("UnitSpread",),
     "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
-    "mklearn.graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
+    "mklearn.graphs.class_graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
+    "mklearn.graphs.neighbour_graphs": ("PartlyLabelledOperator",),
     "mklearn.kernels.completion": ("MeanCompletion",),
     "mklearn.kernels.feature_scaling": ("FeatureScaler", "SparseScaler", "StandardScaler"),
     "mklearn.kernels.imputation": ("FeatureImputer",),
@@ -50,7 +51,6 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.matrices": ("KernelCentring", "PSDRepair"),
     "mklearn.kernels.source": ("Source",),
     "mklearn.kernels.transform": ("StackTransform",),
-    "mklearn.neighbour_graphs": ("PartlyLabelledOperator",),
     "mklearn.optimize.view_regression": ("ViewRegression",),
 }
 """Classes that fitted estimators hold, beside the registered ones."""

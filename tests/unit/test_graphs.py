@@ -14,12 +14,14 @@ from mklearn.graphs import (
     MatrixOperator,
     between_laplacian,
     lda_graph,
+    lde_graph,
+    lpp_graph,
     margin_laplacian,
+    mmc_graph,
     pca_graph,
     total_laplacian,
     within_laplacian,
 )
-from mklearn.neighbour_graphs import lde_graph, lpp_graph
 
 LABELS = np.array([2, 0, 1, 0, 2, 2, 1, 0, 2, 1, 3])
 N = len(LABELS)
@@ -44,7 +46,8 @@ def test_class_operators_are_their_dense_formulas():
         "L_t": (total_laplacian(N), eye - J),
         "lda L": (lda_graph(LABELS).L, eye - P),
         "lda L'": (lda_graph(LABELS).L_prime, eye - J),
-        "mmc": (margin_laplacian(LABELS), 2 * P - J - eye),
+        "mmc": (mmc_graph(LABELS).L, 2 * P - J - eye),
+        "mmc scale": (mmc_graph(LABELS).L_prime, eye),
         "mmc weighted": (margin_laplacian(LABELS, weight=0.3), P - J - 0.3 * (eye - P)),
         "pca L": (pca_graph(N).L, 0 * eye),
         "pca L'": (pca_graph(N).L_prime, eye - J),

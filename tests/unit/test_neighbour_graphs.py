@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.neighbour_graphs import kernel_squared_distances, lde_graph, lpp_graph, mfa_graph, sda_graph
+from mklearn.graphs import kernel_squared_distances, lde_graph, lpp_graph, mfa_graph, sda_graph
 
 LABELS = np.array([2, 0, 1, 0, 2, 2, 1, 0, 2, 1, 3])
 N = len(LABELS)

@@ -16,7 +16,8 @@ EXPECTED = [
     "sead: unknown key 'sead'. Did you mean 'seed'?",
     "datasets.digitz: there is no registered data set 'digitz'. Did you mean 'digits'?",
     "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?",
-    "methods.mkl.beta_step: invalid value 'exactly'. Did you mean 'exact'? Expected one of: central_path, exact, sdp.",
+    "methods.mkl.beta_step: invalid value 'exactly'. Did you mean 'exact'? Expected one of: central_path, dnn, exact, "
+    "sdp.",
     "methods.mkl.kernels: there is no kernel 'sift'. Expected: hog.",
 ]
 

@@ -272,8 +272,10 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         views = as_views(X)
         if self._gating_view is not None:
             values: Any = self._gating_view.transform(views)[0]
-        else:
-            values = average if self._is_precomputed or views is not None else X
+        elif self._is_precomputed or views is not None:
+            values = average
+        else:  # the kernels have read X, so its values are numbers
+            values = X if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
         return as_float_matrix(values, "the gating features").astype(np.float64)
 
     def _fitted_gating_view(self, X: Any) -> Source | None:

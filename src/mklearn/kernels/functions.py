@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
@@ -140,6 +140,15 @@ def resolve_bandwidth(
     check_choice(rule, "bandwidth_rule", get_args(BandwidthRule))
     multiple = check_positive(multiple, "bandwidth")
     return multiple if rule == "absolute" else _bandwidth(as_distances(d_train, "the distance matrix"), multiple, rule)
+
+
+def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6)) -> Array:
+    """Compute the bandwidths ``2^k sigma_0^2`` of MKMMC's kernels (Gu, Zhou 2009, section 3.2).
+
+    ``exponents`` are the k, and sigma_0 is the mean distance among the training samples; units and errors are those of
+    `resolve_bandwidth`.
+    """
+    return resolve_bandwidth(d2_train, 1.0, "squared_mean_distance") * np.exp2(np.array([*exponents], dtype=np.float64))
 
 
 def _bandwidth(distances: Array, multiple: float, rule: BandwidthRule) -> float:

@@ -42,7 +42,7 @@ from mklearn.optimize.pencil import (
 )
 
 Floats = NDArray[np.floating]
-Method = Literal["exact", "sdp", "central_path"]
+Method = Literal["exact", "dnn", "sdp", "central_path"]
 Status = Literal["optimal", "local", "mixed_sign", "inaccurate"]
 
 # A relative gap below this (the accuracy of interior-point solvers) proves optimality.
@@ -135,17 +135,18 @@ def kernel_weights(
         Symmetric, possibly indefinite: ``S_mn = tr(A'K_m L K_n A)``. A common factor changes only ``value``.
     S_prime : array of shape (M, M)
         Symmetric positive semidefinite: ``S'_mn = tr(A'K_m L' K_n A)``.
-    method : {"exact", "sdp", "central_path"}
+    method : {"exact", "dnn", "sdp", "central_path"}
         - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
-          M + 3 starts and the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with
-          tr(S'B) = 1, whose bound is the certificate.
+          M + 3 starts, with the bound of "dnn" as certificate.
+        - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1, and
+          nonnegative inverse iteration from the leading eigenvector of B. Exact for M <= 4.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
         - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
           ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
           full accuracy; otherwise the eigenvector itself.
     solver : str
-        "auto" (MOSEK where a licence works, else CLARABEL) or the name of a solver. Used by "sdp", and for the bound of
-        "exact" above 14 kernels; ignored otherwise.
+        "auto" (MOSEK where a licence works, else CLARABEL) or the name of a solver. Used by "sdp", "dnn", and
+        for the bound of "exact" above 14 kernels; ignored otherwise.
 
     Raises
     ------
@@ -161,7 +162,7 @@ def kernel_weights(
     """
     start = perf_counter()
     check_choice(method, "method", _METHODS)
-    pencil, reduction = prepare(S, S_prime, merge_equal=method == "exact")
+    pencil, reduction = prepare(S, S_prime, merge_equal=method in ("exact", "dnn"))
     solution = _METHODS[method](pencil, solver)
     value = pencil.ratio(solution.b)
     if not np.isfinite(value):
@@ -208,6 +209,16 @@ def _exact(pencil: Pencil, solver: str) -> _Solution:
         return _Solution(b, pencil.lowest, "inverse_iteration", mixed, message=f"no certificate: {error}")
     b = local_minimiser(pencil, np.stack([b, start]))
     return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), f"inverse_iteration+{used}", mixed)
+
+
+def _dnn(pencil: Pencil, solver: str) -> _Solution:
+    equal, mixed = np.ones(pencil.m), _has_mixed_sign(pencil)
+    if pencil.ratio(equal) - pencil.lowest <= _REACHED * pencil.size:
+        return _Solution(equal, pencil.lowest, "closed_form", mixed)
+    upper = min(map(pencil.ratio, (equal, *np.eye(pencil.m))))
+    start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, upper)
+    b = local_minimiser(pencil, start[None])
+    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), used, mixed)
 
 
 def _sdp(pencil: Pencil, solver: str) -> _Solution:
@@ -260,6 +271,7 @@ def _central_path(pencil: Pencil, solver: str) -> _Solution:
 
 _METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {
     "exact": _exact,
+    "dnn": _dnn,
     "sdp": _sdp,
     "central_path": _central_path,
 }

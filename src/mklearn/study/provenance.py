@@ -83,7 +83,7 @@ def array_digest(array: Any) -> str:
 
 _FIT = (
     "kernels", "optimize", "base", "study/evaluation",
-    "extras.py", "graphs.py", "nearest_neighbour.py", "neighbour_graphs.py",
+    "graphs", "extras.py", "nearest_neighbour.py",
 )  # fmt: skip
 _FOLDERS: dict[str, tuple[str, ...]] = {
     "distances": ("kernels", "extras.py"),

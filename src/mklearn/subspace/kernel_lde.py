@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.parameters import at_least
+from mklearn.graphs import kernel_squared_distances, lde_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.neighbour_graphs import kernel_squared_distances, lde_graph
 from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 

@@ -14,16 +14,18 @@ from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import GraphPair, lda_graph, pca_graph
-from mklearn.kernels.stack import KernelStack
-from mklearn.neighbour_graphs import (
+from mklearn.graphs import (
     UNLABELLED,
+    GraphPair,
     kernel_squared_distances,
+    lda_graph,
     lde_graph,
     lpp_graph,
     mfa_graph,
+    pca_graph,
     sda_graph,
 )
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
     EmbeddingProblem,
@@ -86,7 +88,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         The first four need labels. "mfa", marginal Fisher analysis, joins the nearest pairs on both sides of the margin
         of each class where "lde" joins neighbours of each sample. "sda", semi-supervised discriminant analysis, is
         "lda" on the samples with a label, plus the neighbour graph of all; samples without a label have -1 (see
-        `mklearn.neighbour_graphs.sda_graph`), and `predict` gives no -1. "pca": L = 0 and L' = I - J, so that the ridge
+        `mklearn.graphs.sda_graph`), and `predict` gives no -1. "pca": L = 0 and L' = I - J, so that the ridge
         is compared with the variance: A are the leading eigenvectors of K (I - J) K (those of kernel PCA for centred
         K), and the weights favour kernels with most of their variance in few directions. Neighbour graphs are built for
         each kernel and averaged. "lpp" is not a way to learn weights: its f hardly depends on them, and the start is
@@ -96,7 +98,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     k, k_prime : int
         Number of neighbours of the same class, and of other classes ("lde") or of pairs at the margin of a class
         ("mfa"); "lpp" and "sda" use ``k``. Neighbours are those by the distances K_ii + K_jj - 2 K_ij of a kernel.
-    beta_step : {"exact", "sdp", "central_path"}
+    beta_step : {"exact", "dnn", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
         The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never
@@ -115,7 +117,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         As for `mklearn.subspace.kfd.KernelFDA`. It does not affect the alternation, which has A'S'A = I (A'A = I for
         "trace_ratio").
     solver : str
-        For "sdp", and "exact" above 14 kernels: "auto" is MOSEK with a valid licence, else CLARABEL.
+        For "sdp", "dnn", and "exact" above 14 kernels: "auto" is MOSEK with a valid licence, else CLARABEL.
     kernel_weights : {"learned", "uniform"}
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.

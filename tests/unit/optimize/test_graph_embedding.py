@@ -12,9 +12,8 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
 from mklearn.errors import NotApplicable
-from mklearn.graphs import GraphPair, lda_graph
+from mklearn.graphs import GraphPair, lda_graph, lde_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.neighbour_graphs import lde_graph
 from mklearn.optimize.graph_embedding import (
     KernelProblem,
     diagonalised,

@@ -11,10 +11,8 @@ from scipy.linalg import eigh
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.graphs import lda_graph
 from mklearn.optimize.kernel_weights import kernel_weights
-from mklearn.optimize.pencil import prepare
-from mklearn.optimize.relaxations import certified_bound, doubly_nonnegative
 
-METHODS = ["exact", "sdp", "central_path"]
+METHODS = ["exact", "dnn", "sdp", "central_path"]
 
 
 def psd_pair(m: int, seed: int, positive: bool = False, extra: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -52,14 +50,6 @@ def lda_problem(seed: int, n_kernels: int = 11) -> tuple[np.ndarray, np.ndarray]
         np.array([[np.sum(K * operator.apply(H)) for H in kernels] for K in kernels])
         for operator in (pair.L, pair.L_prime)
     )
-
-
-def doubly_nonnegative_bound(S: np.ndarray, T: np.ndarray) -> float:
-    """The certificate of the exact weights, also where they need none."""
-    pencil, reduction = prepare(S, T)
-    weights = kernel_weights(S, T).weights / np.where(reduction.factors > 0, reduction.factors, 1.0)
-    _, multipliers, _ = doubly_nonnegative(pencil, "auto", 2.0 * abs(pencil.ratio(weights)))
-    return certified_bound(pencil, multipliers, weights)
 
 
 def ratio(B: np.ndarray, S: np.ndarray, T: np.ndarray) -> np.ndarray:
@@ -162,7 +152,7 @@ def test_equivariant_under_rescaled_and_permuted_kernels(method, kind):
         permuted = kernel_weights(S[np.ix_(p, p)], T[np.ix_(p, p)], method=method)
         np.testing.assert_allclose(permuted.weights, found.weights[p], atol=tolerance)
         assert (permuted.status, scaled.status) == (found.status, found.status)
-        if method == "exact":
+        if method in ("exact", "dnn"):
             assert scaled.value == pytest.approx(found.value, rel=1e-9)
 
 
@@ -180,12 +170,13 @@ def test_every_method_returns_a_one_signed_eigenvector(method):
             assert 0.1 < found.norm <= 1 + 1e-6
 
 
-def test_duplicates_share_their_weight_in_any_order():
+@pytest.mark.parametrize("method", ["exact", "dnn"])
+def test_duplicates_share_their_weight_in_any_order(method):
     S, T = psd_pair(3, 11)
-    alone = kernel_weights(S, T)
+    alone = kernel_weights(S, T, method=method)
     for order in ([0, 1, 2, 2], [2, 0, 2, 1], [0, 0, 1, 1, 2, 2], [2, 1, 2, 0, 2]):
         J = np.ix_(order, order)
-        found = kernel_weights(S[J], T[J])
+        found = kernel_weights(S[J], T[J], method=method)
         assert found.value == pytest.approx(alone.value, rel=1e-9)
         for kernel in range(3):
             copies = found.weights[np.array(order) == kernel]
@@ -194,7 +185,7 @@ def test_duplicates_share_their_weight_in_any_order():
     # A copy under another scale: each of the two contributes as much to the combined kernel.
     c = np.array([1.0, 1.0, 1.0, 50.0])
     J = np.ix_([0, 1, 2, 1], [0, 1, 2, 1])
-    found = kernel_weights(S[J] * np.outer(c, c), T[J] * np.outer(c, c))
+    found = kernel_weights(S[J] * np.outer(c, c), T[J] * np.outer(c, c), method=method)
     assert found.weights[3] * 50 == pytest.approx(found.weights[1], abs=1e-9)
 
 
@@ -202,7 +193,7 @@ def test_duplicates_share_their_weight_in_any_order():
 def test_a_grid_of_bandwidths_is_nearly_singular_and_still_certified(seed):
     S, T = lda_problem(seed)
     assert np.linalg.cond(T) > 1e9
-    exact, bound = kernel_weights(S, T), doubly_nonnegative_bound(S, T)
+    exact, bound = kernel_weights(S, T), kernel_weights(S, T, method="dnn").bound
     assert exact.value * (1 - 1e-3) < bound <= exact.value * (1 + 1e-6)
     points = feasible_points(np.random.default_rng(seed), 11, 10_000) / np.sqrt(np.diag(T))
     assert exact.value <= ratio(points, S, T).min() + 1e-9

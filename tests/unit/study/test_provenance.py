@@ -61,7 +61,7 @@ def methods_in(code: set[str]) -> set[str]:
 
 def test_a_fit_depends_on_its_method_and_what_that_is_built_on() -> None:
     code = code_of("fit", {"method": {"implementation": METHODS["mkl_dr"].implementation}})
-    assert {"optimize/eigen.py", "kernels/functions.py", "study/evaluation/split.py", "graphs.py"} <= code
+    assert {"optimize/eigen.py", "kernels/functions.py", "study/evaluation/split.py", "graphs/class_graphs.py"} <= code
     assert not {"study/evaluation/summary.py", "descriptors/pixels.py", "study/report/build.py"} & code
     voting = {"method": {"implementation": "mklearn.papers.mkl_dr.kernel_ensembles:KernelVoting"}}
     assert methods_in(code_of("fit", voting)) == {"kernel_voting", "kernel_samme", "kernel_fda", "kernel_lde"}

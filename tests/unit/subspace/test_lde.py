@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 
-from mklearn.neighbour_graphs import lde_graph
+from mklearn.graphs import lde_graph
 from mklearn.subspace.kernel_lde import KernelLDE
 
 

@@ -16,10 +16,9 @@ from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import GraphPair, lda_graph
+from mklearn.graphs import GraphPair, lda_graph, lde_graph, mfa_graph
 from mklearn.kernels import Views
 from mklearn.kernels.stack import KernelStack
-from mklearn.neighbour_graphs import lde_graph, mfa_graph
 from mklearn.optimize.graph_embedding import KernelProblem
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
@@ -198,7 +197,7 @@ def test_orthonormal_start_is_the_beta_step_for_an_orthogonal_A():
         assert other @ S @ other / (other @ S_prime @ other) >= value * (1 - 1e-10)
 
 
-@pytest.mark.parametrize("beta_step", ["exact", "sdp", "central_path"])
+@pytest.mark.parametrize("beta_step", ["exact", "dnn", "sdp", "central_path"])
 def test_every_beta_step_runs_and_is_certified(beta_step):
     X = gaussian_kernels(11)
     with warnings.catch_warnings():

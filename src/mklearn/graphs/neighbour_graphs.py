@@ -14,7 +14,7 @@ from scipy import sparse
 
 from mklearn.checks import as_square_matrix, check_integer
 from mklearn.errors import DataError, NotApplicable
-from mklearn.graphs import (
+from mklearn.graphs.class_graphs import (
     ClassStructure,
     Floats,
     GraphPair,

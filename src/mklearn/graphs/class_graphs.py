@@ -8,7 +8,7 @@ pairs that should be far apart (or that fix the scale). With ``L = diag(W 1) - W
 
 The factor 2 is common to both graphs and omitted here. The Laplacian of a class graph is never formed: with ``P`` the
 projector onto class means and ``J = 11'/n`` it is ``a I + b P + c J``, applied in O(n p). Graphs of nearest neighbours
-are in `mklearn.neighbour_graphs`.
+are in `mklearn.graphs.neighbour_graphs`.
 """
 
 from __future__ import annotations
@@ -257,6 +257,12 @@ def margin_laplacian(y: ArrayLike, weight: float = 1.0) -> ClassOperator:
     weight = check_nonnegative(weight, "weight")
     classes = class_structure(y)
     return ClassOperator(classes.n, identity=-weight, means=1.0 + weight, total=-1.0, classes=classes)
+
+
+def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
+    """Build the graph pair of the maximum margin criterion: L as `margin_laplacian`, which is maximised, and L' = I."""
+    L = margin_laplacian(y, weight)
+    return GraphPair(L, ClassOperator(L.n, identity=1.0, total=0.0))
 
 
 def pca_graph(n: int) -> GraphPair:
