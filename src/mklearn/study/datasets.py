@@ -1,4 +1,4 @@
-"""Models of the data sets of a study: registered ones, or the user's own images, features or kernels."""
+"""Models of the data sets of a study: registered data sets, or the user's own images, features or kernels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mklearn.study.targets import of_each_target, target_kind
 
 
 class Resize(Strict):
-    """Resizing of images, as its own step."""
+    """Resizing of images."""
 
     shape: tuple[Count, Count] | None = None
     """Rows and columns of every image."""
     pixels: Count | None = None
-    """Instead of a shape: about this number of pixels at the same aspect ratio; smaller images are enlarged."""
+    """Approximate number of pixels per image, in place of `shape`. Keeps aspect ratios; small images are enlarged."""
     interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
-    """Interpolation, anti-aliased when shrinking. For enlarging, "area" is too coarse."""
+    """Interpolation method, anti-aliased when shrinking. "area" is too coarse for enlarging."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Resize:
@@ -34,15 +34,15 @@ class Resize(Strict):
 
 Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
 LABELS_KEY = "LABELS"
-"""Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
+"""Key of the labels file among the paths of own tables. It can't clash: names of descriptors are lower case."""
 TABLE_OPTIONS = {
     "id_column", "label_column", "group_column", "measure", "missing_views", "impute", "leave_out", "missing_labels",
     "id_prefix",
 }  # fmt: skip
-"""Keys of the user's own tables and matrices that their readers take."""
+"""Keys of the user's own tables and matrices that are passed to their readers."""
 
 
-# A list makes a data set of each of its names, before models are made: see `mklearn.study.targets`.
+# A list is expanded to one data set per name before validation: see `mklearn.study.targets`.
 Target = Annotated[
     str,
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
@@ -50,26 +50,26 @@ Target = Annotated[
 
 
 class Dataset(Strict):
-    """Keys of every data set of a study."""
+    """Keys shared by all data sets of a study."""
 
     title: Annotated[str, Field(min_length=1)] | None = None
-    """Name in tables and figures."""
+    """Name of the data set in tables and figures."""
     splits_of: Slug | None = None
-    """Another entry of the study whose splits it has, by the ids: with the same samples and labels, in any order.
-    Without it, entries of one registered data set have the same splits, and your own data have splits of their own; its
-    own name gives a registered data set splits of its own too."""
+    """Entry of the study whose splits this data set uses, matched by sample ids. Both must have the same samples and
+    labels, in any order. By default, entries of one registered data set share their splits, and own data have separate
+    splits. Give a registered data set its own name here for separate splits."""
     duplicates: Literal["group"] | None = None
-    """``group`` makes samples that are equal in every view one group, as ``group_column`` makes the samples of a
-    person; with it, their groups are joined. Without it they are counted in the notes on the data set."""
+    """``group`` puts samples that are equal in every view into one group; groups from ``group_column`` are joined. By
+    default duplicates are only counted in the notes on the data set."""
 
     @property
     def table_names(self) -> list[str]:
-        """Names of its feature tables."""
+        """Names of the feature tables."""
         return []
 
     @functools.cached_property
     def task_of_target(self) -> TargetKind:
-        """The kind of its target."""
+        """Kind of the target: classes or numbers."""
         return target_kind(self.model_dump())
 
     def reading(self) -> dict[str, Any]:
@@ -81,28 +81,28 @@ class Dataset(Strict):
 
 
 class RegisteredDataset(Dataset):
-    """A data set of mklearn's registry (``mklearn list datasets`` lists them)."""
+    """A data set of mklearn's registry; ``mklearn list datasets`` lists them."""
 
     kind: Literal["registered"] = "registered"
     name: str = ""
-    """Name in the registry; by default the key of this entry."""
+    """Name in the registry. By default the key of this entry."""
     target: Target | None = None
-    """Number to predict, where the data set has several: a name, or a list, which makes a data set of each. By default
-    the first one."""
+    """Name of the number to predict, if the data set has several. A list makes one data set per name. By default the
+    first one."""
     resize: Resize | None = None
-    """Size of the images, in place of the registry's."""
+    """Size of the images, in place of the size in the registry."""
     classes: Annotated[list[str], Field(min_length=2)] | None = None
-    """Only these classes."""
+    """Classes to keep. By default all."""
     exclude_classes: list[str] | None = None
-    """All classes but these."""
+    """Classes to leave out."""
     first_classes: Annotated[int, Field(ge=2)] | None = None
-    """Number of the remaining classes to keep: the first in the order of the data set."""
+    """Number of remaining classes to keep: the first ones in natural order of their names."""
     per_class: Annotated[int, Field(ge=2)] | None = None
-    """Number of samples to keep of each class: random ones with draw, else the first in the order of the data set."""
+    """Number of samples to keep per class: random ones with `draw`, else the first in the order of the data set."""
     draw: Annotated[int, Field(ge=0)] | None = None
-    """Number of the random draw of per_class samples: 0, 1, ...; every class needs that many samples then."""
+    """Number of the random draw of `per_class` samples: 0, 1, ... Every class must have that many samples."""
     merge: Annotated[dict[str, Merged], Field(min_length=2)] | None = None
-    """New classes, each with the original classes that it is made of; ``rest`` stands for all that no other names, and
+    """New classes, each with the list of original classes that form it. ``rest`` stands for all classes not listed;
     without it they are left out. The original class of a sample becomes its group. The keys above select among the new
     classes."""
 
@@ -118,21 +118,21 @@ class RegisteredDataset(Dataset):
 
     @property
     def entry(self) -> Entry | None:
-        """The registry's description; None for an unknown name."""
+        """Entry in the registry; None for an unknown name."""
         return registry().get(self.name)
 
     @property
     def family(self) -> str:
-        """Kind of its samples: images or tables."""
+        """Kind of data: images or tables."""
         return self.entry.family if self.entry else "images"
 
     @property
     def table_names(self) -> list[str]:
-        """Names of its feature tables."""
+        """Names of the feature tables."""
         return self.entry.tables if self.entry else []
 
     def reading(self) -> dict[str, Any]:
-        """Return the registry's specification with the selection of the study; ConfigError of an unknown name."""
+        """Return the specification in the registry with the selection of the study; ConfigError for an unknown name."""
         spec = entry(self.name).spec() | self._dumped({"resize", "merge", "duplicates", *SELECTION})
         if self.target is not None:
             spec["options"] = spec["options"] | {"target": self.target}
@@ -145,31 +145,31 @@ class OwnDataset(Dataset):
     """The user's own data."""
 
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
-    """All classes but these, such as those that are too small for the folds."""
+    """Classes to leave out, such as classes that are too small for the folds."""
 
 
 class OwnTables(OwnDataset):
-    """Keys that the user's own tables and matrices share."""
+    """Keys shared by the user's own tables and matrices."""
 
     reader: ClassVar[str]
 
     labels: str | None = None
-    """A table with the ids and labels, if the feature tables do not hold the labels."""
+    """File with a table of ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"
-    """Column of the samples' ids, in every table and in the labels file."""
+    """Column of the sample ids, in every table and in the labels file."""
     label_column: str = "label"
     """Column of the classes, in the labels file or in one of the tables."""
     group_column: str | None = None
-    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
+    """Column of the group of each sample, such as a person or patient; in the same file as the labels."""
     missing_labels: list[str] | None = None
-    """Words that stand for no label or group, as an empty cell does. By default those that stand for no number in
-    columns of features, such as NA, NaN, None, null and N/A; ``[]`` where a class has such a name."""
+    """Words that mean a missing label or group, as an empty cell does. By default the usual ones, such as NA, NaN,
+    None, null and N/A; set ``[]`` if a class has such a name."""
     target: Target | None = None
-    """In place of ``label_column``: the column of what is predicted, a class where it holds text, and a number where it
-    holds numbers. A list makes a data set of each column."""
+    """Column to predict, in place of ``label_column``: a class if it holds text, a number if it holds numbers. A list
+    makes one data set per column."""
     task: TargetKind | None = None
-    """Whether the target is ``classes`` or ``numbers``, where its column does not say: ``classes`` of classes that are
-    written as numbers."""
+    """Kind of the target, if it can't be inferred from the column: ``classes`` for classes that are written as
+    numbers."""
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:
@@ -187,7 +187,7 @@ class OwnTables(OwnDataset):
         raise NotImplementedError
 
     def reading(self) -> dict[str, Any]:
-        """Return the specification of its reader."""
+        """Return the specification for the reader of the data set."""
         options, paths = self._dumped(TABLE_OPTIONS), dict(self.files)
         if self.target is not None:
             options |= {"label_column": self.target, "task": self.task_of_target}
@@ -210,55 +210,55 @@ class ImageFolder(OwnDataset):
 
     kind: Literal["image_folder"]
     path: str
-    """The folder; the names of its sub-folders are the classes."""
+    """Path of the folder; the names of its sub-folders are the classes."""
     colour: Literal["grey", "rgb"] = "grey"
     """Colour mode in which the images are read."""
     resize: Resize | None = Resize(shape=(64, 64))
-    """Size of all images; null keeps their own sizes."""
+    """Size of the images; null keeps their original sizes."""
 
     def reading(self) -> dict[str, Any]:
-        """Return the specification of its reader."""
+        """Return the specification for the reader of the data set."""
         fields = {"options": {"colour": self.colour}, "paths": {"root": self.path}}
         further = self._dumped({"exclude_classes", "duplicates", "resize"})
         return {"reader": "mklearn.study.data.readers.images:class_folders", **fields, **further}
 
 
 class TableFile(Strict):
-    """A table in a file of several arrays: NPZ, MATLAB, AnnData (.h5ad) or MuData (.h5mu)."""
+    """A table in a file with several arrays: NPZ, MATLAB, AnnData (.h5ad) or MuData (.h5mu)."""
 
     path: str
-    """The file."""
+    """Path of the file."""
     array: Annotated[str, Field(min_length=1)]
-    """Name of the array or variable; of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the modality, or
+    """Name of the array or variable. For AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; for MuData the modality, or
     ``MODALITY/obsm/NAME``."""
 
 
 class FeatureTables(OwnTables):
-    """The user's own features: one table per descriptor, a row per sample."""
+    """The user's own features: one table per descriptor, one row per sample."""
 
     family: ClassVar[str] = "tables"
     reader: ClassVar[str] = "feature_tables"
 
     kind: Literal["feature_tables"]
     tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
-    """Descriptor name: file (Parquet, CSV, TSV, .csv.gz, .tsv.gz, NPZ, NPY, MATLAB, .h5ad or .h5mu), or a
-    mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
-    .h5ad X, and of .h5mu the modality with the name of the descriptor."""
+    """Files by descriptor name (Parquet, CSV, TSV, .csv.gz, .tsv.gz, NPZ, NPY, MATLAB, .h5ad or .h5mu). If a file has
+    several arrays, give a mapping with ``path`` and ``array``. The default array is the only matrix of the file, ``X``
+    of .h5ad, and for .h5mu the modality with the name of the descriptor."""
     id_prefix: Count | None = None
-    """Number of characters of an id that say which sample it is, where tables have longer ids than others: 12 of
-    barcodes of aliquots beside barcodes of patients. By default all."""
+    """Number of leading characters of an id that identify the sample, if some tables have longer ids: for example 12,
+    to match aliquot barcodes with patient barcodes. By default all characters."""
     leave_out: list[str] = []
-    """Columns that are no features, such as what else was measured of a sample."""
+    """Columns that are not features, such as further measurements of a sample."""
     missing_views: Literal["error", "drop", "mean"] = "error"
-    """Treatment of samples that lack a table, or have no value there: refused, left out, or put at the mean of the
-    training samples, in the feature space of each kernel. They are counted in the notes on the data set."""
+    """Treatment of samples that lack a table or have no value in it: an error, dropped, or put at the mean of the
+    training samples in the feature space of each kernel. The notes on the data set count them."""
     impute: Impute = "none"
-    """How single missing values are filled in: by the mean or median of the training samples of each split, before
-    features are scaled. Without it they are refused."""
+    """Imputation of single missing values by the mean or median of the training samples of each split, before features
+    are scaled. By default missing values are an error."""
 
     @property
     def table_names(self) -> list[str]:
-        """Names of its feature tables."""
+        """Names of the feature tables."""
         return list(self.tables)
 
     @property
@@ -267,25 +267,25 @@ class FeatureTables(OwnTables):
         return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
 
     def reading(self) -> dict[str, Any]:
-        """Return the specification of its reader."""
+        """Return the specification for the reader of the data set."""
         spec = super().reading()
         arrays = {name: table.array for name, table in self.tables.items() if isinstance(table, TableFile)}
         return spec | {"options": spec["options"] | ({"arrays": arrays} if arrays else {})}
 
 
 class Precomputed(OwnTables):
-    """The user's own kernel or distance matrices: one square NPZ, MATLAB, Parquet, CSV or TSV file per kernel."""
+    """The user's own kernel or distance matrices: one square matrix per file (NPZ, MATLAB, Parquet, CSV or TSV)."""
 
     family: ClassVar[str] = "matrices"
     reader: ClassVar[str] = "precomputed"
 
     kind: Literal["precomputed"]
     matrices: Annotated[dict[Slug, str], Field(min_length=1)]
-    """Kernel name: file."""
+    """Files by kernel name."""
     measure: Literal["kernel", "distance", "squared_euclidean", "chi2"] = "kernel"
-    """Content of the matrices; distances become Gaussian kernels."""
+    """Content of the matrices. Distances are converted to Gaussian kernels."""
     labels: str
-    """A table with the ids and labels."""
+    """File with a table of ids and labels."""
 
     @property
     def files(self) -> dict[str, str]:
@@ -297,17 +297,17 @@ DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Prec
 
 
 def dataset_spec(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the specification that reads a data set, by its entry in a study."""
+    """Return the specification for reading a data set, from its entry in a study."""
     config: DatasetConfig = TypeAdapter(DatasetConfig).validate_python({"kind": "registered", **entry})
     return config.reading()
 
 
 _OF_OWN_DATA = {"path", "tables", "matrices"}
-"""Keys that no registered data set has: without a kind beside them, it is the kind that is missing."""
+"""Keys of own data only: an entry that has one and no ``kind`` lacks its kind, and is not a registered data set."""
 
 
 def normalise_datasets(value: Any) -> Any:
-    """Write out the short forms of registered data sets: a name, a list of names, a mapping with empty values."""
+    """Expand the short forms of registered data sets: a name, a list of names, or a mapping with empty values."""
     if isinstance(value, str):
         value = [value]
     if isinstance(value, list) and all(isinstance(name, str) for name in value):

@@ -1,4 +1,4 @@
-"""Features of all samples by one descriptor, image by image in batches, or joined from parts."""
+"""Features of all samples by one descriptor, computed in batches of images or joined from parts."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import FeatureType
 
 BATCH = 256
-"""Images per call: bounds the memory, and sets how often progress is logged."""
+"""Number of images per call of a descriptor: bounds the memory and sets the interval of progress messages."""
 Features = np.ndarray | PointSets
 
 
 def rows_of_part(n: int, part: str) -> slice:
-    """Return the samples of part "2of8" of n: consecutive, in parts of equal size up to one sample."""
+    """Return the slice of n samples that makes a part such as "2of8". Part sizes differ by at most one."""
     number, _, count = part.partition("of")
     edges = [round(n * i / int(count)) for i in range(int(count) + 1)]
     return slice(edges[int(number) - 1], edges[int(number)])
 
 
 def digest_of_features(arrays: dict[str, np.ndarray]) -> str:
-    """Return the sha256 of features, or of point sets."""
+    """Return a digest (sha256) of a feature array, or of the arrays of point sets."""
     if len(arrays) == 1:
         return array_digest(next(iter(arrays.values())))
     return digest({name: array_digest(array) for name, array in arrays.items()})
@@ -43,10 +43,10 @@ def described(
     samples: Path, learned: Path | None, kind: str, implementation: str, parameters: dict[str, Any],
     dtype: FeatureType | None, part: str | None,
 ) -> tuple[Features, np.ndarray]:  # fmt: skip
-    """Return the features of all samples, or of one part of them, with their ids.
+    """Compute the features of all samples, or of one part of them; return features and ids.
 
-    Raise DataError if the samples lack the images or the table, features are not finite or too large for `dtype`, or
-    batches of images give features of different lengths or types.
+    Raise DataError if the samples lack the images or the table, if features are not finite or too large for `dtype`, or
+    if batches of images give features of different lengths or types.
     """
     data = SampleSet.load(samples)
     rows = slice(None) if part is None else rows_of_part(len(data), part)
@@ -68,7 +68,7 @@ def described(
     def batch_of(start: int) -> Any:
         try:
             return compute(images[start : start + BATCH])
-        except DataError as error:  # which counts the images of a batch
+        except DataError as error:  # its message counts images within the batch
             named = re.sub(r"^Image (\d+)\b", lambda match: f"image {str(ids[start + int(match[1])])!r}", str(error))
             raise DataError(f"{samples}: {named}") from error
 
@@ -84,7 +84,7 @@ def described(
 
 
 def _filled(batches: Iterator[Any], n: int, what: str, dtype: FeatureType | None) -> np.ndarray:
-    """Put the features of batches of images into one array (n, d): two copies of a million samples are too many."""
+    """Fill one array (n, d) with the features of all batches. Concatenation would need twice the memory."""
     every: np.ndarray | None = None
     start = 0
     for batch in batches:
@@ -104,7 +104,7 @@ def _filled(batches: Iterator[Any], n: int, what: str, dtype: FeatureType | None
 
 
 def _converted(features: np.ndarray, dtype: str, what: str) -> np.ndarray:
-    """Return features in another type; DataError if a finite value is too large for it."""
+    """Convert features to `dtype`; raise DataError if a finite value is too large for it."""
     with np.errstate(over="ignore"):
         converted = features.astype(dtype, copy=False)
     if converted.dtype.itemsize < features.dtype.itemsize and not np.array_equal(
@@ -115,7 +115,7 @@ def _converted(features: np.ndarray, dtype: str, what: str) -> np.ndarray:
 
 
 def joined(parts: list[Path]) -> tuple[Features, np.ndarray]:
-    """Concatenate all parts in order, with the ids; DataError if two share a sample."""
+    """Concatenate the features and ids of all parts, in order; raise DataError if two parts share a sample."""
     values: list[Features] = []
     ids = []
     for path in parts:

@@ -1,4 +1,4 @@
-"""Downloads of registered data sets: from a mirror or from upstream, verified before they are moved into place."""
+"""Downloads of registered data sets from a mirror or from upstream, verified before they are moved into place."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from mklearn.study.data.registry import MIRROR_VARIABLE, local_folder
 from mklearn.study.specs.data_specs import FileSpec
 
 _logger = logging.getLogger(__name__)
-_MOST_BYTES = 8 << 30  # of a file whose size is not known
-_RETRIES = 3  # of a connection that fails, or a server in trouble; pauses of 0, 2 and 4 seconds
-_TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
+_MOST_BYTES = 8 << 30  # limit for a file of unknown size
+_RETRIES = 3  # after a failed connection or a server error, with pauses of 0, 2 and 4 seconds
+_TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection and for the next bytes
 
 
 class _SourceFailed(Exception):
-    """A source has no such file, or a wrong one."""
+    """Failure of one source: it lacks the file, or has a wrong one."""
 
 
 def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
-    """Provide a verified copy of a file at `target`, and return the address of the first source that has it.
+    """Provide a verified copy of a file at `target`; return the address of the first source that has it.
 
-    Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
-    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the registry. DownloadError has each
-    failure.
+    Sources, in order: the file already at `target`; the mirror in the environment variable MKLEARN_MIRROR (a folder, or
+    a file:// or http(s):// URL, with the file at ``file.mirror`` below it); the URLs of the registry. If none has the
+    file, raise DownloadError, which lists each failure.
     """
     target, mirror = Path(target), os.environ.get(MIRROR_VARIABLE) or None
     failures: list[str] = []
@@ -40,7 +40,7 @@ def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
             return str(target)
         except _SourceFailed as error:
             failures.append(f"the present file: {error}")
-    # upstream's packaging may be larger than the mirror's copy, whose size is known
+    # ``bytes`` is the size of the mirror's copy; upstream's packaging may be larger
     most = 10 * file.bytes + 10_000_000 if file.bytes else _MOST_BYTES
     for address, source in _sources(file, mirror):
         try:
@@ -66,7 +66,7 @@ def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
 
 
 def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str | Path]]:
-    """Yield the address for messages, and the place, of each copy of the file."""
+    """Yield, for each copy of the file, its address for messages and its URL or path."""
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
         url = f"{mirror.rstrip('/')}/{quote(file.mirror)}"
@@ -75,7 +75,7 @@ def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str | Pa
 
 
 def _check(file: FileSpec, path: Path, *, may_be_unlisted: bool) -> None:
-    """Raise _SourceFailed for a wrong checksum; an unlisted one may be of a file that is checked when it is read."""
+    """Raise _SourceFailed for a wrong checksum. `may_be_unlisted` accepts any: the reader checks the content later."""
     sums = {}
     for algorithm in ("sha256", "md5"):
         with path.open("rb") as stream:
@@ -95,7 +95,7 @@ def _check(file: FileSpec, path: Path, *, may_be_unlisted: bool) -> None:
 
 
 def _download(url: str, part: Path, most: int) -> None:
-    import requests  # here: importing it takes as long as most steps
+    import requests  # imported here, because it takes as long as most steps
     from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
@@ -123,10 +123,10 @@ def _download(url: str, part: Path, most: int) -> None:
 
 
 def _public_url(url: str) -> str:
-    """Remove user name, password and query, which may hold a token, from a URL that is logged or published."""
+    """Remove user name, password and query (it may hold a token) from a URL, for logs and reports."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return "a malformed address"
     public = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    return public.encode("utf-8", "backslashreplace").decode("utf-8")  # a variable may hold bytes that are no text
+    return public.encode("utf-8", "backslashreplace").decode("utf-8")  # an environment variable may hold invalid UTF-8

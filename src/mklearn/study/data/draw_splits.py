@@ -1,9 +1,9 @@
 """Draw the splits of a data set by a protocol of :mod:`mklearn.study.data.protocols`, or read them from files.
 
-Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's name), size, repeat, seed])``, where
-`size` is the number of training samples per class or of folds. The name is the registry's, or for a user's own data the
-study's; variants of a data set with one name and the same labels have the same splits. A split thus depends on these
-four only: more repeats do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores
+Seed policy: every repeat has its own generator, ``default_rng([crc32(name), size, repeat, seed])``. `name` is the
+name of the data set in the registry, or in the study for a user's own data; `size` is the number of training samples
+per class or the number of folds. A split depends on these four values only: more repeats do not change the first ones,
+all methods see the same splits, and variants of a data set with one name and the same labels share them. (NumPy ignores
 a trailing 0: seed 0 gives the splits of ``default_rng([crc32(name), size, repeat])``.)
 """
 
@@ -32,21 +32,23 @@ from mklearn.study.data.splits import ROLES, Split, Splits, splits_of_frame
 from mklearn.study.specs.data_specs import SplitSpec
 
 LARGEST_NUMBER = 2**31 - 1
-"""Largest number of a repeat or fold that tables of predictions hold."""
+"""Largest repeat or fold number that tables of predictions can store."""
 REPEATS = from_to(1, 10_000)
 Rows = NDArray[np.intp]
 Stratum = tuple[str, str]
-"""Names of a group and a class; "" where samples have no groups."""
+"""Names of a group ("" if samples have no groups) and of a class."""
 
 
 def draw_splits(
     table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = (), reference: pd.DataFrame | None = None
 ) -> Splits:
-    """Draw the splits of a data set by its :func:`mklearn.study.data.read.labels_table`, or read them from files.
+    """Draw the splits of a data set, or read them from files.
 
-    `reference` is the table of the data set whose splits this one has: they are drawn there, and brought here by the
-    ids; DataError names the first samples or labels that differ. Raise ConfigError for unknown classes to exclude,
-    fewer than two that remain, or no released splits, and NotApplicable for a class that is too small.
+    `table` is made by :func:`mklearn.study.data.read.labels_table`. With `reference`, the table of another data set
+    with the same samples, splits are drawn for that table and mapped to `table` by the ids.
+
+    Raise DataError with the first samples or labels in which the two tables differ; ConfigError if an excluded class is
+    unknown, fewer than two classes remain, or no splits were released; NotApplicable if a class is too small.
     """
     if reference is not None:
         rows, drawn = _rows_of(reference, table, spec.dataset), draw_splits(reference, spec, files)
@@ -68,7 +70,7 @@ def draw_splits(
 
 
 def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
-    """Return the rows in `table` of the samples of `reference`, which must be the same with the same labels."""
+    """Return the row in `table` of each sample of `reference`; raise DataError if samples or labels differ."""
     here = f"these samples are not those of {dataset!r}, whose splits they take (splits_of)"
     ids, others = (pd.Index(frame["id"].astype(str)) for frame in (table, reference))
     extra, lacking = (some(one.difference(two, sort=False).to_numpy()) for one, two in ((ids, others), (others, ids)))
@@ -85,7 +87,7 @@ def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.n
 
 
 def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the positions of the samples of other classes than the excluded ones, and the classes; None of numbers."""
+    """Return the positions of samples outside the excluded classes, and the class names (None for numbers)."""
     if "label" not in table:
         return np.arange(len(table)), None
     y = table["y"].to_numpy()
@@ -103,7 +105,7 @@ def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[n
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
-    """Create the random generator of one repeat by the seed policy above."""
+    """Create the random generator of one repeat, by the seed policy of this module."""
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
@@ -114,17 +116,17 @@ def random_per_class(
 ) -> Splits:  # fmt: skip
     """Draw a fixed number of training samples from each class; the rest are test samples.
 
-    Raise NotApplicable, with the names in `classes`, if a class has no more samples than that.
+    Raise NotApplicable, which names the classes, if a class has no more samples than `train_size`.
 
     Parameters
     ----------
     train_size : int or sequence of int
-        Training samples per class, or a list of sizes, which are drawn independently of each other. All sizes run in
-        one job: to run a size as its own job, give it its own protocol.
+        Training samples per class, or a list of such sizes, which are drawn independently. All sizes run in one job; to
+        run a training size as its own job, give it its own protocol.
     repeats : int
         Number of random splits of each size.
     seed : int
-        Non-negative.
+        Seed of the study, non-negative.
     """
     y, sizes = np.asarray(target), [int(size) for size in np.atleast_1d(train_size)]
     strata = _strata(y, classes)
@@ -145,17 +147,18 @@ def k_fold(
     target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
     classes: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
-    """Draw folds for k-fold cross-validation, shuffled, with each class, or the range of numbers, spread evenly.
+    """Draw shuffled, stratified folds for k-fold cross-validation.
 
-    Each fold gets one of every ``folds`` samples in the order of their numbers. Raise NotApplicable if a class has
-    fewer samples than there are folds.
+    Classes are spread evenly over the folds. For numbers, samples are sorted by their target, and each fold gets one of
+    every ``folds`` consecutive samples. Raise NotApplicable if a class has fewer samples than there are folds.
 
     Parameters
     ----------
     folds : int
-        At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
+        Number of folds, at least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a
+        class per fold.
     repeats : int
-        How often folds are drawn.
+        Number of times that folds are drawn.
     """
     y = np.asarray(target)
     strata = {} if target_of(y) == "numbers" else _strata(y, classes)
@@ -178,16 +181,16 @@ def group_k_fold(
     target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
     classes: np.ndarray | None = None, groups: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
-    """Draw folds that hold out whole groups, such as persons, with the classes spread evenly over them.
+    """Draw folds that hold out whole groups, such as persons, with the classes spread evenly over the folds.
 
-    Raise ConfigError without groups, and NotApplicable if a class has fewer groups than there are folds.
+    Raise ConfigError if samples have no groups, and NotApplicable if a class has fewer groups than there are folds.
 
     Parameters
     ----------
     folds : int
-        At least 2, and at most as many as the class with the fewest groups has.
+        Number of folds, at least 2 and at most the number of groups of the class with the fewest.
     repeats : int
-        How often folds are drawn.
+        Number of times that folds are drawn.
     """
     y = np.asarray(target)
     if groups is None:
@@ -217,30 +220,31 @@ def validation_folds(
     test_size: int | None = None, deals: int = 1, in_order: bool = False, first_seed: int | None = None,
     classes: np.ndarray | None = None, groups: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
-    """Draw a test part and deal the rest into folds: a model for each fold trains on the others, is validated on it.
+    """Draw a test part and divide the rest into validation folds.
 
-    This is how Gonen and Alpaydin evaluate (Localized Multiple Kernel Machines for Image Recognition). Every step is
-    done in each class by itself, of each group where samples have groups, in natural order of their names ("2" before
-    "10"). Raise NotApplicable if one has too few samples for a test sample and one in each fold.
+    One model per fold trains on the other folds and is validated on this one, as in Gonen and Alpaydin, Localized
+    Multiple Kernel Machines for Image Recognition. Each class is divided separately; if samples have groups, each class
+    within each group. These strata are taken in natural order of their names ("2" before "10"). Raise NotApplicable if
+    a stratum has too few samples for the test part and one in each fold.
 
     Parameters
     ----------
     folds : int
-        At least 2. Remaining samples go to the last folds, with `in_order` to the first.
+        Number of folds, at least 2. If sizes differ, the last folds are larger; with `in_order` the first.
     repeats : int
-        Number of test parts drawn. Models of one repeat have the same test part, and are numbered by ``Split.fold``.
+        Number of test parts drawn. Models of one repeat share the test part and are numbered by ``Split.fold``.
     test_share : float
-        Share of each class (of each group) that is the test part; rounded. It is the first of a random permutation.
+        Share of each stratum in the test part, rounded to whole samples: the first ones of a random permutation.
     test_size : int, optional
-        Number of test samples of each class (of each group), in place of `test_share`.
+        Number of test samples of each stratum, in place of `test_share`.
     deals : int
-        How often the rest is dealt into folds; each deal gives a model for each fold.
+        Number of times that the rest is divided into folds; each division gives one model per fold.
     in_order : bool
-        Whether the rest of a class (of a group) is dealt in the order of the data set, the j-th sample to fold j, in
-        place of a random permutation that is cut into folds. All deals would be equal.
+        Whether the rest of a stratum is assigned in the order of the data set, sample j to fold j modulo `folds`. By
+        default a random permutation is cut into folds. With `in_order`, all `deals` would be equal.
     first_seed : int, optional
-        Repeat k has NumPy's ``default_rng(first_seed + k)``, in place of the study's seeds, to repeat splits that were
-        drawn elsewhere.
+        Seed that reproduces splits drawn elsewhere: repeat k uses NumPy's ``default_rng(first_seed + k)`` in place of
+        the seed policy of this module.
     """
     y = np.asarray(target)
     strata = _strata(y, classes, groups)
@@ -256,7 +260,7 @@ def validation_folds(
         for deal in range(deals):
             if in_order:
                 dealt = [[rows[fold::folds] for fold in range(folds)] for rows in rest]
-            else:  # cut from the end: array_split makes the first parts the larger ones
+            else:  # array_split makes the first parts larger; reversed, the last folds are
                 dealt = [np.array_split(rng.permutation(rows)[::-1], folds)[::-1] for rows in rest]
             for fold, parts in enumerate(zip(*dealt, strict=True)):
                 validation = np.sort(np.concatenate(parts))
@@ -266,7 +270,7 @@ def validation_folds(
 
 
 def _strata(y: np.ndarray, classes: np.ndarray | None, groups: np.ndarray | None = None) -> dict[Stratum, Rows]:
-    """Return the positions of the samples of each class, of each group where samples have groups."""
+    """Return the positions of the samples of each class, or of each class within each group if there are groups."""
     strata = {}
     names = [""] if groups is None else in_natural_order(groups)
     for group, code in itertools.product(names, np.unique(y)):
@@ -277,7 +281,7 @@ def _strata(y: np.ndarray, classes: np.ndarray | None, groups: np.ndarray | None
 
 
 def _refuse(small: Collection[Stratum], strata: Mapping[Stratum, Rows], wanted: str) -> None:
-    """Raise NotApplicable if a stratum is too small, with the line of a study that leaves its class out."""
+    """Raise NotApplicable if a stratum is too small; the message shows how a study excludes its class."""
     if small:
         shown = [f"{f'group {key[0]} of ' if key[0] else ''}class {key[1]} ({len(strata[key])})" for key in small]
         listed = ", ".join(shown[:5]) + (f", ... ({len(shown)} in all)" if len(shown) > 5 else "")
@@ -298,9 +302,9 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
     Parameters
     ----------
     path : path
-        Parquet, CSV or TSV file with columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index``
-        (position, from 0; ignored if there are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are
-        ignored.
+        Parquet, CSV or TSV file with a column ``role`` ("train", "test" or "validation") and a column ``id`` or
+        ``index`` (position from 0; ignored if there is ``id``). Columns ``repeat`` and ``fold`` are optional, 0 by
+        default. Other columns are ignored.
     """
     path = Path(path)
     frame = read_frame(path, ("id", "role")).reset_index(drop=True)
@@ -325,11 +329,11 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
 
 
 def released(target: np.ndarray, *, ids: np.ndarray, files: Sequence[Path], source: str | None, name: str) -> Splits:
-    """Read the splits that were released with a data set; all samples outside a test part are training samples.
+    """Read the splits that were released with a data set; all samples outside the test part are training samples.
 
-    Each split, by the ids of its test samples, is a repeat of its own. Ids that the data set does not have, of which a
-    study may take a part, are left out. `source`, such as ``"module:function"``, reads the ids of the test samples of
-    each split from the first of `files`, with the ids of all samples.
+    Each split is one repeat. `source` (``"module:function"``) takes the first of `files` and the ids of all samples,
+    and returns the ids of the test samples of each split. Ids that are not in `ids` are ignored, because a study may
+    select a part of the data set. Raise ConfigError if there is no file or source.
     """
     if not files or source is None:
         raise ConfigError(f"protocol released: no file of splits was released with data set {name!r}.")

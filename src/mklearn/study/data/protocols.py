@@ -1,9 +1,9 @@
-"""The protocols that a study can name, one row a name.
+"""Table of the protocols that a study can name.
 
-A protocol is a function of the ``target`` of the samples, their class codes, and of parameters, with ``seed``, ``name``
-(of the data set) and ``classes`` by keyword; it returns :class:`mklearn.study.data.splits.Splits`. With a parameter
-``groups`` it gets the group of each sample, or None where the data set has no groups; with ``ids`` their ids, and with
-``files`` the paths of the files that it reads. Its ``train_size`` is a list of the training samples per class.
+A protocol is a function of ``target``, the class codes or numbers of the samples, and of its parameters. It returns
+:class:`mklearn.study.data.splits.Splits`. It receives further arguments by keyword if its signature has them: ``seed``,
+``name`` (of the data set), ``classes`` (class names), ``groups`` (group of each sample, or None), ``ids`` (sample ids)
+and ``files`` (paths of the files to read). A parameter ``train_size`` lists the training samples per class.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class ProtocolRow(Row):
-    """Properties of a protocol that a study is checked and planned by."""
+    """Properties of a protocol, used to check and plan a study."""
 
     targets: Sequence[str] = ("classes",)
-    """The kinds of target that it can draw splits of: "classes", "numbers"."""
+    """Supported kinds of target: "classes", "numbers"."""
     holds_groups: bool = False
-    """Whether no group has both training and test samples."""
+    """Whether every group is wholly in the training part or wholly in the test part."""
     composes: bool = False
-    """Whether its samples are composed, such as pairs of samples, and methods take features that their fits learn."""
+    """Whether its samples are composed of several, such as pairs; methods then take features computed in each fit."""
     required: Sequence[str] = ()
-    """Parameters that a study has to give."""
+    """Parameters without a default, which a study must give."""
     exclusive: Sequence[tuple[str, str, str]] = ()
-    """Two parameters of which a study gives one at most, and the sentence that tells so."""
+    """Pairs of mutually exclusive parameters, each with the message for a study that gives both."""
 
 
 PROTOCOLS: dict[str, ProtocolRow] = {

@@ -1,12 +1,12 @@
-"""Reading of any data set from its specification: the named reader, then selection, merged classes and checks.
+"""Reading of data sets from their specifications: reader, merging of classes, selection, resizing and checks.
 
-A study can take some of the classes, and the first samples of each class or a random draw. Samples are selected by
-their labels alone, so that a reader can select before it decodes an image.
+A study can select some of the classes, and of each class the first samples or a random draw. Selection depends on the
+labels alone, so that a reader can select before it decodes images.
 
-Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``. It
-permutes the samples of the class, and the first of them are the draw. A draw thus depends on these three only, not on
-the other selected classes, and a draw of 15 samples is part of the draw of 30. (CRC-32, because Python's own hash
-differs from run to run.)
+Seed policy: every class has its own generator, ``default_rng([crc32(id of the data set), draw, crc32(class name)])``.
+It permutes the samples of the class, and the draw takes the first ones. A draw does not depend on the other selected
+classes, and a draw of 15 samples is part of the draw of 30. (CRC-32 is used because Python's hash of a string differs
+between runs.)
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, in_natural_order, some, target_of
 
 Merge = Mapping[str, Sequence[str] | Literal["rest"]]
-"""Original classes by the name of the class that they become; "rest": all that no other class names."""
+"""Original classes that form each merged class, by its name; "rest" stands for all that are not listed."""
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:
-    """Read the data set of a specification, which :func:`mklearn.study.datasets.dataset_spec` makes.
+    """Read a data set by its specification (see :func:`mklearn.study.datasets.dataset_spec`).
 
-    `files` are the paths of the files of a registered data set by name, in any of its packagings; by default
-    ``spec["paths"]``, for own data. Raise DataError for missing or damaged files, or an unexpected data set, and
+    `files` maps names to paths: the files of a registered data set in any of its packagings. By default the paths are
+    ``spec["paths"]``, as for own data. Raise DataError for a missing or damaged file, or an unexpected data set, and
     ConfigError for an unknown reader, option or class, or a class with too few samples to draw from.
     """
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
@@ -50,7 +50,7 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     new_names: dict[str, str] = {}
 
     def choose(labels: np.ndarray) -> np.ndarray:
-        """Find the positions of the selected samples; the numbers of the whole data set are checked."""
+        """Return the positions of the selected samples, and check the sizes of the whole data set."""
         rows = np.arange(len(labels))
         if target_of(labels) == "numbers":
             _check_expected({"n_samples": len(labels)}, expected, source)
@@ -95,7 +95,7 @@ def _check_expected(sizes: Mapping[str, Any], expected: Mapping[str, Any], sourc
 
 
 def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
-    """Return samples with a note on those that repeat another one, and such pairs in one group, if they are to be."""
+    """Add a note on samples that repeat another one; with `grouped`, put equal samples into one group."""
     first = samples.first_equal()
     copies = np.flatnonzero(first != np.arange(len(first)))
     if not copies.size:
@@ -113,7 +113,7 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
 
 
 def labels_table(samples: SampleSet) -> pd.DataFrame:
-    """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
+    """Return a table of ``id`` and ``y`` (class code or number), with ``label`` (class name) and ``group`` if any."""
     table = pd.DataFrame({"id": samples.ids, "y": samples.y})
     if samples.target == "classes":
         table["label"] = samples.labels
@@ -128,10 +128,10 @@ def chosen_rows(
 ) -> np.ndarray:  # fmt: skip
     """Return the positions of the selected samples, ascending.
 
-    Keep the first ones of the classes that remain of `classes` without `exclude_classes`, and of each the first
-    samples, of smaller classes all; with `draw`, its number from 0, random ones of the data set with the id `dataset`
-    in the registry. Raise ConfigError for an unknown class, fewer classes than requested, or a class with too few
-    samples for the draw.
+    Classes are restricted to `classes`, then `exclude_classes` are removed, then the first `first_classes` kept. Of
+    each class the first `per_class` samples are kept, or all if it is smaller. With `draw`, the number of the draw from
+    0, the samples are random; `dataset` is the id in the registry that seeds the draw. Raise ConfigError for an unknown
+    class, fewer classes than requested, or a class with too few samples for the draw.
     """
     names = in_natural_order(labels)
     _check_classes("classes", classes or (), names)
@@ -157,9 +157,9 @@ def chosen_rows(
 
 
 def merged_names(names: Sequence[str], merge: Merge) -> dict[str, str]:
-    """Return the new class of each original class, in the data set's order, without those that nobody names.
+    """Return the merged class of each original class, in the order of `names`; omit classes that are not merged.
 
-    Raise ConfigError for an original class that the data set does not have, and if no class is left for "rest".
+    Raise ConfigError for an original class that the data set does not have, or if no class is left for "rest".
     """
     named = {name: new for new, old in merge.items() if old != "rest" for name in old}
     _check_classes("merge", named, names)

@@ -1,6 +1,6 @@
 """Registry of public data sets (registry.yaml).
 
-Imports stay light: every cluster job imports this module to parse its study.
+Imports are kept light, because every cluster job imports this module to parse its study.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from mklearn.study.specs.model import Strict
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
-"""Keys that select samples of a registered data set: :func:`mklearn.study.data.read.chosen_rows`."""
+"""Keys that select samples of a registered data set; see :func:`mklearn.study.data.read.chosen_rows`."""
 
 
 class Entry(Strict):
     """One registered data set.
 
-    `files` is upstream's packaging, `alternatives` are others of the same samples. One reader reads them all, so that
-    the specification of a data set, and every key in the workflow, does not depend on the origin of its files.
+    `files` is upstream's packaging; `alternatives` are other packagings of the same samples. One reader reads them all,
+    so that neither the specification of the data set nor any key in the workflow depends on the origin of its files.
     """
 
     id: str
@@ -46,37 +46,37 @@ class Entry(Strict):
     resize: dict[str, Any] | None = None
     note: str = ""
     of: str | None = None
-    """Entry whose files and other fields this one takes, except those that it states itself."""
+    """Entry from which this one inherits all fields that it does not set itself."""
     merge: dict[str, list[str] | Literal["rest"]] | None = None
-    """Original classes by the name of the class that they become; the original class is then the sample's group."""
+    """Original classes that form each merged class, by its name. The original class becomes the group of a sample."""
     released_splits: str | None = None
-    """``"module:function"`` that reads, from the first file of the data set and the ids of its samples, the ids of the
-    test samples of each split that was released with it; for the protocol ``released``."""
+    """Function (``"module:function"``) that reads the released splits, for the protocol ``released``. It takes the path
+    of the first file and the ids of the samples, and returns the ids of the test samples of each split."""
     missing_views: Literal["error", "mean"] = "error"
-    """Whether samples may lack a table; kernels then put them at the mean of the training samples."""
+    """Whether samples may lack a table: "mean" puts them at the mean of the training samples in each kernel."""
     protocol_files: dict[str, list[FileSpec]] = Field(default_factory=dict)
-    """Official files by the kind of protocol that reads them, such as the lists of pairs of ``verification``."""
+    """Files of official splits by kind of protocol, such as the lists of pairs of ``verification``."""
     targets: list[str] = Field(default_factory=list)
-    """Names of the numbers that can be predicted, of which a study takes the first or names another; none of a data set
-    of classes."""
+    """Names of the numbers that can be predicted; the first is the default of a study. Empty for a data set with
+    classes."""
     package: str = ""
-    """The package that brings it; empty for mklearn's own."""
+    """Package that registers the data set; empty for mklearn's own."""
 
     @property
     def tables(self) -> list[str]:
-        """Names of its feature tables; none of a data set of images."""
+        """Names of the feature tables; empty for a data set of images."""
         return list(self.expected.get("tables", ()))
 
     @property
     def family(self) -> str:
-        """Kind of its samples: images or tables."""
+        """Kind of data: "images" or "tables"."""
         return "tables" if self.tables else "images"
 
     def packaging(self, mirror: str | None) -> list[FileSpec]:
-        """Return the files to use: of the first packaging that the mirror has, otherwise upstream's.
+        """Return the files of the first packaging that the mirror has, otherwise upstream's.
 
-        A mirror that is a folder (path or file:// URL) is searched; one on the web is assumed to have every file with a
-        path below a mirror.
+        A mirror in a folder (path or file:// URL) is searched. A mirror on the web is assumed to have every file that
+        has a path below a mirror.
         """
         if mirror is not None:
             folder = local_folder(mirror)
@@ -87,7 +87,7 @@ class Entry(Strict):
         return self.files
 
     def n_samples(self, selection: Mapping[str, Any]) -> int:
-        """Estimate the number of samples that a selection (keys of ``SELECTION``) leaves, before anything is read."""
+        """Estimate the number of samples of a selection (keys of ``SELECTION``) without reading the data."""
         if self.targets:
             return int(self.expected["n_samples"])
         total = int(self.expected["n_classes"])
@@ -101,7 +101,7 @@ class Entry(Strict):
         return round(n_classes * each)
 
     def spec(self) -> dict[str, Any]:
-        """Build the specification for :func:`mklearn.study.data.read.read_dataset` from builtin types."""
+        """Return the specification for :func:`mklearn.study.data.read.read_dataset`, in builtin types."""
         options = self.options | ({"target": self.targets[0]} if self.targets else {})
         further = {name: value for name in ("resize", "merge") if (value := getattr(self, name)) is not None}
         return {"registered": self.id, "reader": self.reader, "options": options, "expected": self.expected, **further}
@@ -109,10 +109,10 @@ class Entry(Strict):
 
 @cache
 def registry() -> dict[str, Entry]:
-    """Return all registered data sets by id: mklearn's and the sets of installed packages.
+    """Return all registered data sets by id: mklearn's own and those of installed packages.
 
-    An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``;
-    ConfigError if it can't be read, or has a data set that is registered already.
+    An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``.
+    Raise ConfigError if the file can't be read, or has a data set that is registered already.
     """
     text = package_files("mklearn.study.data").joinpath("registry.yaml").read_text(encoding="utf-8")
     entries = _entries(text, {})
@@ -139,7 +139,7 @@ def _entries(text: str, others: Mapping[str, Entry], package: str = "") -> dict[
 
 
 def entry(name: str) -> Entry:
-    """Look up a registered data set; ConfigError of an unknown one lists all, and the nearest."""
+    """Return a registered data set; ConfigError for an unknown name lists the valid ones, and the nearest."""
     entries = registry()
     if name not in entries:
         raise ConfigError(
@@ -149,7 +149,7 @@ def entry(name: str) -> Entry:
 
 
 def selection_mistakes(dataset: Entry, selection: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
+    """List the mistakes of a selection that the registry shows without the data, as (key, sentence)."""
     expected, mistakes = dataset.expected, list[tuple[str, str]]()
     if (target := selection.get("target")) is not None and target not in dataset.targets:
         valid = ", ".join(dataset.targets) or "none: it has classes"
@@ -167,7 +167,7 @@ def selection_mistakes(dataset: Entry, selection: Mapping[str, Any]) -> list[tup
     if first is not None and first > available:
         mistakes.append(("first_classes", f"{first} requested, but there are only {available}."))
     smallest = expected.get("smallest_class", expected.get("per_class"))
-    # Without a draw, smaller classes are kept whole; with selected classes, only the reader knows the sizes.
+    # Without a draw, smaller classes are kept whole. After a selection of classes, the smallest size is unknown here.
     is_whole = not chosen and not left_out and first is None and draw is not None
     if is_whole and per_class is not None and smallest is not None and per_class > smallest:
         mistakes.append(("per_class", f"{per_class} can't be drawn: the smallest class has {smallest} samples."))
@@ -175,7 +175,7 @@ def selection_mistakes(dataset: Entry, selection: Mapping[str, Any]) -> list[tup
 
 
 def local_folder(mirror: str) -> Path | None:
-    """Return the folder of a mirror that is a path or a file:// URL; None for a mirror on the web."""
+    """Return the folder of a mirror given by a path or file:// URL; None for a mirror on the web."""
     if mirror.startswith(("http://", "https://")):
         return None
     return Path(url2pathname(urlsplit(mirror).path) if mirror.startswith("file:") else mirror).expanduser()

@@ -1,7 +1,7 @@
-"""Resizing of images with anti-aliased linear filters: R I C', one small matrix per axis, in double precision.
+"""Resizing of images with anti-aliased linear filters: R I C', with one matrix per axis, in double precision.
 
-Conventions: pixel centres lie at half-integers (pixel k covers [k, k + 1)), as in Pillow and scikit-image; the part of
-a filter outside the image is cut off and the rest scaled to sum 1, so that constant images stay constant.
+Conventions: pixel centres lie at half-integers (pixel k covers [k, k + 1)), as in Pillow and scikit-image. A filter is
+cut off at the border of the image and rescaled to sum 1, so that constant images stay constant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from mklearn.study.data.samples import stack_if_regular
 
 BATCH = 1024
-"""Images of one shape that are resized at a time."""
+"""Number of images of one shape that are resized at a time."""
 
 
 def _triangle(t: np.ndarray) -> np.ndarray:
@@ -34,7 +34,7 @@ def _lanczos(t: np.ndarray) -> np.ndarray:
     return np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0.0)
 
 
-# name: (filter, half its width in input pixels without shrinking)
+# name: (filter, half its width in input pixels when not shrinking)
 _FILTERS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
     "bilinear": (_triangle, 1.0),
     "bicubic": (_cubic, 2.0),
@@ -44,10 +44,10 @@ _FILTERS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
 
 @lru_cache(maxsize=256)
 def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
-    """Compute the (n_out, n_in) matrix that resizes one axis; rows sum to 1. Read-only, because it is cached.
+    """Compute the (n_out, n_in) matrix that resizes one axis. Rows sum to 1; the cached array is read-only.
 
-    "area" is the mean over the area that an output pixel covers, exact for fractional factors too. The other filters
-    are widened by the factor of shrinking.
+    "area" averages over the area that an output pixel covers, exactly for fractional factors too. When shrinking, the
+    other filters are widened by the scale factor.
     """
     scale = n_in / n_out
     if interpolation == "area":
@@ -70,12 +70,12 @@ def resize_images(
     images: np.ndarray | Sequence[np.ndarray], shape: Sequence[int] | None = None, pixels: int | None = None,
     interpolation: str = "area", rounding: str = "nearest",
 ) -> np.ndarray | list[np.ndarray]:  # fmt: skip
-    """Resize images (n, rows, cols[, 3]), which are not modified; an array if the new shapes agree, else a list.
+    """Resize images (n, rows, cols[, 3]); return an array if the new shapes agree, else a list.
 
-    The new size is `shape`, or at equal aspect ratio about a number of `pixels` per image; see
-    :func:`resize_matrix` for `interpolation`. With `rounding` "nearest" integers are rounded half to even, clipped to
-    the range of their type and keep it; with "none" they become unrounded float64. Floating-point images keep their
-    type and are neither rounded nor clipped ("bicubic" and "lanczos" may overshoot).
+    The new size is `shape`, or about `pixels` pixels per image at the same aspect ratio. See :func:`resize_matrix` for
+    `interpolation`. With `rounding` "nearest", integer images keep their type: values are rounded half to even and
+    clipped to its range. With "none" they become unrounded float64. Floating-point images keep their type and are
+    neither rounded nor clipped ("bicubic" and "lanczos" may overshoot). The input is not modified.
     """
 
     def resized(image: np.ndarray, sides: Sequence[int]) -> np.ndarray:
@@ -87,7 +87,7 @@ def resize_images(
 
     if not isinstance(images, np.ndarray) or images.ndim != 3 or not len(images):
         return stack_if_regular([resized(image, image.shape) for image in images])
-    starts = range(0, len(images), BATCH)  # one by one, the number of images sets the time
+    starts = range(0, len(images), BATCH)  # a loop over single images would be slow
     return np.concatenate([resized(images[start : start + BATCH], images.shape[1:]) for start in starts])
 
 
@@ -106,6 +106,6 @@ def _resize(
         return values
     if integers:
         limits = np.iinfo(images.dtype)
-        # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: remove it before rounding.
+        # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: round it away first.
         values = np.clip(np.rint(np.round(values, 9)), limits.min, limits.max)
     return values.astype(images.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""The container of every data set: ids, classes, and images, feature tables or pairwise matrices."""
+"""Container of a data set: sample ids, targets, and images, feature tables or pairwise matrices."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ _NAMED = ("tables", "matrices", "columns")
 
 
 def target_of(y: np.ndarray) -> TargetKind:
-    """Return the kind of a target: numbers are floats; codes or names of classes are not."""
+    """Return the kind of a target: "numbers" for floats, "classes" for class codes or names."""
     return "numbers" if y.dtype.kind == "f" else "classes"
 
 
 @dataclass(frozen=True, eq=False)
 class SampleSet:
-    """Samples with a label or a number each, and with images, feature vectors or pairwise matrices.
+    """Samples with their targets, and with images, feature tables or pairwise matrices.
 
-    DataError for what contradicts the descriptions of the fields names the table or matrix and the samples.
+    Raise DataError, which names the table or matrix and the samples, if a field contradicts its description.
     """
 
     ids: np.ndarray
     """Unique name of each sample, (n,) str."""
     labels: np.ndarray
-    """Class of each sample, (n,) str, of two or more; or the number to predict, (n,) float64."""
+    """Class of each sample, (n,) str, with two or more classes; or the number to predict, (n,) float64."""
     images: Images = None
-    """(n, rows, cols[, 3]), or a list of images of various shapes. Row-major, first row at the top, in the range of the
-    source (0..255 for 8-bit files)."""
+    """Images (n, rows, cols[, 3]), or a list of images of different shapes. Pixels are row-major from the top, in the
+    range of the source (0..255 for 8-bit files)."""
     tables: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Features (n, d) by descriptor. NaN are values to be filled in, or the row of a sample that lacks the table."""
+    """Features (n, d) by descriptor. NaN marks values to fill in; a row of NaN, a sample that lacks the table."""
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Precomputed pairwise matrices (n, n)."""
     measures: Mapping[str, str] = field(default_factory=dict)
     """Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2"."""
     notes: tuple[str, ...] = ()
-    """Remarks for the user, such as files that were left out."""
+    """Remarks for the user, such as the files that were left out."""
     groups: np.ndarray | None = None
-    """Group of each sample, such as the person whom it shows, (n,) str; None where samples have no groups."""
+    """Group of each sample, (n,) str, such as the person in an image; None if samples have no groups."""
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Names of the features of tables, (d,) str, as far as they have names."""
+    """Feature names (d,) str of each table that has them."""
 
     def __post_init__(self) -> None:
         n, labels = len(self.ids), np.asarray(self.labels)
@@ -95,7 +95,7 @@ class SampleSet:
 
     @cached_property
     def classes(self) -> np.ndarray:
-        """Names of the classes in natural order ("2" before "10"), (c,) str; none of numbers."""
+        """Names of the classes in natural order ("2" before "10"), (c,) str; empty if the target is numbers."""
         return np.array([] if self.target == "numbers" else in_natural_order(self.labels), dtype=str)
 
     @cached_property
@@ -111,20 +111,20 @@ class SampleSet:
         return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
 
     def first_equal(self) -> np.ndarray:
-        """Return the position of the first sample that equals each one in every view, (n,): mostly its own."""
+        """Return, for each sample, the position of the first sample that equals it in every view, (n,)."""
         views = [*self.tables.values(), *self.matrices.values(), *([] if self.images is None else [self.images])]
         rows_by_content: dict[bytes, int] = {}
         first = np.arange(len(self))
         for row in range(len(self)):
             content = hashlib.sha256()
             for view in views:
-                values = view[row] + 0  # -0.0 is 0.0
+                values = view[row] + 0  # -0.0 becomes 0.0
                 content.update(f"{values.shape}".encode() + values.tobytes())
             first[row] = rows_by_content.setdefault(content.digest(), row)
         return first
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
-        """Select samples by position, in the given order; a list of images of one shape becomes an array."""
+        """Select samples by position, in the given order. A list of images becomes an array if their shapes agree."""
         rows = np.asarray(rows, dtype=np.int64)
         images = self.images[rows] if isinstance(self.images, np.ndarray) else None
         return replace(
@@ -155,7 +155,7 @@ class SampleSet:
             return
         if len(self.images) != len(self):
             raise DataError(f"{len(self)} ids but {len(self.images)} images")
-        # in an array of integers all images are as the first one
+        # images in an integer array share shape and type and are finite: check one
         checked = 1 if isinstance(self.images, np.ndarray) and self.images.dtype.kind in "ui" else len(self)
         for name, image in zip(self.ids[:checked].tolist(), self.images[:checked], strict=True):
             if image.ndim not in (2, 3) or image.shape[2:] not in ((), (3,)) or 0 in image.shape:
@@ -165,9 +165,9 @@ class SampleSet:
                 raise DataError(f"image {name!r} has pixels that are not finite")
 
     def save(self, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
-        """Write the sample set to one uncompressed NPZ; equal content gives equal bytes.
+        """Write the sample set to an uncompressed NPZ file; equal content gives equal bytes.
 
-        `provenance` tells how the data were made and from which files (JSON types); it is stored in the file.
+        The file also stores `provenance` (JSON types): how the data were made, and from which files.
         """
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("ids", "y", "classes")}
         arrays |= {"measures": canonical(dict(self.measures)), "notes": np.array(self.notes, dtype=str)}
@@ -188,7 +188,7 @@ class SampleSet:
         Raises
         ------
         DataError
-            The file is missing, corrupt, or no sample set; the message names it.
+            If the file is missing, corrupt or not a sample set; the message names it.
         """
         arrays = read_arrays(path)
         missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
@@ -210,7 +210,7 @@ class SampleSet:
 
 
 def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None = None) -> dict[Any, Any]:
-    """Read each file, and raise what is wrong with all of them at once, of more than `most` with their number."""
+    """Read each file; raise one DataError that lists the first `most` errors of all files, and their number."""
     contents, mistakes = {}, list[str]()
     for name in names:
         try:
@@ -227,7 +227,7 @@ def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Build a sort key that puts "s2" before "s10"."""
     parts = re.split(r"(\d+)", text)
-    digits = ((part, part.lstrip("0")) for part in parts if part)  # numbers of any length: Python's int has a limit
+    digits = ((part, part.lstrip("0")) for part in parts if part)  # no int(): Python limits its length
     return tuple((0, len(number), f"{number} {part}") if part.isdecimal() else (1, 0, part) for part, number in digits)
 
 
@@ -237,33 +237,33 @@ def in_natural_order(names: Iterable[str] | np.ndarray) -> list[str]:
 
 
 def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
-    """Quote the first few values for an error message, with the total number if there are more."""
+    """Quote the first `limit` values for an error message, with the total number if there are more."""
     shown = ", ".join(repr(str(value)) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
 
 
 def stack_if_regular(images: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
-    """Stack images of one shape and type, so that equal content has one form."""
+    """Stack the images if they have one shape and type; return the list otherwise."""
     if len({(image.shape, image.dtype) for image in images}) == 1:
         return np.stack(images)
     return images
 
 
 def check_unique(names: np.ndarray, what: str) -> None:
-    """Raise DataError if a name occurs twice; `what` says which names, and of which file."""
+    """Raise DataError if a name occurs twice; `what` describes the names in the message."""
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
         raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
 
 
 def check_same(ids: np.ndarray, expected: np.ndarray, path: Path) -> None:
-    """Raise `DataError` if a file of the cache is not of these samples in this order."""
+    """Raise DataError if a cached file does not hold the expected samples in the expected order."""
     if not np.array_equal(ids, expected):
         raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
 
 
 def check_text(names: Iterable[str], what: str) -> None:
-    """Raise DataError if a name has a NUL character, which NumPy drops at the end, or can't be written as UTF-8."""
+    """Raise DataError if a name can't be written as UTF-8, or has a NUL character (NumPy drops trailing ones)."""
     for name in names:
         try:
             name.encode()
@@ -280,7 +280,7 @@ def check_dtype(values: np.ndarray, what: str) -> None:
 
 
 def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.ndarray) -> None:
-    """Raise DataError if a matrix is not numeric or not finite, naming its columns and rows (samples)."""
+    """Raise DataError, with the columns and rows (samples), if a matrix is not numeric or not finite."""
     check_dtype(values, what)
     bad = ~np.isfinite(values)
     if bad.any():

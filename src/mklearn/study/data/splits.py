@@ -1,4 +1,4 @@
-"""Splits of samples into training and test parts, and their files; `draw_splits` makes them by a protocol."""
+"""Splits of samples into training and test parts, and their files. `draw_splits` draws them by a protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mklearn.study.data.samples import some
 
 ROLES = ("train", "validation", "test")
 CHOICE = -1
-"""Number, in files, of the repeat of samples that only serve the choice of parameters."""
+"""Repeat number in files of splits that marks the samples used only to choose parameters (`Splits.choosing`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class Split:
     """One division of the samples into a training part, a test part and sometimes a validation part.
 
     Parts are (k,) int64 arrays of positions of samples, ascending and disjoint. `repeat` and `fold` are counted from 0;
-    `fold` is 0 where there are no folds. `train_size` is the number of training samples per class, where the protocol
-    has such sizes. By the samples in `validation` parameters are chosen: on all splits of the same repeat, training
-    size and test part together, which are then models of one draw.
+    `fold` is 0 if there are no folds. `train_size` is the number of training samples per class, if the protocol has
+    such sizes. Samples in `validation` serve to choose parameters, jointly for all splits with the same repeat,
+    training size and test part: these are models of one draw.
     """
 
     repeat: int
@@ -39,36 +39,36 @@ class Split:
 
     @property
     def parts(self) -> list[tuple[str, np.ndarray]]:
-        """The parts that the split has, with their roles."""
+        """Role and positions of each part that the split has."""
         return [(role, part) for role in ROLES if (part := getattr(self, role)) is not None]
 
     def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
-        """Return the split with each of its parts converted."""
+        """Return a copy of the split with `convert` applied to each part."""
         parts: dict[str, Any] = {role: convert(part) for role, part in self.parts}
         return replace(self, **parts)
 
     @property
     def name(self) -> str:
-        """Description for messages."""
+        """Description of the split for messages."""
         size = "" if self.train_size is None else f"training size {self.train_size}, "
         return f"{size}repeat {self.repeat}, fold {self.fold}"
 
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """The splits of one protocol on one data set of `n_samples`: positions lie in 0..n_samples-1.
+    """Splits of one protocol on one data set. Positions lie in 0..n_samples-1.
 
-    DataError: no splits; an empty part; a position out of range, repeated, or in two parts; two splits of the same
-    training size, repeat and fold; a validation part in some splits and not in all.
+    Raise DataError if there are no splits; a part is empty; a position is out of range, repeated, or in two parts; two
+    splits have the same training size, repeat and fold; or only some splits have a validation part.
     """
 
     splits: tuple[Split, ...]
     n_samples: int
     choosing: tuple[np.ndarray, np.ndarray] | None = None
-    """Training and validation samples by which the parameters of all splits are chosen."""
+    """Training and validation samples that serve to choose the parameters of all splits; None: chosen in each split."""
     samples: Any = None
-    """Samples composed of samples of the data set, such as pairs; positions are then theirs. The class
-    `mklearn.papers.fsvm.pairs.Pairs` shows the attributes that they need."""
+    """Composed samples, such as pairs of samples of the data set; positions then refer to these. See
+    `mklearn.papers.fsvm.pairs.Pairs` for the attributes that they need."""
 
     def __post_init__(self) -> None:
         if not self.splits:
@@ -100,21 +100,21 @@ class Splits:
         return self.splits[index]
 
     def of_size(self, train_size: int | None) -> list[Split]:
-        """Return the splits of one training size (None: of a protocol without sizes); DataError if there are none."""
+        """Return the splits of one training size (None if the protocol has no sizes); DataError if there are none."""
         splits = [split for split in self.splits if split.train_size == train_size]
         if not splits:
             raise DataError(f"splits: none of training size {train_size}")
         return splits
 
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
-        """Convert splits of selected rows of a larger data set: positions become those in the data set."""
+        """Map splits of selected `rows` to positions in the whole data set of `n_samples`."""
         rows = np.asarray(rows)
         return Splits(tuple(split.converted(lambda part: np.sort(rows[part])) for split in self.splits), n_samples)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
-        `ids` name the samples of the data set; `provenance` tells how the splits were drawn and from what.
+        `ids` are the sample ids of the data set; `provenance` records how the splits were drawn, and from what.
         """
         metadata: dict[str, Any] = {"n_samples": self.n_samples}
         if self.samples is not None:
@@ -136,7 +136,7 @@ class Splits:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-        """Read a file written by :meth:`save`; DataError for another file, or one for other ids than these."""
+        """Read a file written by :meth:`save`; raise DataError for any other file, or if its ids are not `ids`."""
         frame, metadata = read_table(path)
         if "n_samples" not in metadata:
             raise DataError(f"{path}: not a file of splits written by mklearn")
@@ -155,10 +155,10 @@ class Splits:
 
 
 def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, int], int]:
-    """Number the test part of each split, by its training size, repeat and fold.
+    """Number the test parts of splits; keys are training size, repeat and fold.
 
-    The number is the fold of the first split of the same training size and repeat with the same test samples: splits
-    that share it are models of one draw, and not independent.
+    Splits of one training size and repeat with the same test samples have the same number, the fold of the first of
+    them. They are models of one draw, and not independent.
     """
     first: dict[tuple[Any, ...], int] = {}
     numbers = {}
@@ -169,7 +169,7 @@ def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, 
 
 
 def splits_of_frame(frame: Any) -> tuple[Split, ...]:
-    """Return the splits in a table with the columns train_size, repeat, fold, role and index."""
+    """Convert a table with columns train_size, repeat, fold, role and index to splits."""
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
         train, validation, test = (

@@ -1,4 +1,4 @@
-"""Names of tables' files, and words in tables: without pandas, for the parsing of a study."""
+"""File names of tables, and words for missing values. Imports no pandas: every parsing of a study loads this module."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".npz", ".npy", ".mat", ".h5ad", ".h5mu")
-"""Suffixes of the tables that are read."""
+"""File suffixes of the supported tables."""
 MISSING = (
     "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A", "#N/A N/A", "#NA",
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
-"""Words that stand for no value, as an empty cell does, as in ``pandas.read_csv``."""
+"""Words that mean a missing value, as in ``pandas.read_csv``; so does an empty cell."""
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number or text that writes one, as 1.5e3 does; 1_500 is a number in Python alone."""
+    """Check whether a value is a number or the text of one, such as "1.5e3". "1_500", valid in Python only, is not."""
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
@@ -26,16 +26,16 @@ def is_number(value: Any) -> bool:
 
 
 def table_suffix(path: Path) -> str:
-    """Return the suffix that tells how a table is read: ``.csv`` of ``cells.csv.gz`` too; "" of other files."""
+    """Return the suffix of a table without ``.gz``, such as ``.csv`` for ``cells.csv.gz``; "" for other files."""
     suffix = path.suffix if path.suffix != ".gz" else Path(path.stem).suffix
     return suffix if path.name.endswith(SUFFIXES) else ""
 
 
 def table_stem(path: Path) -> str:
-    """Return the name of a table's file without its suffixes: ``cells`` of ``cells.csv.gz``."""
+    """Return the file name of a table without its suffixes: ``cells`` for ``cells.csv.gz``."""
     return Path(path.stem if path.suffix == ".gz" else path.name).stem
 
 
 def slug(text: str) -> str:
-    """Return a text, such as the name of a table's file, as the name of a study or view."""
+    """Convert a text, such as a file name, to a valid name of a study or view."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"

@@ -1,1 +1,1 @@
-"""The expansion of a study into frozen specifications, with a key for each from its content."""
+"""Expansion of a study into frozen specifications, each with a key derived from its content."""

@@ -19,66 +19,66 @@ from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, SplitSpec, Targe
 from mklearn.study.specs.fit_spec import Impute, Setting
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
-"""Samples of a block by default: a sixteenth of all, within these bounds."""
+"""Default block size in samples: a sixteenth of the data set (``BLOCKS``), within the first two bounds."""
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
-"""Words for what the user's own data are, by family."""
+"""Words for the user's own data, by family."""
 
 
 @dataclass(frozen=True)
 class PlannedDataset:
-    """A data set: how it is read and resized, and which files it comes from."""
+    """A data set of the plan: how it is read and resized, and from which files."""
 
     id: str
     key: str
-    """Key at its final size."""
+    """Key of the data set at its final size."""
     original: str
-    """Key before resizing."""
+    """Key of the data set before resizing."""
     family: str
-    """Images, tables or matrices."""
+    """Kind of data: "images", "tables" or "matrices"."""
     read: dict[str, Any]
-    """Arguments of its reader, see :func:`mklearn.study.data.read.read_dataset`."""
+    """Specification for :func:`mklearn.study.data.read.read_dataset`."""
     resize: dict[str, Any] | None
     title: str
     files: list[str] = field(default_factory=list)
     downloads: Mapping[str, FileSpec] = field(default_factory=dict)
-    """By path; none for the user's own data."""
+    """Files to download, by path; empty for the user's own data."""
     protocol_files: Mapping[str, list[str]] = field(default_factory=dict)
-    """Paths of the files that come with it for a kind of protocol."""
+    """Paths of files of official splits, by kind of protocol."""
     n_samples: int | None = None
-    """Number of samples, if it is known before the data set is read."""
+    """Number of samples, if known before the data set is read."""
     n_blocks: int = 1
-    """Jobs that a pass over the samples is spread over, of methods with landmarks."""
+    """Number of jobs that share one pass over the samples (methods with landmarks only)."""
     splits_of: str = ""
-    """Name that the generator of its splits is seeded with."""
+    """Name that seeds the generator of the splits."""
     splits_from: str | None = None
-    """Another data set of the study, with the same samples, whose splits it has."""
+    """Another data set of the study, with the same samples, whose splits this one uses."""
     released_splits: str | None = None
-    """``"module:function"`` that reads the splits that its file brings."""
+    """Function (``"module:function"``) that reads the splits released with the data set."""
     missing_views: Literal["error", "mean"] = "error"
-    """Whether samples may lack a table, and kernels complete them by the mean."""
+    """Whether samples may lack a table: "mean" completes their kernels by the mean of the training samples."""
     impute: Impute = "none"
-    """How missing values of tables are filled in."""
+    """Imputation of missing values of tables."""
     target: TargetKind = "classes"
-    """Kind of the target."""
+    """Kind of the target: classes or numbers."""
     keeps_ratios: bool = False
-    """Whether its images have several sizes, for all that is known: resized to a number of pixels."""
+    """Whether images may have different sizes because resizing to a number of pixels keeps aspect ratios."""
     about: Mapping[str, str] = field(default_factory=dict)
-    """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
+    """Licence, citation, homepage and note of a registered data set, for the report. Not part of any key."""
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether its tables may have missing rows or values."""
+        """Whether tables may have missing rows or values."""
         return self.missing_views == "mean" or self.impute != "none"
 
 
 def planned_dataset(
     dataset_id: str, datasets: Mapping[str, DatasetConfig], results: str, mirror: str | None
 ) -> PlannedDataset:
-    """Expand one of the data sets; its key depends on what is read and how it is resized, not on where it lies."""
+    """Plan one of the data sets. Its key depends on the content read and on resizing, not on the paths of downloads."""
     config = datasets[dataset_id]
     read = config.reading() | {"dataset": dataset_id}
     resize = read.pop("resize", None)
-    if resize is not None and "expected" in read:  # the size is known only after resizing
+    if resize is not None and "expected" in read:  # it is the shape after resizing
         read["expected"] = {name: value for name, value in read["expected"].items() if name != "image_shape"}
     splits_of = splits_source(dataset_id, datasets)
     named = read | _further_names(config, splits_of, results)
@@ -101,20 +101,20 @@ def planned_dataset(
 
 
 def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:
-    """Return what else a data set's files depend on: the order of tables, which a key drops, its splits, its folder."""
+    """Return further parts of the key: the order of tables (a key sorts them), the origin of splits, the folder."""
     names: dict[str, Any] = {}
     if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
-        names["order"] = list(config.files)  # of the samples, too
+        names["order"] = list(config.files)  # sets the order of samples
     if config.splits_of is not None:
         same = config.splits_of == splits_of
-        names["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # whose, and what seeds those
+        names["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # data set, seeding name
     if not isinstance(config, RegisteredDataset) and not Path(results).resolve().is_relative_to(Path.cwd()):
-        names["folder"] = str(Path.cwd())  # the study of another folder may have the same paths
+        names["folder"] = str(Path.cwd())  # a study in another folder may have the same relative paths
     return names
 
 
 def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:
-    """Return the name that seeds the splits of a data set: entries of one name with the same labels share them."""
+    """Return the name that seeds the splits of a data set; entries with one name and the same labels share splits."""
     config = datasets[dataset_id]
     if config.splits_of is None:
         return config.name if isinstance(config, RegisteredDataset) else dataset_id
@@ -127,9 +127,9 @@ def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str
     def path(file: FileSpec) -> str:
         return str(Path(results, DOWNLOADS.format(source=registered.of or registered.id, file=file.name)))
 
-    files = registered.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
+    files = registered.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # as in the download
     downloads = {path(file): file for file in [*files, *chain(*registered.protocol_files.values())]}
-    draw = "" if planned.id == registered.id else f", {planned.id}"  # two draws are two columns
+    draw = "" if planned.id == registered.id else f", {planned.id}"  # tells two draws of one data set apart
     return replace(
         planned,
         files=[path(file) for file in files],
@@ -158,10 +158,10 @@ def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str
 
 
 def _listing(dataset_id: str, path: str) -> str:
-    """Return a digest of the names, sizes and times of a folder's images.
+    """Return a digest of the names, sizes and modification times of the images in a folder.
 
-    It represents the images in the job's specification. As inputs, ten thousand of them would slow every plan down,
-    and Snakemake can't take some characters that people use in names of folders.
+    It represents the images in the specification of the job. Ten thousand input files would slow down every plan, and
+    Snakemake rejects some characters in the names of folders.
     """
     from mklearn.study.data.readers.images import find_images
 
@@ -172,7 +172,7 @@ def _listing(dataset_id: str, path: str) -> str:
 
 
 def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:
-    """Return the number of blocks of a data set: the study's, or by the size of a registered one."""
+    """Return the number of blocks: `blocks` of the study, or by default from the number of samples, if it is known."""
     n_samples = dataset.n_samples or 1
     return blocks or math.ceil(n_samples / min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS))))
 
@@ -182,18 +182,18 @@ def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:
 
 @dataclass(frozen=True)
 class PlannedProtocol:
-    """One way of splitting, for all data sets or some."""
+    """A protocol of the plan, for all or some of the data sets."""
 
     id: str
     key: str
     entry: Protocol
     settings: list[Setting]
-    """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+    """Training sizes, as score rows name them: ``faces-p2`` and 2 for protocol ``faces``."""
     spec: SplitSpec
 
 
 def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
-    """Plan a protocol of the study; raise ConfigError where its file with splits does not exist."""
+    """Plan a protocol of the study; raise ConfigError if its file of splits does not exist."""
     path = protocol.path
     if path is not None and not Path(path).is_file():
         raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")

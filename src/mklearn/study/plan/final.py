@@ -1,4 +1,4 @@
-"""The model that a study ends with: its data set, protocol and methods, mistakes in ``final``, and its job."""
+"""Final model of a study: its data set, protocol, candidate methods and job, and the mistakes in ``final``."""
 
 from __future__ import annotations
 
@@ -19,38 +19,39 @@ from mklearn.study.specs.fit_spec import RULE, FitSpec, Setting
 from mklearn.study.study import Study
 
 GIVEN = ("given", "released")
-"""Protocols whose splits are read, not drawn."""
+"""Protocols whose splits are read and not drawn."""
 
 
 @dataclass(frozen=True)
 class PlannedFinal:
-    """The job of the final model."""
+    """Job of the final model."""
 
     dataset: PlannedDataset
     protocol: str
-    """Key of the protocol whose splits say what is expected."""
+    """Key of the protocol whose splits estimate the performance of the model."""
     descriptors: list[str]
-    """Keys of the views of the specification."""
+    """Keys of the descriptors that are the views of the model."""
     spec: FinalSpec
 
 
 def final_dataset(study: Study) -> str:
-    """Return the name of the data set; of several, one is named."""
+    """Return the name of the data set of the model: ``final.dataset``, or the first one of the study."""
     assert study.final is not None
     return study.final.dataset or next(iter(study.datasets))
 
 
 def final_protocol(study: Study) -> str | None:
-    """Return the name of the protocol; None if the study has none that can say what is expected.
+    """Return the name of the protocol that estimates the performance of the model; None if no protocol can.
 
-    The first one that holds whole groups out, if there is any: of a study that has one, new samples are of new groups.
+    The first protocol that holds out whole groups is preferred: a study that has one expects new samples from new
+    groups. Otherwise it is the first suitable protocol.
     """
     suited = [name for name, reason in _protocols(study).items() if not reason]
     return next((name for name in suited if study.protocols[name].row.holds_groups), next(iter(suited), None))
 
 
 def _protocols(study: Study) -> dict[str, str]:
-    """Return why each protocol can't say what is expected; empty if it can."""
+    """Return why each protocol can't estimate the performance of the model; an empty reason if it can."""
     assert study.final is not None
     dataset, reasons = final_dataset(study), {}
     for name in [study.final.protocol] if study.final.protocol else study.protocols:
@@ -78,9 +79,9 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
 
 
 def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake]:
-    """Find what can't be made; ``entries`` are the methods by their names in tables.
+    """Yield the mistakes in the section ``final``; ``entries`` maps method names in tables to keys of the study.
 
-    Names that refer to nothing are reported elsewhere.
+    Unknown names are reported elsewhere.
     """
     final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
     assert final is not None
@@ -113,13 +114,14 @@ def planned_final(
     study: Study, dataset: PlannedDataset, descriptors: Mapping[str, PlannedDescriptor], fits: Sequence[PlannedFit],
     protocols: Sequence[PlannedProtocol],
 ) -> PlannedFinal:  # fmt: skip
-    """Plan the model of a study with the section ``final``, on its data set; descriptors are by key.
+    """Plan the final model of a study on its data set; `descriptors` are by key.
 
-    Raise ConfigError for kernels that can't be computed from the features of a new sample, or no method to choose.
+    Raise ConfigError if no candidate method remains, for example because kernels can't be computed from the features of
+    a new sample.
     """
     final = study.final
     assert final is not None
-    require("skops")  # before the fits, not after them
+    require("skops")  # checked before the fits, not after them
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
@@ -161,7 +163,7 @@ def planned_final(
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:
-    """Return a fit on the views of the library; ``completes`` kernels of new samples that lack a view."""
+    """Return a copy of the fit with views by name, at the largest training size. `completes` allows missing views."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
     completion = {"missing_views": "mean"} if completes else {}
     kernels = [kernel | {"view": names[kernel["view"]]} | completion for kernel in kernels_on_features(spec.kernels)]

@@ -1,6 +1,7 @@
-"""The fits of a study: one job for each method, data set and protocol, all training sizes and repeats inside.
+"""Planning of the fits: one job per method, data set and protocol, with all training sizes and repeats.
 
-A job spends two seconds on starting Python with its libraries: as much as many methods take for all repeats of a size.
+Finer jobs would not pay: starting Python with its libraries takes two seconds, as long as many methods take for all
+repeats of a training size.
 """
 
 from __future__ import annotations
@@ -26,50 +27,50 @@ Descriptors = Mapping[str, PlannedDescriptor]
 
 @dataclass(frozen=True)
 class PlannedFit:
-    """One job of the study: a method on all training sizes and repeats of one protocol of one data set."""
+    """One job: a method on all training sizes and repeats of one protocol of one data set."""
 
     dataset: PlannedDataset
     protocol: str
     """Key of the protocol."""
     protocol_id: str
     method: str
-    """Key of the method with its inputs."""
+    """Key of the method, derived from its inputs too."""
     method_id: str
     entry: str
-    """Key of the method in the study, of which there may be a fit for each kernel."""
+    """Key of the method in the study. With ``kernels: each`` it has several fits, one per kernel."""
     label: str
     spec: FitSpec
     moments: MomentsSpec | None = None
-    """For a method with landmarks, of samples in blocks."""
+    """Moments of a method with landmarks on samples in blocks; None for other fits."""
 
     @property
     def landmark_set(self) -> str | None:
-        """Key of its moments."""
+        """Key of the moments; None without moments."""
         spec = self.moments
         return None if spec is None else key(f"{spec.landmarks['n']}-landmarks", spec.as_dict())
 
 
 class _Variant(NamedTuple):
-    """A method with the kernels that it takes: one for each kernel if it runs on ``each``."""
+    """A method with its kernels. ``kernels: each`` gives one variant per kernel."""
 
     id: str
     label: str
     kernels: list[Spec]
     parameters: Spec
-    """Parameters that depend on the data set: ``kernel_weights``, and ``impute`` of a dictionary of kernels."""
+    """Parameters that depend on the data set: ``kernel_weights``, or ``impute`` for a dictionary of kernels."""
     without: str = ""
-    """Key of the descriptor that is left out of a dictionary of kernels."""
+    """Key of the descriptor that is left out of a dictionary of kernels; empty for none."""
 
 
 def planned_fits(
     study: Study, dataset: PlannedDataset, method_id: str, kernels: Sequence[Spec], descriptors: Descriptors,
     protocols: Sequence[PlannedProtocol],
 ) -> list[PlannedFit]:  # fmt: skip
-    """Plan the fits of one method on one data set: one for each protocol.
+    """Plan the fits of one method on one data set: one per protocol.
 
-    For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel, or view of a dictionary.
-    Kernels, descriptors and protocols are those that apply to the data set. ConfigError is raised where the data set
-    lacks an input of the method, or a metric can't be computed or choose.
+    With ``kernels: each`` or ``all_but_each`` there is one per protocol and kernel, or view of a dictionary. `kernels`,
+    `descriptors` and `protocols` apply to the data set. Raise ConfigError if the data set lacks an input of the method,
+    or a metric can't be computed or can't choose parameters.
     """
     method = study.methods[method_id]
     inputs = _inputs(dataset, method_id, method, descriptors)
@@ -183,9 +184,9 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
 def _variants(
     method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, dictionary: Descriptors
 ) -> list[_Variant]:
-    """Return a method once, or for each kernel; kernels by name, unless their order decides.
+    """Return the variants of a method: one, or one per kernel. Kernels are sorted unless the method keeps their order.
 
-    ``dictionary`` are the descriptors of a dictionary of kernels.
+    ``dictionary`` has the descriptors of a dictionary of kernels.
     """
     label = method.label or method_id
     if method.row.takes not in ("kernels", "dictionary"):

@@ -1,4 +1,4 @@
-"""Plan descriptors, kernels and the matrices behind them, and landmarks in place of matrices."""
+"""Planning of descriptors, kernels, the pairwise matrices behind kernels, and landmarks in place of matrices."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kernel_parts
 
 LEARNS_FROM = 512
-"""Largest number of random images that words, patches and principal axes are learned from."""
+"""Maximum number of random images from which a descriptor learns visual words, patches or principal axes."""
 Spec = dict[str, Any]
-"""Arguments of a script; or a kernel with its id, see `mklearn.kernels.transform.StackTransform`, which may choose its
-``feature_scaling``."""
+"""Arguments of a script, or a kernel specification with its id for `mklearn.kernels.transform.StackTransform`, which
+may choose its ``feature_scaling``."""
 POINT_SET = "point_set"
 POINT_SET_DISTANCE = "mklearn.kernels.point_set_distance:point_set_distances"
 OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
-"""Keys that a product takes over from the Gaussian kernels that are its factors."""
+"""Keys that the factors of a product inherit from its Gaussian kernels."""
 
 
 @dataclass(frozen=True)
 class PlannedDescriptor:
-    """A descriptor of one data set."""
+    """A descriptor of the plan, for one data set."""
 
     id: str
     key: str
@@ -40,13 +40,13 @@ class PlannedDescriptor:
     learning: Spec
     """Arguments of the rule ``learn``; empty for a descriptor that learns nothing from images."""
     n_parts: int
-    """Jobs that the images are spread over."""
+    """Number of jobs that share the images."""
 
 
 def planned_descriptors(
     dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
 ) -> dict[str, PlannedDescriptor]:
-    """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
+    """Return the descriptors of a data set, by id: those that the study names, else the defaults."""
     shape = (dataset.resize or {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
     chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
     mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
@@ -68,7 +68,7 @@ def _planned_descriptor(dataset: PlannedDataset, name: str, config: Descriptor, 
     learning = {"learns": row.learns, "learns_from": LEARNS_FROM, "seed": seed, "parameters": spec["parameters"]}
     learning = learning if row.learns else {}
     n_parts = -(-n // row.images_per_job) if n and row.images_per_job else 1
-    # Matrices are named by their descriptor: its key has what sets of points are compared by, too.
+    # Matrices are named after the descriptor, so its key includes the distance between point sets.
     made_by = key(name, spec | learning | config.distance())
     return PlannedDescriptor(name, made_by, config, spec, learning, n_parts)
 
@@ -80,11 +80,11 @@ def planned_kernels(
     dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Kernel] | None,
     descriptors: Mapping[str, PlannedDescriptor],
 ) -> list[Spec]:  # fmt: skip
-    """Return the kernels that apply to a data set: those that the study names, else the default ones.
+    """Return the kernels of a data set: those that the study names, else the defaults. Products come last.
 
-    A view is the features of a descriptor by its key, which the fit scales or completes, or a matrix among all samples,
-    ``SOURCE/MEASURE``, see `pairwise_spec`. Products come last, after their factors.
-    ConfigError is raised for a kernel that can't compare a descriptor, and a product of kernels that are not there.
+    A view is the key of a descriptor, whose features the fit scales or completes, or ``SOURCE/MEASURE`` for a matrix
+    among all samples (see `pairwise_spec`). Raise ConfigError if a kernel can't compare its descriptor, or a product
+    has unknown factors.
     """
     sources = list(config.matrices if isinstance(config, Precomputed) else descriptors)
     kernels = []
@@ -110,7 +110,7 @@ def planned_kernels(
 def pairwise_spec(
     source: str, measure: str, config: DatasetConfig, descriptors: Mapping[str, PlannedDescriptor]
 ) -> Spec:
-    """Return the arguments of ``distances`` for a matrix of the user's own, or of a descriptor; these are by key."""
+    """Return the arguments of the rule ``distances`` for a descriptor (by key) or a matrix of the user."""
     if isinstance(config, Precomputed):
         return {"array": next(name for name in config.matrices if _matrix_key(name) == source), "measure": measure}
     if measure != POINT_SET:
@@ -124,19 +124,19 @@ def _matrix_key(name: str) -> str:
 
 
 def by_name(kernels: Sequence[Spec]) -> list[Spec]:
-    """Return kernels in the order of their names, whatever the study's order is."""
+    """Return the kernels sorted by name."""
     return sorted(kernels, key=lambda kernel: str(kernel["id"]))
 
 
 def pairwise_of(kernel: Spec) -> list[str]:
-    """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
+    """Return the names of the pairwise matrices of a kernel; empty for a kernel on features."""
     return [part["view"] for part in kernel_parts([kernel]) if is_pairwise(part["view"])]
 
 
 def _features(
     dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> tuple[Spec, str]:
-    """Return features, which the fit scales or completes by the training samples, and the measure between them."""
+    """Return the view of a kernel on features, with scaling and completion by training samples, and its measure."""
     path, scaling = f"kernels.{kernel_id}.feature_scaling", named.feature_scaling
     if descriptor.config.point_sets:
         raise ConfigError(
@@ -170,7 +170,7 @@ def _measure(kernel_id: str, kernel: Kernel, descriptor: PlannedDescriptor) -> s
 
 
 def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[Spec]) -> list[Spec]:
-    """Return the study's products of the data set's Gaussian kernels; none of ``all`` if there are no such kernels."""
+    """Return the products of Gaussian kernels of a data set. A product of ``all`` is omitted if there are none."""
     gaussians = {kernel["id"]: kernel for kernel in kernels if kernel["kind"] == "gaussian"}
     products = []
     for kernel_id, product in named.items():
@@ -193,7 +193,7 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
 
 
 def _code(kernel: Kernel) -> dict[str, str]:
-    """Return what names the kernel's class; the implementation of another package's."""
+    """Return the kind of a kernel; for a kernel of another package, its implementation too."""
     own = kernel.kind in KERNELS
     return {"kind": kernel.kind} if own else {"kind": kernel.kind, "implementation": kernel.implementation}
 
@@ -202,7 +202,7 @@ def _code(kernel: Kernel) -> dict[str, str]:
 
 
 def kernels_on_features(kernels: Sequence[Spec]) -> list[Spec]:
-    """Return kernels that are computed from features in place of matrices among all samples."""
+    """Return the kernels, or their factors, on features in place of matrices among all samples."""
     on_features = []
     for kernel in kernel_parts(kernels):
         matrix = is_pairwise(kernel["view"])
@@ -212,7 +212,7 @@ def kernels_on_features(kernels: Sequence[Spec]) -> list[Spec]:
 
 
 def unsuited_kernels(kernels: Sequence[Spec]) -> str:
-    """Return why kernels can't be computed from views by the library; empty if they can."""
+    """Return why the library can't compute the kernels from views; empty if it can."""
     for kernel in kernels:
         name = kernel["id"]
         if "factors" in kernel:
@@ -227,10 +227,10 @@ def unsuited_kernels(kernels: Sequence[Spec]) -> str:
 def on_landmarks(
     fit: FitSpec, method_id: str, method: Method, dataset: PlannedDataset, protocol: PlannedProtocol
 ) -> FitSpec:
-    """Return a fit with the landmarks of its method, if it has any.
+    """Return the fit with the landmarks of its method; unchanged if the method has none.
 
-    ConfigError is raised where its kernels, its other fields, the protocol or the evaluation need kernels among all
-    samples, or on samples in blocks more than one pass over them.
+    Raise ConfigError if the fit, the protocol or the evaluation needs kernels among all samples or, for samples in
+    blocks, more than one pass over them.
     """
     landmarks = method.landmark_candidates(fit.seed)
     if not landmarks:
@@ -245,7 +245,7 @@ def on_landmarks(
     }  # fmt: skip
     if dataset.n_blocks > 1:
         reasons |= dict.fromkeys(_more_than_a_pass(fit, method, dataset, protocol), "set `blocks: 1`")
-        require("skops")  # in the plan, not in a job
+        require("skops")  # checked here, not in a job
     sentences = [f"{reason}; {advice}" for reason, advice in reasons.items() if reason]
     if sentences:
         raise ConfigError(
@@ -256,7 +256,7 @@ def on_landmarks(
     if len(landmarks) == 1:
         chosen = {"parameters": fit.method.parameters | {"landmarks": landmarks[0]}}
     update = {
-        "kernels": by_name(kernels_on_features(fit.kernels)),  # whichever method, it shares their landmarks
+        "kernels": by_name(kernels_on_features(fit.kernels)),  # sorted: methods share their landmarks
         "method": fit.method.model_copy(update=chosen),
     }
     if dataset.n_blocks > 1:
@@ -265,7 +265,7 @@ def on_landmarks(
 
 
 def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, protocol: PlannedProtocol) -> list[str]:
-    """Return what of a fit the moments of blocks don't have."""
+    """Return the properties of a fit that moments of blocks do not support."""
     auto = [kernel["id"] for kernel in kernel_parts(fit.kernels) if kernel.get("feature_scaling") == "auto"]
     of_protocol = f" (protocol {protocol.id!r}), and its samples are in blocks"
     reasons = {
@@ -282,7 +282,7 @@ def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, pro
 
 
 def moments_spec(fit: FitSpec, dataset: PlannedDataset) -> MomentsSpec | None:
-    """Return what a fit shares with others on the same kernels and landmarks, of samples in blocks."""
+    """Return the moments that fits on the same kernels and landmarks share; None unless samples are in blocks."""
     if dataset.n_blocks == 1 or not fit.method.landmarks:
         return None
     (landmarks,), folds = fit.method.landmarks, fit.evaluation.inner_folds

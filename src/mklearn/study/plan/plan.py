@@ -1,4 +1,4 @@
-"""The plan of a study: data sets, everything computed from them, and the fits."""
+"""Plan of a study: data sets, everything computed from them, fits and final model."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ Model = TypeVar("Model", bound=Entry)
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a study makes, by key; made by :func:`plan_study`."""
+    """Everything that a study computes, by key; made by :func:`plan_study`."""
 
     study: Study
     protocols: dict[str, SplitSpec]
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     descriptors: dict[tuple[str, str], PlannedDescriptor] = field(default_factory=dict)
-    """By data set and descriptor."""
+    """Descriptors by data set and descriptor key."""
     kernels: list[str] = field(default_factory=list)
-    """Names of the kernels in the order of the study, which tables and figures have."""
+    """Names of the kernels in the order of the study, for tables and figures."""
     pairwise: dict[tuple[str, str, str], Spec] = field(default_factory=dict)
-    """By data set, descriptor (or the user's matrix) and measure."""
+    """Pairwise matrices by data set, descriptor (or matrix of the user) and measure."""
     moments: dict[tuple[str, str, str], MomentsSpec] = field(default_factory=dict)
-    """By data set, protocol and landmark set."""
+    """Moments by data set, protocol and landmark set."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
-    """By data set, protocol and method."""
+    """Fits by data set, protocol and method."""
     final: PlannedFinal | None = None
-    """The model that the study ends with."""
+    """Final model; None if the study has no section ``final``."""
 
     @property
     def reference(self) -> str:
-        """The method that all others are compared with; empty if there is none.
+        """Reference method, with which all others are compared; empty if there is none.
 
-        By default the first uniform average of all kernels; of numbers, where there is none, the mean.
+        By default the first method that averages all kernels uniformly, otherwise the mean regressor.
         """
         named = self.study.evaluation.reference
         if named:
@@ -73,11 +73,11 @@ class Plan:
 
 
 def plan_study(study: Study) -> Plan:
-    """Expand a study.
+    """Expand a study into a plan.
 
-    ConfigError is raised if a data set has none of the kernels that a method asks for, two kernels or methods would
-    have one name, or a path does not exist, or is a file where a folder is needed; or no model can be made of what
-    `final` names. All of these are listed, but for the model, which is planned last.
+    Raise ConfigError, which lists all mistakes, if a data set lacks the kernels of a method, two kernels or methods
+    have the same name, or a path is missing or a file in place of a folder. The final model is planned last; its
+    ConfigError is raised separately.
     """
     mistakes = _Mistakes()
     with mistakes.kept():
@@ -97,11 +97,11 @@ def plan_study(study: Study) -> Plan:
 
 
 class _Mistakes(list[str]):
-    """The messages of all mistakes, each once."""
+    """Messages of all mistakes, without repetition."""
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep the message of a ConfigError instead of raising it."""
+        """Collect the message of a ConfigError instead of raising it."""
         try:
             yield
         except ConfigError as error:
@@ -159,7 +159,7 @@ def _add_dataset(
     used = {source for of, source, _ in plan.pairwise if of == dataset.key}
     used |= {name for fit in fits for name in fit.spec.descriptors}
     for name in {name for fit in fits if fit.moments for name in fit.spec.descriptors}:
-        by_key[name] = replace(by_key[name], n_parts=dataset.n_blocks)  # a block of the pass reads its own samples
+        by_key[name] = replace(by_key[name], n_parts=dataset.n_blocks)  # each block reads its own part of the features
     plan.datasets[dataset.key] = dataset
     plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})

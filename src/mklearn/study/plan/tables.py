@@ -1,4 +1,4 @@
-"""The specifications of the study's tables and of its report."""
+"""Specifications of the tables and the report of a study."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from mklearn.study.specs.table_specs import (
 )
 
 FILES_SHOWN = 64
-"""Files of a data set that the report lists, at most."""
+"""Maximum number of files of a data set that the report lists."""
 
 
 def evaluate_spec(plan: Plan) -> dict[str, Any]:
-    """Return the specification of the score rows."""
+    """Return the specification of the table of scores."""
     study = plan.study
     order = ["/".join(key) for key in plan.fits]
     return {"study": study.study, "order": order, "kernels": plan.kernels, "metrics": study.evaluation.metrics}
 
 
 def tables_spec(plan: Plan, source: str, jobs: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return the specification of the summary table and of the record of the run.
+    """Return the specification of the summary table and the record of the run.
 
-    ``source`` is the study file, ``jobs`` the names of the jobs of each rule whose cost is recorded.
+    ``source`` is the study file. ``jobs`` has the names of the jobs, by rule, whose cost is recorded.
     """
     study = plan.study
     config = study.model_dump(mode="json")
@@ -54,7 +54,7 @@ def tables_spec(plan: Plan, source: str, jobs: Mapping[str, list[str]]) -> dict[
 
 
 def report_spec(plan: Plan) -> ReportSpec:
-    """Return the specification of the page."""
+    """Return the specification of the report."""
     study = plan.study
     fits = [
         ReportFit(dataset=fit.dataset.id, settings=fit.spec.settings, method=fit.method_id, title=fit.label)
@@ -80,7 +80,7 @@ def report_spec(plan: Plan) -> ReportSpec:
 
 
 def _headline(plan: Plan) -> dict[str, Any]:
-    """Return the metric of tables and figures and, by default, of the headline, where it is not the accuracy."""
+    """Return the metric of tables and headline (if not the accuracy), the neighbour rule and the final model."""
     evaluation, score = plan.study.evaluation, {}
     if "accuracy" not in evaluation.metrics or any(each.target == "numbers" for each in plan.datasets.values()):
         score = {"score": evaluation.choose_by, "metric": evaluation.choose_by}

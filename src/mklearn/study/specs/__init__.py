@@ -1,1 +1,1 @@
-"""Frozen specifications of the workflow's jobs."""
+"""Frozen specifications of the jobs of the workflow."""

@@ -1,4 +1,4 @@
-"""Specifications of the jobs before the fits: files to download, splits."""
+"""Specifications of the jobs before the fits: downloads and splits."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import Any, Literal
 from mklearn.study.specs.model import Spec
 
 TargetKind = Literal["classes", "numbers"]
-"""Kind of target: the class of a sample, or a number.
+"""Kind of target: classes or numbers.
 
-The labels file of a data set has the target in the column ``y``: codes of classes as integers, with their names in
-``label``, or numbers as floats.
+The labels file of a data set has the target in column ``y``: integer class codes, with the class names in ``label``, or
+floats.
 """
 
 
 DOWNLOADS = "downloads/{source}/{file}"
-"""Where a downloaded file lies below the folder of results."""
+"""Path of a downloaded file below the results folder."""
 
 
 class FileSpec(Spec):
-    """A file to download: an entry of the registry of data sets."""
+    """A file to download, as a data set of the registry lists it."""
 
     name: str
     """Local file name."""
     urls: list[str] = []
-    """Upstream's addresses, in order of preference."""
+    """URLs of the file upstream, in order of preference."""
     sha256: list[str] = []
-    """Accepted checksums; one match of either kind is enough."""
+    """Accepted SHA-256 checksums; one match, here or in `md5`, is enough."""
     md5: list[str] = []
-    """Accepted too, where nothing better is published."""
+    """Accepted MD5 checksums, for files without a published SHA-256."""
     bytes: int | None = None
-    """Size of the mirror's copy, for messages."""
+    """Size of the mirror's copy; downloads that are far larger are stopped."""
     mirror: str | None = None
-    """Path below the root of a mirror; None if no mirror has the file."""
+    """Path of the file below the root of a mirror; None if no mirror has it."""
     content_check: bool = False
-    """Whether the checksum of upstream's own file is unknown: its decoded content is checked when it is read."""
+    """Whether upstream's checksum is unknown; the reader then checks the decoded content instead."""
 
 
 class SplitSpec(Spec):
-    """Step ``split``: the splits of one protocol, at all its training sizes."""
+    """Specification of the step ``split``: the splits of one protocol, at all its training sizes."""
 
     kind: str
     implementation: str
     parameters: dict[str, Any]
     seed: int
     dataset: str = ""
-    """Name that seeds the generator: the data set, or the one whose splits it has."""
+    """Name that seeds the generator: the data set, or the data set whose splits it shares."""
     source: str | None = None
-    """``"module:function"`` that reads the splits that were released with the data set."""
+    """Function (``"module:function"``) that reads the splits released with the data set."""
     file_sha256: str | None = None
-    """Checksum of the user's file with splits. In no key: a changed file rewrites the same splits."""
+    """Checksum of the user's file of splits. Not part of the key: a changed file rewrites the same output."""
 
 
 FeatureType = Literal["float32", "float64"]

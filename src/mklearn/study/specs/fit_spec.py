@@ -16,127 +16,127 @@ KernelChoice = Literal["best_single", "cv_accuracy"]
 NeighbourRule = Literal["cosine", "euclidean"]
 CLASS_MEAN: Literal["class_mean"] = "class_mean"
 Rule = Literal[NeighbourRule, "class_mean"]
-"""How a sample is classified in an embedding: see :mod:`mklearn.study.evaluation.rules`."""
+"""Rule that classifies a sample in an embedding; see :mod:`mklearn.study.evaluation.rules`."""
 RULE: Rule = "euclidean"
-"""Nearest-neighbour rule of the library's embeddings, and so of models."""
+"""Nearest-neighbour rule of the embeddings in the library, and so of final models."""
 Choice = Literal["inner_cv", "test_set"]
-"""By which samples parameters are chosen: the training samples, by inner cross-validation, or the test samples."""
+"""Samples on which parameters are chosen: training samples (inner cross-validation) or test samples."""
 Components = Literal["all", "one_standard_error", "best"]
-"""How many components are taken: all there are, the most whose score in the inner cross-validation is within one
-standard error of the best, or those with the best score."""
+"""Choice of the number of components by the inner cross-validation: all components, the largest number whose score is
+within one standard error of the best, or the number with the best score."""
 FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank", "log"]
-"""See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
+"""Scaling of features; see :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
 Impute = Literal["none", "mean", "median"]
-"""How missing values of features are filled in, by the training samples."""
+"""Statistic of the training samples that fills in missing values of features."""
 IMAGES = "images"
 """Name of the view that holds the images."""
 LandmarkRule = Literal["random_per_class", "kmeans"]
-"""How landmarks are chosen, see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
+"""Choice of landmarks; see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
 
 
 class Landmarks(Strict):
-    """Landmarks of a method's kernels: samples by which explicit features stand in for kernels among all samples."""
+    """Landmarks of the kernels of a method: explicit features on these samples replace kernels among all samples."""
 
     n: Count | Annotated[list[Count], Field(min_length=1)]
-    """Landmarks of each kernel, or a grid."""
+    """Number of landmarks of each kernel, or a grid of numbers."""
     how: LandmarkRule = "random_per_class"
-    """At random, of each class equally many, or centres of k-means."""
+    """Choice of landmarks: random samples, equally many per class, or k-means centres."""
     dtype: Literal["float64", "float32"] = "float64"
-    """Precision of the features; sums over samples are in double precision."""
+    """Precision of the features; sums over samples are computed in double precision."""
     rank_tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
-    """Eigenvalues of a kernel among its landmarks up to this share of the largest are left out: fewer features
-    take less time to learn from, and show the method less. By default only rounding errors are left out."""
+    """Share of the largest eigenvalue of a kernel among its landmarks; eigenvalues up to this share are dropped. Fewer
+    features make fits faster and less accurate. By default only rounding errors are dropped."""
 
     def parameters(self, seed: int) -> list[dict[str, Any]]:
-        """Return the candidates of the estimators' parameter ``landmarks``."""
+        """Return the candidate values of the estimator parameter ``landmarks``."""
         fixed = self.model_dump(exclude={"n"}, exclude_none=True) | {"random_state": seed}
         return [{"n": n, **fixed} for n in sorted(set(as_list(self.n)))]
 
 
 LARGEST_DICTIONARY = 10
-"""Kernels of a view of features in `mklearn.kernels.dictionary`."""
+"""Largest number of kernels per view in `mklearn.kernels.dictionary`."""
 
 
 class RefitSpec(Strict):
-    """Fits for each of several numbers of components, by a method that learns something else for each."""
+    """Separate fits for several numbers of components, for methods whose solution depends on the number."""
 
     sizes: Annotated[list[Count], Field(min_length=1)]
-    """Values of ``n_components``."""
+    """Values of ``n_components`` to fit."""
     at_most: Literal["n_classes", "image_side"] | None = None
-    """Bound on the sizes: larger ones are left out, but never all of them."""
+    """Upper bound on the sizes. Larger ones are dropped, but at least one is kept."""
     path: str | None = None
-    """``"module:function"`` that fits all sizes and computes what they share once: (estimator, X, y, sizes=)."""
+    """Function (``"module:function"``) that fits all sizes with shared computations: (estimator, X, y, sizes=)."""
 
 
 class InputSpec(Strict):
     """One named input of a method."""
 
     kind: InputKind
-    """Kernels of views, features of views, or images, the only view (n, rows, columns)."""
+    """Kind of input: kernels of views, features of views, or images (one view, (n, rows, columns))."""
     descriptors: list[str] = []
-    """Keys of the descriptors whose features they are, put side by side in this order; of kernels those of which the
-    method has a dictionary of kernels; none of images."""
+    """Keys of the descriptors whose features are concatenated, in this order. For kernels, the descriptors for which
+    the method has a dictionary of kernels; empty for images."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
     """Scaling of features, fitted on the training samples."""
     impute: Impute = "none"
-    """Filling of missing values, fitted on the training samples before that."""
+    """Imputation of missing values, fitted on the training samples before the scaling."""
 
 
 class MethodSpec(Strict):
-    """A method as evaluation fits it."""
+    """A method, as the evaluation fits it."""
 
     id: str
     implementation: str
-    """``"module:name"``."""
+    """Estimator, as ``"module:name"``."""
     parameters: dict[str, Any] = {}
     """Parameters of the estimator."""
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    """Candidate values of each parameter that inner cross-validation chooses."""
+    """Candidate values of each parameter that the inner cross-validation chooses."""
     kernel_choice: KernelChoice | None = None
-    """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
+    """How the evaluation selects or weights the kernels; None passes all of them to the method."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
-    """Inputs by name. The first is what it learns from; the others are parameters of the estimator that name a view."""
+    """Inputs by name. The estimator is fitted to the first; the others are its parameters that name a view."""
     embeds: bool = False
-    """Whether nearest neighbours in its embedding are evaluated, with 1, 2, ... components; else what it predicts."""
+    """Whether nearest neighbours in the embedding are evaluated, with 1, 2, ... components; else the predictions."""
     refit: RefitSpec | None = None
-    """Numbers of components that do not follow from one fit."""
+    """Numbers of components, if each needs its own fit."""
 
     @property
     def has_components(self) -> bool:
-        """Whether there is a number of components to choose."""
+        """Whether the method has a number of components to choose."""
         return self.embeds or self.refit is not None
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:
-        """Return the nearest-neighbour rules by which it is evaluated; "" for what it predicts itself."""
+        """Return the nearest-neighbour rules that evaluate the method; "" stands for its own predictions."""
         return list(neighbours) if self.embeds else [""]
 
     @property
     def landmarks(self) -> list[dict[str, Any]]:
-        """Candidates of its parameter ``landmarks``; none of a method on kernels among all samples."""
+        """Candidate values of the parameter ``landmarks``; empty for a method on kernels among all samples."""
         fixed = self.parameters.get("landmarks")
         return self.grid.get("landmarks", []) if fixed is None else [fixed]
 
     @property
     def dictionary_views(self) -> list[str]:
-        """Keys of the descriptors that the method has a dictionary of kernels of, in order."""
+        """Keys of the descriptors for which the method has a dictionary of kernels, in order."""
         return [name for entry in self.inputs.values() if entry.kind == "kernels" for name in entry.descriptors]
 
     def n_candidates(self, n_kernels: int) -> int:
-        """Count the combinations of the grid, each with every kernel if evaluation tries the kernels one by one."""
+        """Count the combinations of the grid, times the number of kernels if the evaluation tries them one by one."""
         combinations = math.prod(len(values) for values in self.grid.values())
         return combinations * (max(1, n_kernels) if self.kernel_choice else 1)
 
 
 def headline_rule(neighbours: Sequence[str]) -> str:
-    """Return the one rule of the headline, the figures and tables of classes, and the model.
+    """Return the rule of the headline, of the figures and tables of classes, and of the final model.
 
-    The model's, of a study without a model too; where a study does not evaluate it, its first one.
+    This is ``RULE`` if the study evaluates it, and the first rule of the study otherwise.
     """
     return RULE if RULE in neighbours else neighbours[0]
 
 
 class EvaluationSpec(Strict):
-    """How a method's parameters are chosen on each split, and how its test samples are classified."""
+    """How the parameters of a method are chosen on each split, and how test samples are classified."""
 
     neighbours: Annotated[list[Rule], Field(min_length=1)]
     inner_folds: InnerFolds
@@ -144,30 +144,30 @@ class EvaluationSpec(Strict):
     choose_by: str = "accuracy"
     """Metric that chooses parameters and the number of components in the inner cross-validation."""
     time_limit: float | None = None
-    """Minutes for one training size; None: no limit."""
+    """Time limit for one training size, in minutes; None for no limit."""
     choice: Choice = "inner_cv"
-    """By which samples parameters are chosen; on the test samples, values are optimistic."""
+    """Samples on which parameters are chosen. Scores chosen on the test set are optimistic."""
 
 
 class Setting(Strict):
-    """One training size of a protocol, as its score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+    """A training size of a protocol, as score rows name it: ``faces-p2`` and 2 for protocol ``faces``."""
 
     protocol: str
     train_size: int | None
 
 
 def specs_by_name(kernels: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return specs of kernels by their ids, as estimators take them."""
+    """Return kernel specifications by id, without the id, as estimators take them."""
     return {str(kernel["id"]): {key: value for key, value in kernel.items() if key != "id"} for kernel in kernels}
 
 
 def kernel_parts(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the specifications that name views: the kernels, or their factors."""
+    """Return the specifications that name a view: each kernel, or the factors of a product."""
     return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
 
 
 def is_pairwise(view: str) -> bool:
-    """Return whether a view is a cached matrix, ``SOURCE/MEASURE``, and not the features of a descriptor."""
+    """Check whether a view is a cached matrix, ``SOURCE/MEASURE``, and not the features of a descriptor."""
     return "/" in view
 
 
@@ -178,65 +178,65 @@ class FitSpec(Strict):
     settings: Annotated[list[Setting], Field(min_length=1)]
     method: MethodSpec
     kernels: list[dict[str, Any]] = []
-    """Kernel specifications, as `mklearn.kernels.transform.StackTransform` takes them; empty without kernels. A view is
-    a descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
+    """Kernel specifications for `mklearn.kernels.transform.StackTransform`; empty for a method without kernels. A view
+    is the key of a descriptor, or ``SOURCE/MEASURE`` for a cached matrix."""
     evaluation: EvaluationSpec
     seed: int
 
     @property
     def kernel_features(self) -> list[str]:
-        """Keys of the descriptors whose features the fit computes its kernels from, in order."""
+        """Keys of the descriptors from whose features the fit computes kernels, in order."""
         return sorted({part["view"] for part in kernel_parts(self.kernels) if not is_pairwise(part["view"])})
 
     @property
     def n_landmark_features(self) -> int:
-        """Number of features of all kernels on landmarks, at most."""
+        """Maximum number of landmark features of all kernels."""
         return len(self.kernels) * max(each["n"] for each in self.method.landmarks)
 
     @property
     def n_kernels(self) -> int:
-        """Number of kernels, of a dictionary at most."""
+        """Number of kernels; for a dictionary, the maximum."""
         return len(self.kernels) or LARGEST_DICTIONARY * len(self.method.dictionary_views)
 
     @property
     def pairwise(self) -> list[str]:
-        """Names of the cached matrices that its kernels are made from, in order."""
+        """Names of the cached matrices from which the kernels are made, in order."""
         return sorted({part["view"] for part in kernel_parts(self.kernels) if is_pairwise(part["view"])})
 
     @property
     def descriptors(self) -> list[str]:
-        """Keys of the descriptors whose features the fit takes, each once, in the order of the inputs."""
+        """Keys of the descriptors whose features the fit takes, without repetition, in the order of the inputs."""
         return list(dict.fromkeys(name for entry in self.method.inputs.values() for name in self.descriptors_of(entry)))
 
     def descriptors_of(self, entry: InputSpec) -> list[str]:
-        """Return the keys of the descriptors whose features an input takes, in order: its own, or its kernels'."""
+        """Return the keys of the descriptors whose features an input, or its kernels, take, in order."""
         return entry.descriptors if entry.kind != "kernels" or entry.descriptors else self.kernel_features
 
     def as_dict(self) -> dict[str, Any]:
-        """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""
+        """Return builtin types, without defaults, so that a new field changes no key of an existing fit."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
 SAMPLE = 20_000
-"""Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
+"""Maximum number of training samples, drawn at random, used to choose landmarks and fit kernel parameters."""
 
 
 class MomentsSpec(Spec):
-    """Rule ``moments``: the kernels and landmarks of methods that share their features."""
+    """Specification of the rule ``moments``: kernels and landmarks of methods that share landmark features."""
 
     kernels: list[dict[str, Any]]
-    """On features."""
+    """Kernels on features."""
     landmarks: dict[str, Any]
-    """As the estimators' parameter."""
+    """Value of the estimator parameter ``landmarks``."""
     seed: int
     inner_folds: int
-    """Folds of the inner cross-validation, each with moments of its own."""
+    """Number of folds of the inner cross-validation; each fold has its own moments."""
     part: str = ""
-    """``"2of8"``: the second eighth of the samples."""
+    """Part of the samples, such as ``"2of8"`` for the second eighth; empty for all."""
 
     @property
     def n_features(self) -> int:
-        """Number of features of all kernels, at most."""
+        """Maximum number of landmark features of all kernels."""
         return len(self.kernels) * int(self.landmarks["n"])
 
     @property

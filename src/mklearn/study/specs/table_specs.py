@@ -1,4 +1,4 @@
-"""Specifications of the jobs after the fits: the tables, the record of the run and the report."""
+"""Specifications of the jobs after the fits: tables, record of the run and report."""
 
 from __future__ import annotations
 
@@ -28,62 +28,62 @@ class PublishedValue(Spec):
 
 
 class Calibration(Strict):
-    """A method whose published values show that the data are the papers' before other methods are compared.
+    """Method whose published values must be reproduced before other methods are compared.
 
-    A full-rank PCA changes no distance, so its accuracy is that of the raw pixels: on another crop of the same images
-    it is tens of points off, and so is every other method.
+    It verifies that the data are the same as in the papers. A full-rank PCA suits: it preserves distances, so its
+    accuracy equals the accuracy on raw pixels, which differs by tens of points on another crop of the same images.
     """
 
     method: Slug
-    """Method whose published values have to be met on every data set."""
+    """Method whose published values must be reproduced on every data set."""
     tolerance: Positive = 3
-    """Largest difference in any cell, in units of split noise."""
+    """Largest accepted difference in any cell, in units of split noise."""
 
 
 class Tolerance(Strict):
-    """The difference up to which a published value counts as reproduced: the larger of the two."""
+    """Largest difference at which a published value counts as reproduced; the larger of both limits applies."""
 
     noise: Positive = 3
-    """In units of split noise."""
+    """Limit in units of split noise."""
     points: NonNegative = 0
-    """In percentage points."""
+    """Limit in percentage points."""
 
 
 class Remark(Strict):
     """A plain sentence about methods, such as why a published value is not reproduced."""
 
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
-    """The method or methods that it is about."""
+    """Method or methods that the remark is about."""
     text: Annotated[str, Field(min_length=1)]
-    """The sentence, as the page shows it."""
+    """Text of the remark, as the report shows it."""
 
 
 class Claim(Strict):
     """A statement of a paper, with the verdict of this study."""
 
     source: str
-    """The paper, and where in it."""
+    """Paper, and the place in it."""
     text: Annotated[str, Field(min_length=1)]
-    """The statement."""
+    """Statement of the paper."""
     verdict: Literal["holds", "holds in part", "does not hold", "not tested"]
-    """Whether our numbers agree."""
+    """Verdict of this study."""
     evidence: Annotated[str, Field(min_length=1)]
-    """Numbers behind the verdict, or why it was not tested."""
+    """Numbers behind the verdict, or the reason why the statement was not tested."""
 
 
 class Comparison(Strict):
-    """Pairs of methods, compared in every setting, and on how many data sets a paper has the first one above."""
+    """Comparison of pairs of methods in every setting, with the wins that a paper reports."""
 
     title: Annotated[str, Field(min_length=1)]
-    """Head of its table."""
+    """Heading of the table."""
     pairs: Annotated[list[Annotated[list[Slug], Field(min_length=2, max_length=2)]], Field(min_length=1)]
-    """Two methods each, of which the second is subtracted from the first."""
+    """Pairs of methods; differences are the first minus the second."""
     protocols: Annotated[list[Slug], Field(min_length=1)] | None = None
-    """For each data set the first of these in which both methods of a pair have a value; by default all of them."""
+    """Protocols to use: for each data set, the first in which both methods of a pair have a value. By default all."""
     published: list[Annotated[int, Field(ge=0)]] = []
-    """On how many data sets the paper's first method is above the second, one number for each pair."""
+    """Number of data sets on which the first method is better in the paper, for each pair."""
     published_of: Count | None = None
-    """Number of the paper's data sets."""
+    """Number of data sets in the paper."""
 
     @model_validator(mode="after")
     def _one_number_each(self) -> Comparison:
@@ -101,7 +101,7 @@ class CatalogueEntry(Spec):
 
 
 class ReportFit(Spec):
-    """A fit as the report names it."""
+    """A fit, as the report names it."""
 
     dataset: str
     settings: list[Setting]
@@ -118,7 +118,7 @@ class ReportFile(Spec):
 
 
 class ReportDataset(Spec):
-    """A data set as the report shows it."""
+    """A data set, as the report shows it."""
 
     id: str
     title: str
@@ -127,18 +127,18 @@ class ReportDataset(Spec):
 
 
 class ReportFinal(Spec):
-    """The final model as the report names it."""
+    """The final model, as the report names it."""
 
     dataset: str
     chosen: bool
-    """Whether the method was chosen as the best, not named by the study."""
+    """Whether the method was chosen as the best one, and not named by the study."""
     entries: list[FinalEntry]
     given_splits: bool = False
-    """As in :class:`mklearn.study.specs.final_spec.FinalSpec`."""
+    """Whether splits are read and not drawn; see :class:`mklearn.study.specs.final_spec.FinalSpec`."""
 
 
 class ReportSpec(Spec):
-    """Step ``report``: the page of a study."""
+    """Specification of the step ``report``: the page of a study."""
 
     study: str
     title: str
@@ -146,13 +146,13 @@ class ReportSpec(Spec):
     reference: str
     thumbnails: int
     metric: str = "accuracy"
-    """Metric of the headline, and of the choice of the final model."""
+    """Metric of the headline and of the choice of the final model."""
     score: str = "accuracy"
     """Metric of tables and figures."""
     neighbour: str = ""
-    """Nearest-neighbour rule of both; empty: the reference's first one."""
+    """Nearest-neighbour rule of the headline, tables and figures; empty for the first rule of the reference."""
     gain_that_matters: NonNegative = 1
-    """In percentage points."""
+    """Smallest gain that counts as relevant, in percentage points."""
     final: ReportFinal | None = None
     fits: list[ReportFit] = []
     datasets: list[ReportDataset] = []
@@ -164,7 +164,7 @@ class ReportSpec(Spec):
     learned: list[str] = []
     """Methods that learn kernel weights."""
     parts: list[str] = []
-    """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
+    """Functions (``"module:name"``) that make additional parts; see :mod:`mklearn.study.report.parts`."""
     descriptors: list[CatalogueEntry] = []
     kernels: list[CatalogueEntry] = []
     methods: list[CatalogueEntry] = []
