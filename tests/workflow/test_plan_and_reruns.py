@@ -53,7 +53,7 @@ def mine(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checko
         ("workflow/scripts/distances.py", {"distances": 2, "fit": 4, **SCORES}),
         ("workflow/scripts/evaluate.py", SCORES),
         ("workflow/scripts/tables.py", TABLES),
-        pytest.param("src/mklearn/study/data/readers/digits.py", FRESH, marks=pytest.mark.full),
+        pytest.param("src/mklearn/study/data/readers/registered.py", FRESH, marks=pytest.mark.full),
         pytest.param("src/mklearn/study/evaluation/summary.py", TABLES, marks=pytest.mark.full),
         pytest.param("src/mklearn/study/report/figures.py", PAGE, marks=pytest.mark.full),
         ("src/mklearn/study/report/page/style.css", PAGE),
