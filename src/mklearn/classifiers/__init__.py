@@ -1,4 +1,4 @@
-"""Estimators that predict labels: ensembles, kernel ridge, discriminants, support vectors, logistic regression."""
+"""Classifiers: kernel ridge, support vector machines, discriminant analysis, and baselines on features."""
 
 import lazy_loader as _lazy
 

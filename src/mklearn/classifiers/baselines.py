@@ -1,4 +1,4 @@
-"""Baselines on features: scikit-learn's classifiers, scaled and with errors as in this package."""
+"""Baseline classifiers on features: scikit-learn's, with scaled features and the errors of this package."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ MOST_FEATURES = 4096
 
 @constrained(C=[POSITIVE])
 def linear_svc(C: float = 10.0) -> Pipeline:
-    """Build a one-vs-rest linear SVM on features of unit spread.
+    """Build a one-vs-rest linear SVM on features scaled to unit spread.
 
     Parameters
     ----------
     C : float
-        As in :class:`sklearn.svm.LinearSVC` (squared hinge loss), for a root mean squared distance between two training
-        samples of 1: the same C is then valid for pixels of 0..255 and of 0..1.
+        Penalty as in :class:`sklearn.svm.LinearSVC` (squared hinge loss). Features are scaled so that two training
+        samples have a root mean squared distance of 1; the same C then suits pixels of 0..255 and of 0..1.
     """
     return make_pipeline(UnitSpread(), LinearSVC(C=C, random_state=0, max_iter=10_000))
 
@@ -50,14 +50,14 @@ def linear_svc(C: float = 10.0) -> Pipeline:
 def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
     """Build support vector machines on the Gaussian kernel of features of mean 0 and variance 1.
 
-    Every feature counts the same: of several descriptors side by side, one with more features counts more.
+    Every feature counts the same, so a descriptor with more features counts more than one with fewer.
 
     Parameters
     ----------
     C : float
         Penalty as in `mklearn.classifiers.KernelSVC`, for a kernel of unit variance.
     bandwidth : float
-        Multiple of the mean squared distance of the training samples.
+        Bandwidth as a multiple of the mean squared distance between training samples.
     """
     return make_pipeline(StandardScaler(), KernelSVC(kernels=[{"kind": "gaussian", "bandwidth": bandwidth}], C=C))
 
@@ -66,14 +66,14 @@ def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
 def logistic_regression(C: float = 1.0, class_weight: Any = None) -> Pipeline:
     """Build multinomial logistic regression on features of mean 0 and variance 1.
 
-    Every feature counts the same: of several descriptors side by side, one with more features counts more.
+    Every feature counts the same, so a descriptor with more features counts more than one with fewer.
 
     Parameters
     ----------
     C : float
         Inverse of the ridge penalty, as in :class:`sklearn.linear_model.LogisticRegression`.
     class_weight : None, "balanced" or dict
-        Weights of the classes, by label; "balanced" gives all classes the same sum.
+        Weights of the classes, by label; "balanced" gives all classes the same total weight.
     """
     return make_pipeline(StandardScaler(), LogisticRegression(C=C, class_weight=class_weight, max_iter=10_000))
 
@@ -89,7 +89,7 @@ def standardised_shrinkage_lda(
     solver, shrinkage
         As in :class:`sklearn.discriminant_analysis.LinearDiscriminantAnalysis`. With "auto" scikit-learn also scales
         the features within each class, so that the outer scaling changes little; a number shrinks towards a multiple of
-        the identity, which has a meaning for features of one scale only.
+        the identity, which is meaningful only for features of one scale.
     """
     return make_pipeline(StandardScaler(), ShrinkageLDA(solver=solver, shrinkage=shrinkage))
 
@@ -107,7 +107,7 @@ def random_forest(
     n_estimators : int
         Number of trees.
     max_features : {"sqrt", "log2"} or float
-        Features that a split of a tree looks at: the root or the logarithm of their number, or a share of them.
+        Number of features tried at each split: the square root or the logarithm of their number, or a share.
     min_samples_leaf : int
         Smallest number of training samples in a leaf.
     random_state : int
@@ -136,18 +136,18 @@ def gradient_boosting(
     Parameters
     ----------
     max_iter : int
-        Number of iterations, each with one tree, or one for each of more than two classes.
+        Number of boosting iterations. Each adds one tree, or one tree per class for more than two classes.
     learning_rate : float
-        Share of a tree's correction that is taken.
+        Factor by which the output of each tree is multiplied.
     max_leaf_nodes : int
         Largest number of leaves of a tree.
     min_samples_leaf : int
-        Smallest number of training samples in a leaf. scikit-learn's default, 20, leaves no tree where a class has
-        five samples.
+        Smallest number of training samples in a leaf. With scikit-learn's default, 20, trees may have no split on small
+        training sets (five samples per class).
     l2_regularization : float
-        Penalty of the leaves' values.
+        L2 penalty on the leaf values.
     max_features : float
-        Share of the features that a split of a tree looks at.
+        Share of the features tried at each split.
     random_state : int
         Seed of the draws.
     """
@@ -159,10 +159,11 @@ def gradient_boosting(
 
 
 class NearestNeighbours(KNeighborsClassifier):
-    """Nearest neighbours in the features themselves: a baseline for every embedding.
+    """Nearest-neighbour classifier on the features themselves, a baseline for every embedding.
 
     `sklearn.neighbors.KNeighborsClassifier`, with a clear error for more neighbours than training samples, and without
-    a tree for "auto", which a model file can't hold. Other parameters and attributes are scikit-learn's.
+    a search tree for ``algorithm="auto"``, because a model file can't store one. Other parameters and attributes are
+    scikit-learn's.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ class NearestNeighbours(KNeighborsClassifier):
     Raises
     ------
     NotApplicable
-        In ``fit``: more neighbours than samples.
+        More neighbours than training samples, in ``fit``.
     """
 
     score = aligned(KNeighborsClassifier.score)
@@ -190,31 +191,31 @@ class NearestNeighbours(KNeighborsClassifier):
 
 
 class ShrinkageLDA(LinearDiscriminantAnalysis):
-    """scikit-learn's discriminant analysis with shrinkage of each class's own covariance.
+    """scikit-learn's linear discriminant analysis with shrinkage, which shrinks the covariance of each class.
 
-    scikit-learn shrinks the covariance of each class. With two samples v and -v about their mean, the Ledoit-Wolf
-    estimate of the shrinkage is exactly 0, and scikit-learn uses a singular covariance without a warning. Here the
-    status says so. Other parameters and attributes are scikit-learn's.
+    With two samples v and -v about their mean, the Ledoit-Wolf estimate of the shrinkage is exactly 0, and scikit-learn
+    uses a singular covariance without a warning. Here ``status_`` reports it. Other parameters and attributes are
+    scikit-learn's.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}
-        Least squares, or an eigenvalue decomposition; "svd" has no shrinkage.
+        Least squares ("lsqr") or an eigenvalue decomposition ("eigen"); "svd" does not shrink.
     shrinkage : "auto", float or None
-        By the Ledoit-Wolf estimate, or from 0 to 1.
+        Shrinkage intensity from 0 to 1; "auto" is the Ledoit-Wolf estimate, None no shrinkage.
 
     Attributes
     ----------
     status_ : {"ok", "inaccurate"}
     message_ : str
-        Why the fit is inaccurate; empty if it is not.
+        Reason why the fit is inaccurate; else empty.
     """
 
     score = aligned(LinearDiscriminantAnalysis.score)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.array_api_support = False  # scikit-learn's own has it with solver="svd" only
+        tags.array_api_support = False  # scikit-learn supports it with solver="svd" only
         return tags
 
     @aligned
@@ -224,7 +225,7 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         Raises
         ------
         NotApplicable
-            More than 4,096 features: their covariance, d x d for each class, is larger than the samples by far.
+            More than 4,096 features: the d x d covariance of each class would be far larger than the data.
         """
         table = np.asarray(X)
         n_features = table.shape[1] if table.ndim == 2 else 0
@@ -238,15 +239,15 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         self.status_ = "inaccurate" if unshrunk else "ok"
         self.message_ = UNSHRUNK if unshrunk else ""
         if table.ndim == 2 and table.size and table.dtype.kind == "f" and np.isfinite(table).all():
-            # it divides by deviations within classes, also where they are rounding errors
+            # scikit-learn divides by within-class deviations, even where they are only rounding errors
             X = np.where(constant_features(table), table[0], table)
         return super().fit(X, y)
 
 
 class MajorityClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier that predicts the largest class of the training samples: the rate that others have to beat.
+    """Classifier that always predicts the largest training class: the baseline that others have to beat.
 
-    Of several largest classes it predicts the one whose first training sample comes first.
+    Ties go to the class whose first training sample comes first.
 
     Attributes
     ----------
@@ -258,7 +259,7 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
     Raises
     ------
     DataError, NotApplicable
-        Samples or labels that a classifier can't be fitted to; one class.
+        Invalid samples or labels; a single class.
 
     References
     ----------
@@ -279,7 +280,7 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n, d)
-            Checked, and not used.
+            Checked, but not used.
         y : array of shape (n,)
             Class labels.
         sample_weight : array of shape (n,), optional
@@ -308,11 +309,11 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
 
 
 class UnitSpread(TransformerMixin, BaseEstimator):
-    """Centring, rotation into the span of the training samples, and one scale for all features.
+    """Transformer that centres features, rotates them into the span of the training samples, and scales all alike.
 
-    The rotation does not change a linear classifier with a quadratic penalty, and leaves it n instead of d features.
-    The scale makes the mean squared distance between two training samples 1; with raw pixels (0..255) the solver of a
-    linear SVM stops before convergence.
+    The rotation does not change a linear classifier with a quadratic penalty, and reduces d features to at most n. The
+    scale makes the mean squared distance between two training samples 1; on raw pixels (0..255) the solver of a linear
+    SVM would stop before convergence.
     """
 
     def fit(self, X: ArrayLike, y: Any = None) -> UnitSpread:
@@ -323,6 +324,6 @@ class UnitSpread(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
-        """Transform X to these coordinates, shape (m, min(n, d))."""
+        """Centre, rotate and scale X; return shape (m, min(n, d))."""
         check_is_fitted(self)
         return np.asarray(self.span_.transform(X) / self.scale_)

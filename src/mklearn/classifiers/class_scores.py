@@ -1,4 +1,4 @@
-"""Labels by decision values, scores of classes, and machines of one class against the rest."""
+"""Mixins that predict labels from decision values or class scores, and helpers for one-vs-rest machines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from mklearn.errors import DataError
 
 
 class DecisionLabels(ClassifierMixin):
-    """Mixin of classifiers with ``decision_function``: its values decide the label."""
+    """Mixin of classifiers that predict labels from ``decision_function``."""
 
     classes_: NDArray[Any]
     score = aligned(ClassifierMixin.score)
     decision_function: Any
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels, shape (m,); of several classes with the largest score the first in ``classes_``."""
+        """Predict class labels, shape (m,); ties go to the first class in ``classes_``."""
         return self.labels_of(self.decision_function(X))
 
     def labels_of(self, decision: NDArray[np.floating]) -> NDArray[Any]:
-        """Return the labels that go with decision values, so that they are computed once for both.
+        """Return the labels for decision values that are already computed.
 
         Raises
         ------
         DataError
-            Values are NaN, because samples lack every view.
+            Decision values are NaN, because samples lack every view.
         """
         unknown = np.flatnonzero(np.isnan(decision.reshape(len(decision), -1)).any(axis=1))
         if len(unknown):
@@ -42,7 +42,7 @@ class DecisionLabels(ClassifierMixin):
 
 
 class ClassScores(DecisionLabels):
-    """Mixin of classifiers with ``class_scores``: the label is the class of the largest score."""
+    """Mixin of classifiers that predict the class with the largest of ``class_scores``."""
 
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute the score of each class, shape (m, n_classes)."""
@@ -54,17 +54,17 @@ class ClassScores(DecisionLabels):
         Returns
         -------
         array of shape (m, n_classes), or (m,) for two classes
-            `class_scores`; for two classes the score of the second less the score of the first.
+            `class_scores`; for two classes the score of the second minus the score of the first.
         """
         return self.decision_of(self.class_scores(X))
 
     def decision_of(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the decision values that go with scores, so that these are computed once for all outputs."""
+        """Return the decision values for class scores that are already computed."""
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def one_vs_rest_signs(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.floating[Any]]:
-    """Return the labels -1 and 1 of each machine, shape (n_machines, n), for classes as positions, (n,).
+    """Return the labels -1 and 1 for each one-vs-rest machine, shape (n_machines, n), given class codes (n,).
 
     Two classes have one machine, whose positive class is the second; more classes have one machine each.
     """
@@ -73,5 +73,5 @@ def one_vs_rest_signs(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.flo
 
 
 def decision_values(by_machine: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Return outputs (n_machines, m) in scikit-learn's form: (m,) of one machine, (m, n_machines) of several."""
+    """Return outputs (n_machines, m) in scikit-learn's form: (m,) for one machine, (m, n_machines) for several."""
     return by_machine[0] if len(by_machine) == 1 else np.ascontiguousarray(by_machine.T)

@@ -21,8 +21,8 @@ Decide = Literal["one_vs_rest", "one_vs_one"]
 class CombinedSVC(DecisionLabels, KernelClassifier):
     """Base of support vector classifiers on one combination of the kernels.
 
-    A subclass has the parameters ``C``, ``C_scale`` and ``decide`` and implements `_weights`, which knows no sample
-    weights: a subclass with fixed kernel weights takes them, see
+    A subclass has the parameters ``C``, ``C_scale`` and ``decide`` and implements `_weights`, which gets no sample
+    weights. A subclass with fixed kernel weights may take sample weights; see
     `mklearn.classifiers.kernel_classifier.WeightedKernelClassifier`.
     """
 
@@ -50,7 +50,7 @@ class CombinedSVC(DecisionLabels, KernelClassifier):
         self.kernel_weights_ = self._weights(stack, codes)
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
         variance = variance_of(kernel, sample_weight)
-        # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
+        # Dividing the kernel by its variance multiplies C, the bound of the dual variables, by 1 / variance.
         bound = self.C / variance if self.C_scale == "variance" else self.C
         n_classes = len(self.classes_)
         self.pairs_ = class_pairs(n_classes) if self.decide == "one_vs_one" and n_classes > 2 else None

@@ -1,4 +1,4 @@
-"""Support vector classification on the kernel weights of EasyMKL."""
+"""Support vector classification on a combination of kernels weighted by EasyMKL."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from mklearn.optimize.easy_mkl import easy_mkl_weights
 
 
 class EasyMKL(CombinedSVC):
-    """Support vector machines on the kernel weights of EasyMKL.
+    """Support vector machines on a combination of kernels weighted by EasyMKL.
 
     Parameters
     ----------
     kernels
-        As for `KernelSVC`; positive semidefinite, and scaled alike, for instance to unit diagonal.
+        As for `KernelSVC`. They must be positive semidefinite and of one scale, for instance with unit diagonals.
     trade_off : float
-        lambda, above 0 and at most 1: 1 weights by the distance of the class means, small values by the distance of
-        the nearest points of the classes' convex hulls.
+        lambda, above 0 and at most 1. With 1 the weights follow the distance between the class means, with small values
+        the distance between the nearest points of the classes' convex hulls.
     C, C_scale, decide
-        Penalty and its unit, and how more than two classes are discriminated: as for `KernelSVC`.
+        Penalty, its unit, and the scheme for more than two classes: as for `KernelSVC`.
 
     Attributes
     ----------
     kernel_weights_by_class_ : array of shape (n_machines, n_kernels)
-        Weights of the two classes, or of each class against the rest.
+        Weights of each machine: one for two classes, else one per class against the rest.
     kernel_weights_ : array of shape (n_kernels,), sum 1
-        Their mean.
+        Mean of ``kernel_weights_by_class_`` over the machines.
     kernel_ids_, classes_, support_, dual_coef_, intercept_, n_features_in_
         As for `KernelSVC`.
 
@@ -50,8 +50,9 @@ class EasyMKL(CombinedSVC):
 
     Notes
     -----
-    Deviations: the paper classifies by the same problem on the weighted kernel; here a support vector machine does, as
-    for the other methods of this room. With more than two classes the machines share the mean weights.
+    Deviations: the paper classifies by solving the same problem on the combined kernel; here a support vector machine
+    classifies, as in the other methods of `mklearn.classifiers`. With more than two classes the machines share the mean
+    weights.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -21,30 +21,30 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
     Embedded samples, less the mean of the training embedding, are scaled to unit length: with a ridge, new samples are
-    closer to the mean than training samples, so that lengths do not discriminate classes. With a single component
-    only the sign would be left: it is divided by its mean length over the training samples, and the machine has no
-    intercept, so that the sign still decides.
+    closer to the mean than training samples, so that lengths do not discriminate classes. Unit length would reduce a
+    single component to its sign. It is therefore divided by its mean length over the training samples, and the machine
+    has no intercept, so that the sign still decides.
 
     Parameters
     ----------
     n_components : int, optional
-        Of the embedding: at most, and by default, the number of classes less one.
+        Number of components of the embedding. At most, and by default, the number of classes less one.
     kernels, kernel_weights
         As for `mklearn.subspace.KernelFDA`.
     ridge : float
-        Of the embedding, see `mklearn.subspace.KernelFDA`.
+        Ridge of the embedding, see `mklearn.subspace.KernelFDA`.
     C : float
-        Of :class:`sklearn.svm.LinearSVC` (squared hinge loss).
+        Penalty of :class:`sklearn.svm.LinearSVC` (squared hinge loss).
     random_state : int, RandomState or None
-        Of its solver.
+        Seed of the solver of `LinearSVC`.
 
     Attributes
     ----------
     embedder_ : KernelFDA
     mean_ : array of shape (n_components,)
-        Of the training embedding.
+        Mean of the training embedding.
     length_ : float
-        The mean length of the training embedding less its mean.
+        Mean length of the centred training embedding.
     svc_ : LinearSVC
     kernel_weights_, kernel_ids_, classes_, n_features_in_
         As for `mklearn.subspace.KernelFDA`.
@@ -52,7 +52,7 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As `mklearn.subspace.KernelFDA`.
+        As for `mklearn.subspace.KernelFDA`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -35,29 +35,30 @@ class FSVC(OneVsOneLinear):
     """F-SVM: a support vector machine and a feature transformation M, learned together.
 
     The joint problem is: minimise w'M^-1 w + rho tr(M S) + C' sum of the hinge loss over w, b and M > 0, where S is the
-    spread of the samples about their mean. Its optimum is the support vector machine on whitened samples S^-1/2 x, and
-    ``solver="exact"`` computes that. `mklearn.optimize.fsvm` has the proof.
+    spread of the samples about their mean. Its optimum is the support vector machine on whitened samples S^-1/2 x,
+    which ``solver="exact"`` computes directly. `mklearn.optimize.fsvm` has the proof.
 
     Parameters
     ----------
     C : float
         Penalty C_svm of the support vector machine (1/2 ||v||^2 + C_svm sum hinge) on transformed samples S^-power x of
-        mean squared norm 1 about their mean: the same for every power and scale of the features. It also fixes the
-        joint problem of the alternation, that whose optimum the whitened machine with this C is.
+        mean squared norm 1 about their mean. Its meaning does not depend on ``power`` or on the scale of the features.
+        The alternation solves the joint problem whose optimum is the whitened machine with this C.
     power : float
-        0 (a support vector machine) to 1/2 (F-SVM); 1/4 is semi-whitening, with which the alternation starts. Only for
-        ``solver="exact"``.
+        Exponent of the whitening, from 0 (a support vector machine) to 1/2 (F-SVM). 1/4 is semi-whitening, the start of
+        the alternation. Only for ``solver="exact"``.
     solver : {"exact", "alternating"}
-        "alternating": the published algorithm, stopped after ``n_iter`` steps.
+        "exact": the machine on whitened samples. "alternating": the published algorithm, stopped after ``n_iter``
+        steps.
     feature_scaling : {"minmax", "standard", "none"}
-        Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none. To the
-        exact F-SVM it matters only for which eigenvalues of S are below the cutoff.
+        Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none. For the
+        exact F-SVM it only decides which eigenvalues of S fall below the cutoff.
     step : {"fixed", "decaying", "geometric", "armijo"}
         Step lengths of the alternation, see `mklearn.optimize.fsvm.alternate`.
     step_size : float
         Factor of the step lengths of the alternation.
     n_iter : int
-        Steps of the alternation.
+        Number of steps of the alternation.
 
     Attributes
     ----------
@@ -66,17 +67,17 @@ class FSVC(OneVsOneLinear):
     objective_history_ : list of arrays of shape (n_iter + 1,)
         F after each step of the alternation, the first with semi-whitened samples; empty for "exact".
     history_ : list of dict
-        Of the alternation, for each step: ``objective`` and ``optimum``, the sums of F and of F* over the pairs.
+        One entry per step of the alternation: ``objective`` and ``optimum``, the sums of F and of F* over the pairs.
     C0_ : array of shape (n_pairs,)
         Largest C' for which w = 0 is optimal. Computed when it is first read.
     diagnostics_ : list of dict
-        For each pair of classes ``C``, ``equivalent_C``, ``C0``, ``zero`` (whether w = 0 is optimal for C', too),
-        ``simplex`` (whether the whitened samples are a regular one), ``start`` and ``end`` ((F - F*) / F* before and
-        after the alternation, NaN without one) and ``rises``, how often F rose: never with "armijo". Empty for power
-        other than 1/2. Computed when it is read.
+        For each pair of classes ``C``, ``equivalent_C``, ``C0``, ``zero`` (whether w = 0 is optimal for C'),
+        ``simplex`` (whether the whitened samples form a regular simplex), ``start`` and ``end`` ((F - F*) / F* before
+        and after the alternation; NaN without an alternation) and ``rises`` (number of steps in which F rose; 0 with
+        "armijo"). Empty for power other than 1/2. Computed when it is read.
     classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
-        As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objectives_`` are those of the support vector machine
-        for "exact", and F for "alternating".
+        As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objectives_`` holds the objective of the support
+        vector machine for "exact", and F for "alternating".
 
     Raises
     ------
@@ -90,13 +91,12 @@ class FSVC(OneVsOneLinear):
 
     Notes
     -----
-    Deviations from the paper: the parameter is C_svm, because of the paper's (C, rho) only C/sqrt(rho) matters, and a
-    grid of it can lie below C0 altogether. Where S is singular, w is the solution of smallest norm. For
-    more than two classes, which the paper does not explain, each pair of classes has its own S. Eigenvalues of M have
-    a floor.
+    Deviations from the paper: the parameter is C_svm, because only C/sqrt(rho) of the paper's (C, rho) matters, and a
+    whole grid of it can lie below C0. Where S is singular, w is the solution of smallest norm. For more than two
+    classes, which the paper does not explain, each pair of classes has its own S. Eigenvalues of M have a floor.
 
-    The support vector machine is solved by an interior point, not by libsvm as in the paper, which takes minutes to
-    come below a relative duality gap of 1e-6 on some small sets. Both have the same solution.
+    The support vector machine is solved by an interior-point method. The paper's libsvm has the same solution, but
+    takes minutes to reach a relative duality gap of 1e-6 on some small sets.
 
     For power other than 1/2 the attributes of the joint problem are NaN or empty.
 
@@ -140,7 +140,7 @@ class FSVC(OneVsOneLinear):
         return self._thresholds
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling: C0 in place of the whitened samples, which only C0 needs."""
+        """Return the state for pickling, with C0 in place of the whitened samples from which it is computed."""
         state = dict(super().__getstate__())
         if "_joint_fits" in state:
             state["_thresholds"] = self.C0_
@@ -167,7 +167,7 @@ class FSVC(OneVsOneLinear):
         w, b, objective, gap = whitening.normal(machine.w), machine.b, machine.objective, machine.gap
         if whitening.power != 0.5:
             return PairFit(w, b - float(w @ whitening.mean), objective, gap)
-        # From samples of unit mean squared norm to Z'Z = I: v is scaled up, its penalty by the square.
+        # Rescale from samples of unit mean squared norm to Z'Z = I: v grows by `scale`, its penalty by the square.
         scale = whitening.scale
         Z, rises = Z / scale, 0
         history: Floats = np.zeros(0)

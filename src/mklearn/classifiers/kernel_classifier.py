@@ -1,4 +1,4 @@
-"""Base of the classifiers on several kernels: their input (features or precomputed kernels) and labels."""
+"""Base classes of the classifiers on several kernels, with checks of input and labels."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _class_codes(self, stack: KernelStack, y: ArrayLike | None) -> NDArray[np.intp]:
-        """Return the labels as positions in ``classes_``, which is set."""
+        """Set ``classes_`` and return the labels as positions in it."""
         classes = class_structure(checked_labels(self, y, stack.n_columns))
         self.classes_ = classes.labels
         return classes.codes
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
-        """Fit to training kernels and labels, as positions in ``classes_``."""
+        """Fit to training kernels, and to labels as positions in ``classes_``."""
         raise NotImplementedError
 
 
 class WeightedKernelClassifier(KernelClassifier):
-    """Base of classifiers on kernels whose ``fit`` takes sample weights.
+    """Base of kernel classifiers whose ``fit`` takes sample weights.
 
     A subclass implements `_fit_weighted`; it may have the parameter ``class_weight``.
     """

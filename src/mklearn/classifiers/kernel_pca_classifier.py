@@ -1,4 +1,4 @@
-"""Kernel versions of linear classifiers: leading kernel principal components, then the linear one."""
+"""Kernel versions of linear classifiers, fitted to leading kernel principal components."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from mklearn.subspace.kernel_pca import KernelPCA
 
 Floats = NDArray[np.floating[Any]]
 ComponentCount = int | Literal["all"]
-_DEFAULT_MACHINE = "mklearn.classifiers.fsvc:FSVC"  # by name: other machines do not depend on it
+_DEFAULT_MACHINE = "mklearn.classifiers.fsvc:FSVC"  # by name, so that it is imported only if it is used
 
 
 class KernelPCAClassifier(ClassScores, KernelClassifier):
-    """A linear classifier on the leading principal components of a fixed combination of kernels.
+    """Linear classifier on the leading principal components of a fixed combination of kernels.
 
     Parameters
     ----------
     n_components : int or "all"
-        Components, at most as many as there are. All components of a Gaussian kernel, whitened, are a regular simplex:
-        the direction of F-SVM then does not depend on C. In a study a list of numbers is swept: the report shows the
-        accuracy at each, and inner cross-validation chooses the best.
+        Number of components, limited to the rank of the centred kernel. With all components of a Gaussian kernel the
+        whitened samples form a regular simplex, and the direction of F-SVM does not depend on C. In a study a list of
+        numbers is swept: the report shows the accuracy at each, and inner cross-validation chooses the best.
     machine : OneVsOneLinear or mapping, optional
-        The linear classifier, such as `FSVC`; it takes the components without scaling them. A
-        mapping has its class as "implementation" ("module:name"; in a study its ``kind``) and its parameters. By
-        default `FSVC()`; with ``power=0`` and all components that is a support vector machine.
+        The linear classifier, such as `FSVC`; its ``feature_scaling`` is set to "none". A mapping has its class as
+        "implementation" ("module:name"; in a study its ``kind``) and its parameters. The default is `FSVC()`; with
+        ``power=0`` and all components it is a support vector machine.
     kernels, kernel_weights
         As for `mklearn.classifiers.kernel_svc.KernelSVC`.
 
@@ -49,12 +49,13 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     n_components_ : int
         Components taken: ``n_components``, or the rank of the centred kernel, if less.
     kernel_pca_ : KernelPCA
-        With these components only.
+        Kernel PCA with these components only.
     machine_ : OneVsOneLinear
-        The linear classifier, fitted to the components; of F-SVM with C0, the optimum and the path of the alternation.
+        The linear classifier, fitted to the components. An `FSVC` also has C0, the optimum and the path of the
+        alternation.
     gap_, objective_, certificate_, history_, diagnostics_, status_, message_
-        Those of the linear classifier; the history is empty of all but the alternating F-SVM, the diagnostics of all
-        but F-SVM.
+        Copied from the linear classifier. ``history_`` is empty except for the alternating F-SVM, ``diagnostics_``
+        except for F-SVM.
     n_features_in_ : int
 
     Raises
@@ -64,7 +65,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     NotApplicable
         One class only, or a constant kernel.
     ConfigError
-        Invalid kernel weights or specs, or a machine that is no such classifier.
+        Invalid kernel weights or specs, or a ``machine`` that is no `OneVsOneLinear`.
     SolverFailed
         As for the linear classifier.
 
@@ -119,7 +120,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
         self.kernel_pca_ = KernelPCA().fit(kernel)
         self._rank = self.kernel_pca_.eigenvalues_.size
-        # Labels themselves, in the order of ``classes_``, so that messages name them.
+        # Labels instead of codes, so that messages name them.
         self._fit_machine(self.classes_[codes])
 
     def _fit_machine(self, y: NDArray[Any]) -> None:
@@ -134,7 +135,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
 
     @property
     def diagnostics_(self) -> list[dict[str, Any]]:
-        """Diagnostics of each pair of classes, see `mklearn.classifiers.fsvc.FSVC`; none of other classifiers."""
+        """Diagnostics of each pair of classes, see `mklearn.classifiers.fsvc.FSVC`; empty for other classifiers."""
         return list(getattr(self.machine_, "diagnostics_", []))
 
     def class_scores(self, X: Any) -> Floats:
@@ -152,9 +153,9 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
 def fit_path(
     estimator: KernelPCAClassifier, X: Any, y: ArrayLike, *, sizes: Sequence[ComponentCount]
 ) -> list[KernelPCAClassifier]:
-    """Fit a classifier with each of several numbers of components; kernel principal components are computed once.
+    """Fit the classifier for each number of components; kernel principal components are computed once.
 
-    X and y are as for ``fit``, ``sizes`` are values of ``n_components``. The estimator is not modified.
+    X and y are as for ``fit``; ``sizes`` lists values of ``n_components``. The estimator is not modified.
     """
     most: ComponentCount = "all" if "all" in sizes else max(sizes, key=int)
     largest = clone(estimator).set_params(n_components=most).fit(X, y)

@@ -29,21 +29,23 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
 
     the least-squares solution with penalty lambda tr(A'K A) and an unpenalised intercept. Adding a constant to a kernel
     does not change f. With sample weights w the squared errors, all means and the centred trace below are weighted:
-    with K and Y centred by them and D = diag(w), A = D^(1/2) (D^(1/2) K D^(1/2) + lambda I)^-1 D^(1/2) Y.
+    with K and Y centred by the weighted means and D = diag(w), A = D^(1/2) (D^(1/2) K D^(1/2) + lambda I)^-1 D^(1/2) Y.
 
     Parameters
     ----------
     kernels, kernel_weights, landmarks
-        As for `mklearn.subspace.KernelFDA`; with landmarks without weights.
+        As for `mklearn.subspace.KernelFDA`. Landmarks exclude sample and class weights.
     alpha : float
-        The ridge lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
+        The ridge lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2, so that f does not depend on the scale
+        of K.
     class_weight : None, "balanced" or dict
-        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
+        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same total
+        weight.
 
     Attributes
     ----------
     coefficients_ : array of shape (n_train, n_classes)
-        A; its rows and columns sum to 0, its rows with weight 0 are 0.
+        A. Its rows and columns sum to 0; rows of samples with weight 0 are 0.
     intercept_ : array of shape (n_classes,)
     ridge_amount_ : float
         lambda.
@@ -53,7 +55,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.KernelFDA`; `DataError` also for K + lambda I that is not positive semidefinite.
+        As for `mklearn.subspace.KernelFDA`; `DataError` also if K + lambda I is not positive definite.
 
     References
     ----------
@@ -93,7 +95,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier; see `WeightedKernelClassifier.fit`. With landmarks there are no sample weights."""
+        """Fit the classifier; see `WeightedKernelClassifier.fit`. Landmarks exclude sample weights."""
         self.landmark_features_ = None
         if self.landmarks is None:
             return super().fit(X, y, sample_weight)
@@ -132,7 +134,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
             ) from None
         right = root[:, None] * (targets - mean)
         coefficients = root[:, None] * cho_solve(factor, right, check_finite=False)
-        # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
+        # Make the columns sum to 0 exactly: the constant part of an uncentred kernel would amplify rounding errors.
         shares = root**2 / (root**2).sum()
         self.coefficients_ = coefficients - shares[:, None] * coefficients.sum(axis=0)
         self.intercept_ = mean - rows @ self.coefficients_

@@ -25,7 +25,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
         The average, one kernel by its position, or weights (scaled to sum 1).
     C : float
-        Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` says.
+        Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` sets.
     C_scale : {"variance", "none"}
         "variance": C is for a kernel whose centred trace tr(K)/n - 1'K1/n^2, the variance in feature space, is 1, so
         that decisions do not depend on the scale of K. "none": C bounds the dual variables for the kernel as it is.
@@ -33,7 +33,8 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
         How more than two classes are discriminated: by a machine for each class against the rest, or by the votes of a
         machine for each pair of classes, as :class:`sklearn.svm.SVC` does.
     class_weight : None, "balanced" or dict
-        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
+        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same total
+        weight.
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     support_ : array of int
         Positions of the training samples that are support vectors of any machine.
     dual_coef_ : array of shape (n_machines, n_support)
-        alpha y at `support_`: of the one machine of two classes, of each class, or of each pair.
+        alpha y at `support_`, one row per machine: one for two classes, else one per class or per pair of classes.
     intercept_ : array of shape (n_machines,)
     pairs_ : array of shape (n_machines, 2) or None
         Positions of the two classes of each machine, whose output is positive for the first.
@@ -67,11 +68,11 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     Sample weights bound the dual variables: alpha_i <= C w_i. With ``C_scale="variance"`` the variance is weighted too.
 
     The machines are scikit-learn's (LIBSVM). Votes lose 10 accuracy points where classes are many and samples few
-    (Caltech-101). Ties in votes go to the class with the larger outputs. There are no
-    probabilities: scikit-learn's would come from another cross-validation.
+    (Caltech-101). Ties in votes go to the class with the larger outputs. There is no ``predict_proba``: scikit-learn's
+    probabilities need a further cross-validation.
 
-    For more samples than kernel matrices take, put scikit-learn's linear machine behind `LandmarkFeatures`, or see
-    `KernelRidgeClassifier`.
+    If there are too many samples for kernel matrices, use scikit-learn's `LinearSVC` after `LandmarkFeatures`, or
+    `KernelRidgeClassifier` with landmarks.
 
     Examples
     --------

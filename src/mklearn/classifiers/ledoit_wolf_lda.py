@@ -24,12 +24,13 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
 
     The within-class covariance is (1 - s) R'R/n + s mu I, with R the samples less their class means, mu the mean of the
     diagonal and s Ledoit and Wolf's shrinkage intensity, estimated from all residuals together. Samples are projected
-    on the at most c - 1 directions that span the class means, scaled to V'Sigma V = I.
+    on the directions, at most c - 1, that span the class means, scaled to V'Sigma V = I.
 
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of directions: classes less one, or the rank of the features, if less.
+        Number of directions. At most, and by default, the number of classes less one, or the rank of the features, if
+        less.
     rule : {"cosine", "euclidean"}
         `predict` chooses the class mean of largest cosine about the mean of the training samples, or the nearest one
         (the discriminant rule with equal priors).
@@ -64,7 +65,7 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     class each s is 0 and the covariance is singular. Pooling the residuals avoids this. The projection changes neither
     rule: all class means lie in the subspace, and the part of a sample outside it is the same for every class.
 
-    Sample weights w put w-weighted means and scatters, and the sum of w, in place of means, scatters and n.
+    With sample weights w, means and scatters are weighted by w, and n is the sum of w.
 
     Everything is computed in the span of the samples, in O(n^2 d).
     """
@@ -80,7 +81,7 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the projection.
+        """Fit the projection.
 
         Parameters
         ----------
@@ -134,8 +135,8 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute the cosine with each class mean, or minus the squared distance to it, shape (m, n_classes).
 
-        The cosine of one component is a sign. With two classes the component itself is used, with the sign of each
-        class, which ranks the samples; of more the distance decides.
+        With one component the cosine is only a sign. For two classes the scores are then the component times the sign
+        of each class mean, which ranks the samples; for more classes, minus the squared distances.
         """
         Z = np.asarray(self.transform(X), dtype=np.float64)
         if self.rule == "euclidean" or (Z.shape[1] == 1 and len(self.classes_) > 2):
@@ -152,7 +153,8 @@ def ledoit_wolf_shrinkage(
     """Compute Ledoit and Wolf's shrinkage intensity s, from 0 to 1, of centred samples, and mu, their mean variance.
 
     The samples, (n, r), are in feature space or in coordinates of an orthonormal basis of their span; ``n_features`` is
-    d, the dimension of the whole space, by default r, and ``sample_weight``, (n,), above 0, how often each counts.
+    d, the dimension of the whole space, by default r, and ``sample_weight``, (n,), above 0, states how often each
+    sample counts.
 
     With S = R'R/n: s = min(b, D) / D for D = |S|^2 - d mu^2 and b = (mean of |x|^4 - |S|^2) / n, in Frobenius norms.
     Inner products among the samples suffice: |S| = |RR'|/n.

@@ -31,14 +31,14 @@ _START = 0.01
 
 
 class GatedMachines(NamedTuple):
-    """The machines: one for two classes, else one per class."""
+    """Fitted machines with their gates: one for two classes, else one per class."""
 
     V: Array
-    """(n_machines, n_kernels, n_gating_features + 1)."""
+    """Gating parameters, shape (n_machines, n_kernels, n_gating_features + 1)."""
     eta: Array
-    """Gates of the training samples, (n_machines, n_train, n_kernels)."""
+    """Gates of the training samples, shape (n_machines, n_train, n_kernels)."""
     dual: Array
-    """alpha y, (n_machines, n_train)."""
+    """Dual variables alpha y, shape (n_machines, n_train)."""
     intercept: Array
     objective: Array
 
@@ -53,51 +53,54 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     Parameters
     ----------
     kernels
-        As for `KernelSVC`; positive semidefinite. Their scales matter: the paper has unit diagonals.
+        As for `KernelSVC`; positive semidefinite. Their scales matter: the paper scales them to unit diagonals.
     gating : str or mapping, optional
         Name of the view whose features gate the kernels, or a mapping with "view" and, optionally, "columns",
         "preprocessing", "impute" and "feature_scaling" as in the spec of a kernel; they are standardised here. By
-        default X gates, or, of precomputed kernels and of several views, the rows of the average kernel.
+        default X itself gates; with precomputed kernels or several views, the rows of the average kernel gate.
     gate : {"softmax", "sigmoid"}
-        Softmax gates of a sample compete, sigmoid gates do not.
+        Function of the gates. Softmax gates of a sample compete, sigmoid gates do not.
     gate_scale : {"published", "average"}
         "average": gates are multiplied by sqrt(P) (softmax) or 2/sqrt(P) (sigmoid) for P kernels. The kernel at V = 0
         is then their uniform average, so that C means the same for both gates and any P.
     solver : {"line_search", "lbfgs"}
         The published line search along the normalised gradient, or L-BFGS.
     ridge : float or "uniform"
-        Weight of ||V||^2 / 2 beside the machine's objective. 0 is the published method, which has no minimiser where V
-        diverges. "uniform" is the limit of a large ridge, V = 0: the machine on the uniform average (with
-        ``gate_scale="average"``), and no gate is learned. A grid ["uniform", 0.1, 0.01] in inner cross-validation, with
-        ties to the first, is ridge-gated LMKL (with ``gate="sigmoid"``, ``gate_scale="average"``, ``solver="lbfgs"``).
+        Weight of the penalty ||V||^2 / 2 added to the machine's objective. 0 is the published method, which has no
+        minimiser where V diverges. "uniform" is the limit of a large ridge, V = 0: the machine on the uniform average
+        (with ``gate_scale="average"``), and no gate is learned. A grid ["uniform", 0.1, 0.01] in inner
+        cross-validation, with ties to the first, is ridge-gated LMKL (with ``gate="sigmoid"``,
+        ``gate_scale="average"``, ``solver="lbfgs"``).
     C : float
         Bound of the dual variables for the gated kernel as it is, as in :class:`sklearn.svm.SVC` and in the paper.
     random_state : int, Generator, RandomState or None
-        Of the start, ``default_rng(random_state).uniform(-.01, .01)`` for every machine.
+        Seed of the start, ``default_rng(random_state).uniform(-.01, .01)``, which is the same for every machine.
     tol : float, optional
         Relative decrease of the objective at which the solver stops, and the tolerance of each support vector machine:
         by default 1e-3 (as published) for the line search and 1e-5 for L-BFGS, which needs accurate gradients.
     max_iter : int
-        Largest number of line searches or iterations of L-BFGS.
+        Largest number of line searches or L-BFGS iterations.
 
     Attributes
     ----------
     kernel_weights_ : array of shape (n_kernels,), sum 1
-        Mean of the gates over training samples and machines, scaled to sum 1: a summary, not what decisions use.
+        Mean of the gates over training samples and machines, scaled to sum 1. A summary: decisions use the gates of
+        each sample.
     machines_ : GatedMachines
         V, gates, dual variables, intercepts and objectives.
     gating_mean_, gating_scale_ : arrays of shape (n_gating_features,)
         Mean and sample standard deviation over the training samples; infinite for constant features, which are ignored.
     objective_ : float
-        The machines' objectives, ridge included, summed.
+        Sum of the machines' objectives, ridge penalties included.
     objective_history_ : tuple of arrays
-        Of each machine: the objective at the start and after every accepted step.
+        Objective at the start and after every accepted step, one array per machine.
     n_svm_ : int
         Number of support vector machines solved, over all machines.
     n_iter_ : int
-        Number of iterates, the start included; the largest over the machines.
+        Number of iterates, the start included; the maximum over the machines.
     status_ : {"converged", "max_iter", "stalled", "uniform"}
-        "converged" if every machine is; else what the first of the others says. "uniform": no gate was learned.
+        "converged" if all machines converged, else the status of the first that did not. "uniform": no gate was
+        learned.
     support_ : array of int
         Positions of the training samples that are support vectors of any machine.
     classes_, kernel_ids_, n_features_in_
@@ -174,8 +177,8 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
             Class labels.
         sample_weight : array of shape (n,), optional
             A sample of weight 2 counts as two equal ones in the machines and in the standardisation of the gating
-            features; their sum must be above 1. Kernels of features are fitted without weights, and where the rows of
-            the average kernel gate, these have as many features as there are samples, whatever the weights.
+            features; the weights must sum to more than 1. Kernels of features are fitted without weights. If the rows
+            of the average kernel gate, every training sample is a gating feature, whatever its weight.
         """
         stack = self._training_stack(X)
         self._gating_view = self._fitted_gating_view(X)
@@ -249,7 +252,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         return decision_values(np.array(values))
 
     def localized_weights(self, X: Any) -> NDArray[np.floating]:
-        """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) of several machines.
+        """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) for several machines.
 
         X is as for `decision_function`.
         """
@@ -262,7 +265,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         return gates(features, V, self.gate, gate_factor(self.gate, self.gate_scale, len(V)))
 
     def _uniform_scale(self, stack: KernelStack) -> float:
-        """Return the multiple of the uniform average that the gated kernel at V = 0 is."""
+        """Return the ratio of the gated kernel at V = 0 to the uniform average."""
         if self.gate_scale == "average":
             return 1.0
         return 1.0 / len(stack) if self.gate == "softmax" else len(stack) / 4.0
@@ -279,7 +282,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         return as_float_matrix(values, "the gating features").astype(np.float64)
 
     def _fitted_gating_view(self, X: Any) -> Source | None:
-        """Return what reads the gating features from views; None where no view gates."""
+        """Return the fitted source of the gating features, or None if no view gates."""
         if self.gating is None:
             return None
         spec = {"view": self.gating} if isinstance(self.gating, str) else dict(self.gating)
@@ -294,7 +297,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         return Source(spec, spec["view"]).fit(views)
 
     def _standardised(self, raw: Array) -> Array:
-        """Return the constant and the standardised gating features, shape (m, n_gating_features + 1)."""
+        """Return a column of ones and the standardised gating features, shape (m, n_gating_features + 1)."""
         return np.column_stack([np.ones(len(raw)), (raw - self.gating_mean_) / self.gating_scale_])
 
 
@@ -318,7 +321,7 @@ def _weighted_deviation(raw: Array, weights: Array) -> Array:
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    """Return NumPy's generator of a seed; a RandomState of scikit-learn's gives the seed."""
+    """Return a NumPy generator for ``random_state``; a `RandomState` draws the seed."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)

@@ -1,4 +1,4 @@
-"""Support vector classification with kernel weights of the largest margin."""
+"""Support vector classification with learned kernel weights (lp-norm multiple kernel learning)."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
     theta_ : array of shape (n_machines, n_kernels)
         The weights with ||theta||_p = M^(1/p - 1); their sum is at most 1. Decisions use these.
     gap_ : float
-        Relative duality gap, the largest over the machines. Read the weights with it: for a small C it may be below
-        ``tol`` at equal weights, from which the solver starts.
+        Largest relative duality gap over the machines. For a small C it may be below ``tol`` already at the start, at
+        equal weights, which are then the result.
     certificate_ : dict
-        "gap", the same.
+        The same gap, under the key "gap".
     objective_ : float
-        Dual objective, the sum over the machines.
+        Sum of the machines' dual objectives.
     n_iter_ : int
-        Number of iterates, equal weights included; the largest over the machines.
+        Number of iterates, equal weights included; the maximum over the machines.
     n_svm_ : int
         Number of support vector machines solved, over all machines and their line searches.
     status_ : {"optimal", "max_iter", "stalled"}
-        "optimal" if every machine is; else what the first of the others says.
+        "optimal" if all machines are optimal, else the status of the first that is not.
     support_ : array of int
         Positions of the training samples that are support vectors of any machine.
     dual_coef_ : array of shape (n_machines, n_support)
@@ -80,8 +80,8 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
 
     Notes
     -----
-    Deviations: Newton steps in place of a cone program or a reduced gradient; the radius M^(1/p - 1), for which equal
-    weights 1/M are feasible with every p, where Kloft et al. have 1 (another scale of C).
+    Deviations: Newton steps in place of a cone program or a reduced gradient; the radius M^(1/p - 1) instead of 1 as in
+    Kloft et al., so that equal weights 1/M are feasible for every p (this changes the scale of C).
 
     Sample weights bound the dual variables: alpha_i <= C w_i.
 

@@ -1,4 +1,4 @@
-"""Classification from several views: a dictionary of kernels, part of the decision with learned kernel weights."""
+"""Classification from several views by kernel ridge regression on a dictionary of kernels."""
 
 from __future__ import annotations
 
@@ -24,101 +24,105 @@ from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosin
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
 LARGEST_PART = 0.75
-"""The limit for many classes: with learned weights alone, single settings lose up to two points."""
+"""Share of learned weights for many classes. With learned weights alone, some settings lose up to two points."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiViewClassifier(ClassScores, MultiViewRidge):
-    """Kernel ridge classification on a dictionary of kernels of each view, part of it with learned weights.
+    """Kernel ridge classification on a dictionary of kernels per view, with equal and with learned weights.
 
-    Nothing has to be chosen, and nothing is chosen by cross-validation:
+    No parameter has to be chosen, and none is chosen by cross-validation:
 
-    1. Each view has a dictionary of kernels: features as they are, standardised, of unit length and as ranks, each with
-       a Gaussian and a linear kernel; logarithms of nonnegative, heavy-tailed features as well; histograms with the
-       chi-squared distance in place of standardised bins (`mklearn.kernels.dictionary`). All have unit centred trace.
-       Scaled features of new samples are clipped to half a width outside the range of the training samples
-       (``clipped_values`` counts them); what is constant there is ignored.
-    2. Views unrelated to the classes are left out of everything that follows: their kernels, at equal weights, agree
-       with the classes by less than three standard deviations of noise
-       (`mklearn.optimize.target_agreement`), if the leave-one-out error of a ridge regression is smaller without them,
-       by more than a standard error.
+    1. Each view has a dictionary of kernels: a Gaussian and a linear kernel on unscaled, standardised, unit-length and
+       rank-transformed features, and on logarithms of nonnegative, heavy-tailed features. Histograms have the
+       chi-squared distance in place of standardised bins (`mklearn.kernels.dictionary`). All kernels have unit centred
+       trace. Scaled features of new samples are clipped to the training range, extended by half its width on each side
+       (``clipped_values`` counts them). Features that are constant over the training samples are ignored.
+    2. Views unrelated to the classes are left out of all further steps. A view is a candidate if its kernels, at equal
+       weights, agree with the classes by less than three standard deviations of noise
+       (`mklearn.optimize.target_agreement`). Candidates are left out if the leave-one-out error of a ridge regression
+       is smaller without them by more than a standard error.
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
-    4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
-       ridge of the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are a mean of both.
-    5. The predicted class has the largest output, or the largest cosine of the output with the class's indicator, both
-       about the class frequencies, if this is better for left-out training samples by more than a standard error.
+    4. Two kernel ridge regressions of the class indicators, with equal and with learned weights, each have the ridge of
+       the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are a weighted mean of both.
+    5. The predicted class has the largest output. Alternatively it has the largest cosine between output and class
+       indicator, both centred at the class frequencies, if this is better for left-out training samples by more than a
+       standard error.
     6. Probabilities are calibrated on the outputs for left-out training samples.
 
     Parameters
     ----------
     kernels : "dictionary", "precomputed", or specs
-        By default the dictionary, of every view of X. Else kernels as for `mklearn.subspace.KernelFDA`: kernel
-        matrices, or specs of kernels of views.
+        By default the dictionary for every view of X. Else kernel matrices or specs of kernels, as for
+        `mklearn.subspace.KernelFDA`.
     learned : "auto" or float
-        Part of the outputs that is computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto" is
+        Share of the outputs computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto" is
         3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for ten. All c - 1 independent outputs share
         the weights, and more outputs determine them better.
     shrinkage : float
-        From 0 to 1: log ratios of the learned weights shrink by this factor. 0 for weights of the smallest
-        leave-one-out error, 1 for equal weights of the kernels that these use.
+        Factor from 0 to 1 by which log ratios of the learned weights shrink. 0 keeps the weights of the smallest
+        leave-one-out error; 1 gives equal weights to the kernels with positive weight.
     least_agreement : float
-        Views that agree less with the classes, in standard deviations of noise, are left out if the left-out error is
-        smaller without them (step 2). If all agree less, none is left out. 0 takes all.
+        Agreement with the classes, in standard deviations of noise, below which views are left out if the leave-one-out
+        error is smaller without them (step 2). If all agree less, none is left out. 0 keeps all views.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     decision : {"auto", "ridge", "cosine"}
-        The largest output, the largest cosine, or the better of both for left-out samples (step 5).
+        The largest output ("ridge"), the largest cosine, or the better of both for left-out samples ("auto", step 5).
     class_weight : None, "balanced" or dict
-        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
+        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same total
+        weight.
     weight_samples : int
-        Of more training samples, the kernel weights are learned from so many, of each class in proportion, drawn by
-        ``random_state``. Everything else uses all.
+        Largest number of training samples from which kernel weights are learned. More samples are subsampled, in
+        proportion to the classes. Everything else uses all samples.
     missing_views : {"regression", "error"}
-        Of the dictionary: samples may lack a view, their row in it is NaN. What they would be in it is then estimated
+        For the dictionary only. With "regression" samples may lack a view (a row of NaN). The missing row is estimated
         by kernel ridge regression on their other views that are used (step 2), with equal weights, without the classes;
-        see `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples. Nothing
-        is learned from samples that lack every view, with a warning; their scores and probabilities are NaN, and
-        `predict` refuses them.
+        see `mklearn.optimize.view_regression`. The regression is fitted to at most ``weight_samples`` training samples.
+        Samples that lack every view are ignored in training, with a warning; their scores and probabilities are NaN,
+        and `predict` raises `DataError`.
     impute : {"none", "mean", "median"}
-        Of the dictionary: what fills in single missing values of features.
+        Statistic that replaces single missing values of features; for the dictionary only.
     n_kernels : int, optional
         Largest number of kernels with a positive weight, chosen from many, such as kernels of gene sets
         (`mklearn.kernels.group_kernels`), by a group lasso (`mklearn.optimize.kernel_lasso`) on all training samples or
         on the landmarks. Replaces leaving out views (step 2). By default all kernels are taken.
     memory : float
-        GiB. Training kernels that need more are computed one by one, those with learned weights twice.
+        Memory in GiB. Training kernels that need more are computed one by one, and twice if they have learned weights.
     random_state : int
+        Seed of the subsamples and the landmarks.
     landmarks : int, optional
-        For many samples: so many training samples are drawn, of each class in proportion. Kernels are fitted to them,
-        weights are learned from them, and the regressions are fitted to all samples with the kernels' Nystroem
-        approximation, in memory for two features of all samples for each landmark. By default all samples.
+        Number of training samples drawn as landmarks, in proportion to the classes; for large data sets. Kernels and
+        their weights are learned from the landmarks. The regressions are fitted to all samples with the kernels'
+        Nystroem approximation, which takes memory for two features per landmark and sample. By default kernels of all
+        samples.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     learned_ : float
-        The part that learned weights have.
+        Share of the outputs computed with learned weights.
     kernel_ids_ : tuple of str
     kernel_weights_ : array of shape (n_kernels,), sum 1
-        Mean of the equal and the learned weights, in the parts that ``learned`` says: of the kernels as given.
+        Mean of the equal and the learned weights, weighted by ``learned_``, for the kernels as given.
     shares_ : array of shape (n_kernels,), sum 1
-        The same for kernels at unit centred trace: shares of the variance that the kernels bring to the decision. 0 for
-        kernels that are constant over the training samples.
+        The same weights for kernels scaled to unit centred trace: the share of each kernel in the variance of the
+        decision. 0 for kernels that are constant over the training samples.
     learned_shares_ : array of shape (n_kernels,), sum 1
-        Shares of the learned part alone.
+        The same for the learned weights alone.
     view_shares_ : dict of str to float
         Sums of ``shares_`` by view.
     view_agreements_ : dict of str to float
-        How far each view agrees with the classes, in standard deviations of noise. A kernel that is given, or a product
-        of kernels, is a view of its own. Empty with ``n_kernels``.
+        Agreement of each view with the classes, in standard deviations of noise. A precomputed kernel or a product of
+        kernels counts as a view of its own. Empty with ``n_kernels``.
     alphas_ : array of shape (2,)
         Ridges of the regressions with equal and with learned weights.
     decision_ : {"ridge", "cosine"}
     left_out_accuracy_ : float
-        Accuracy for training samples that are left out in closed form (weighted by the sample weights). The weights,
-        the ridges and the decision were chosen on these samples: it is a little optimistic, and more so where few of
-        many kernels were.
+        Accuracy on left-out training samples, in closed form (weighted by the sample weights). It is slightly
+        optimistic, because weights, ridges and decision were chosen on these samples, and more so if few of many
+        kernels were chosen.
     inverse_temperature_ : float
         Factor of the class scores in the exponent of the probabilities.
     coefficients_ : array of shape (2, n_train, n_classes)
@@ -129,7 +133,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Raises
     ------
     DataError
-        Among others: labels, weights or groups that do not fit, kernels far from positive semidefinite; in `predict`
+        Among others: invalid labels, weights or groups, kernels far from positive semidefinite, or, in `predict`,
         samples that lack every view.
     NotApplicable
         A single class, all samples in one group, a view that fewer than two samples have, or all kernels constant over
@@ -216,5 +220,5 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         return self.probabilities_of(self.class_scores(X))
 
     def probabilities_of(self, scores: Array) -> Array:
-        """Return the probabilities that go with scores, so that these are computed once for all outputs."""
+        """Return the probabilities for class scores that are already computed."""
         return softmax(scores, self.inverse_temperature_, self._score_range)

@@ -29,7 +29,7 @@ LinearScaling = Literal["minmax", "standard", "none"]
 class PairFit:
     """The linear machine of a pair of classes: outputs Xw + b, positive for the first class.
 
-    ``objective`` is the solver's, ``gap`` the relative duality gap, recomputed outside it.
+    ``objective`` comes from the solver; ``gap`` is the relative duality gap, recomputed outside the solver.
     """
 
     w: Floats
@@ -44,7 +44,7 @@ def class_pairs(n_classes: int) -> NDArray[np.intp]:
 
 
 def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) -> Floats:
-    """Return the score of each class, (m, n_classes): its votes, plus its outputs squashed to less than half a vote.
+    """Return the score of each class, (m, n_classes): its votes plus its outputs, squashed to less than half a vote.
 
     ``outputs``, (m, n_pairs), are positive for the first class of a pair; for ``pairs`` see `class_pairs`.
     """
@@ -60,7 +60,7 @@ def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) ->
 
 
 class OneVsOneLinear(ClassScores, BaseEstimator):
-    """Base of linear classifiers, one class against one.
+    """Base of one-vs-one linear classifiers.
 
     A subclass implements `_fit_pair`. Features are scaled as fitted on the training samples; the fitted coefficients
     apply to unscaled features.
@@ -73,19 +73,19 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
     coef_ : array of shape (n_pairs, d)
     intercept_ : array of shape (n_pairs,)
     constant_features_ : array of int
-        Columns that are constant over the training samples: ignored.
+        Columns that are constant over the training samples and therefore ignored.
     objectives_ : array of shape (n_pairs,)
         The solver's objective of each pair.
     objective_ : float
-        Their sum.
+        Sum of ``objectives_``.
     gap_ : array of shape (n_pairs,)
         Relative duality gap, recomputed outside the solver.
     certificate_ : dict
-        The solver and the largest gap.
+        Name of the solver, and the largest gap.
     status_ : {"ok", "inaccurate"}
         "inaccurate" if a gap is above 1e-6.
     message_ : str
-        Why the fit is inaccurate, which classes have one sample, which columns are ignored; empty if there is nothing.
+        Remarks on an inaccurate fit, classes with one sample and ignored columns; empty without remarks.
     n_features_in_ : int
 
     Raises
@@ -143,7 +143,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         return np.asarray(features @ self.coef_.T + self.intercept_)
 
     def class_scores(self, X: ArrayLike) -> Floats:
-        """Compute the score of each class, shape (m, n_classes): of two half the output, else `scores_by_votes`."""
+        """Compute class scores, shape (m, n_classes): plus and minus half the output for two classes, else votes."""
         outputs = self.outputs(X)
         if len(self.classes_) == 2:
             return np.column_stack([outputs, -outputs]) / 2
@@ -189,7 +189,7 @@ def _listed(values: NDArray[Any]) -> str:
 
 
 def _centre_and_spread(X: Floats, scaling: LinearScaling) -> tuple[Floats, Floats]:
-    """Return what is subtracted from the features and what they are divided by."""
+    """Return the offset that is subtracted from each feature, and its divisor."""
     if scaling == "minmax":
         return X.min(axis=0), np.ptp(X, axis=0)
     if scaling == "standard":

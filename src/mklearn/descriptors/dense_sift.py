@@ -71,12 +71,12 @@ def dense_sift(
 def learn_dense_sift(
     images: Images, *, random_state: int, step: int = 8, sizes: Sequence[float] = (16, 24, 32), n_words: int = 1000
 ) -> dict[str, NDArray]:
-    """Learn the visual words of `dense_sift`: "words" (n_words, 128), float32; the same for as many threads.
+    """Learn the visual words of `dense_sift`: "words" (n_words, 128), float32.
 
-    They are the centres of mini-batch k-means on about 100,000 local descriptors of the training images, or of all
-    images of a data set as in MKL-DR: labels are not used. `random_state` is the seed of the sample, equally many from
-    each image, and of k-means. Other parameters and errors are as for `dense_sift`; raise `DataError` also for fewer
-    different descriptors than words.
+    The result is reproducible with the same number of threads. Words are the centres of mini-batch k-means on about
+    100,000 local descriptors of the training images, or of all images of a data set as in MKL-DR: labels are not used.
+    `random_state` is the seed of the sample, equally many from each image, and of k-means. Other parameters and errors
+    are as for `dense_sift`; raise `DataError` also for fewer different descriptors than words.
     """
     sample = sample_local_descriptors(_iterate_local(images, step, sizes), len(images), _SAMPLE, random_state)
     # repeated patches (drawn graphics, tiled borders) would leave words without descriptors

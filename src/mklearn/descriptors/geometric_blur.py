@@ -61,8 +61,8 @@ def geometric_blur(
         Radii of the rings in pixels, increasing; 0 is the point itself. MKL-DR (NIPS 2008) has two descriptors, GB-1
         and GB-2, whose radii it does not give; we use the default for GB-1 and (0, 6, 12, 24, 36, 60) for GB-2.
     samples : sequence of int
-        Samples on each ring, at equal angles from the direction of the rows on. The default 51 samples give local
-        descriptors of 204 entries.
+        Number of samples on each ring, at equal angles, beginning in the direction of the rows. The default 51 samples
+        give local descriptors of 204 entries.
     n_points : int
         Largest number of points per image: see `mklearn.descriptors.edge_points.edge_points`. MKL-DR has 300; the
         default is 160, as distances take time that grows with its square.
@@ -154,7 +154,7 @@ def oriented_channels(strength: Grey, orientation: Grey) -> Float32:
 
 
 def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
-    """Blur the channels; the result has a margin on every side that keeps what is blurred beyond the border."""
+    """Blur the channels; a margin on every side keeps the signal that spreads beyond the border."""
     require("cv2")
     import cv2
 

@@ -92,7 +92,7 @@ def iterate_grey_images(images: Images) -> Iterator[Grey]:
 
 
 def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
-    """Convert images to float64 arrays of shape (h, w, 3); `user` names what needs colour.
+    """Convert images to float64 arrays of shape (h, w, 3); messages name `user`, the descriptor.
 
     Raise `DataError` as `as_grey_images`, and for a grey image, without a third axis of three or four channels.
     """
@@ -135,13 +135,13 @@ def _iterate_channels(images: Images) -> Iterator[NDArray[np.float64]]:
 
 
 def require_size(images: Sequence[Grey], least: int, user: str) -> None:
-    """Raise `DataError` for the first image with fewer than `least` pixels a side; `user` names what needs them."""
+    """Raise `DataError` for the first image with fewer than `least` pixels a side; the message names `user`."""
     for number, image in enumerate(images):
         check_size(image, number, least, user)
 
 
 def check_size(image: Grey, number: int, least: float, user: str) -> None:
-    """Raise `DataError` for an image with fewer than `least` pixels a side; `user` names what needs them."""
+    """Raise `DataError` for an image with fewer than `least` pixels a side; the message names `user`."""
     if min(image.shape) < least:
         raise DataError(
             f"Image {number} has {_size(image)} pixels, but {user} needs at least {least:g} x {least:g}: enlarge the "
@@ -154,8 +154,9 @@ def features_of(
 ) -> Grey:
     """Apply `extract` to every image and stack the features, shape (n, d); `name` is the descriptor's, for errors.
 
-    With `one_size` a feature belongs to a place in the image: two sizes may have as many features, such as an image on
-    its side. Raise `DataError` for features of different lengths, and then for images of different sizes.
+    With `one_size` a feature belongs to a place in the image: images of two sizes are refused even if they have as many
+    features, such as an image on its side. Raise `DataError` for features of different lengths, and then for images of
+    different sizes.
     """
     features = [np.asarray(extract(image), dtype=np.float64).ravel() for image in images]
     for number, vector in enumerate(features):
@@ -171,7 +172,7 @@ def features_of(
 def cell_histograms(
     bins: NDArray[np.int64], n_bins: int, side: int, weights: NDArray[np.float64] | None = None
 ) -> NDArray:
-    """Count, or sum the weights of, the pixels of each bin in ``side x side`` equal cells; shape (side^2, n_bins)."""
+    """Count the pixels of each bin, or sum their weights, in ``side x side`` equal cells; shape (side^2, n_bins)."""
     row, column = (np.arange(length) * side // length for length in bins.shape)
     cell = row[:, None] * side + column
     votes = None if weights is None else weights.ravel()

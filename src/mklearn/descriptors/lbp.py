@@ -48,7 +48,7 @@ def lbp(
     images : see `mklearn.descriptors.images.as_grey_images`
         At least ``grid + 2 * radius`` pixels per side; sizes may differ. For 8 x 8 digits use ``grid=2``.
     grid : int
-        Cells per side. Ahonen et al. [2]_ have 7 for faces of 130 x 150 pixels; the default suits smaller images.
+        Cells per side. Ahonen et al. [2]_ use 7 for faces of 130 x 150 pixels; the default suits smaller images.
     radius : int
         Distance of the neighbours in pixels: 2 in Ahonen et al. [2]_, 1 in the original pattern.
     patterns : {"uniform", "rotation_invariant"}

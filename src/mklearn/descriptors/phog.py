@@ -54,7 +54,7 @@ def phog(
     ndarray of shape (n, bins * (4^levels - 1) / 3)
         Non-negative, rows sum to 1. Invariant to added brightness and to contrast but for rounding, as the edge
         thresholds are relative to the image: of two neighbours with equal gradients, rounding decides which is the
-        edge. That moves drawings with straight edges, photographs hardly. An image without edges gives zeros.
+        edge. That affects drawings with straight edges, but hardly photographs. An image without edges gives zeros.
 
     Raises
     ------

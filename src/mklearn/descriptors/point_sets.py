@@ -99,7 +99,7 @@ class PointSets:
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> PointSets:
         """Build point sets from the arrays of `as_arrays`; other names are ignored.
 
-        A missing array, and arrays that are no point sets, raise `DataError`.
+        Missing arrays, and arrays that are not point sets, raise `DataError`.
         """
         missing = [name for name in _ARRAYS if name not in arrays]
         if missing:

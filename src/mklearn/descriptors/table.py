@@ -1,4 +1,4 @@
-"""The descriptors of images that a study can name, one row a name."""
+"""Table of the image descriptors that a study can name."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class DescriptorRow(Row):
     """Description of a descriptor for studies: a function of images, and of ``learned`` arrays if it learns."""
 
     measure: str = "squared_euclidean"
-    """Distance of Gaussian kernels that name none; of sets of points "point_set"."""
+    """Default distance of Gaussian kernels; "point_set" for sets of points."""
     learns: str = ""
     """``module:function`` that learns visual words, patches or principal components from the images first."""
     images_per_job: int = 0
     """Images per job, for expensive descriptors; 0: all images in one job."""
     one_size: bool = False
-    """Whether a feature belongs to a place in the image, so that all images need one size."""
+    """True if each feature belongs to a place in the image, so that all images need one size."""
     grid: bool = False
-    """Whether it is of patches of a grid, of which a study may take one, or each as a descriptor."""
+    """True for patches of a grid, of which a study may take one, or each as a descriptor of its own."""
 
     @property
     def point_sets(self) -> bool:
-        """Whether it gives a set of points for each image, instead of a vector."""
+        """True if the descriptor gives a set of points for each image, instead of a vector."""
         return self.measure == "point_set"
 
 

@@ -1,5 +1,4 @@
-"""The papers that mklearn reproduces, a folder each: methods that serve their tables only, studies, and what holds.
+"""Reproductions of papers, one folder each: methods used only in their tables, studies, and verdicts on their claims.
 
-mklearn's core finds them by entry points, as it finds packages outside (`mklearn.study.extensions`), and imports
-none.
+mklearn's core finds them by entry points, like third-party packages (`mklearn.study.extensions`), and imports none.
 """

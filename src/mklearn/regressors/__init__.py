@@ -1,4 +1,4 @@
-"""Estimators that predict numbers."""
+"""Regressors: kernel ridge on one or several views, and baselines on features."""
 
 import lazy_loader as _lazy
 

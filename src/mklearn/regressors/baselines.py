@@ -14,7 +14,7 @@ from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
 from mklearn.kernels.feature_scaling import StandardScaler
 
 ALPHAS = np.logspace(-3, 6, 19)
-"""Ridges to choose from: for standardised features, from hardly any to one above their number."""
+"""Candidate ridges for standardised features, from negligible to more than the number of features."""
 
 
 def mean_regressor() -> DummyRegressor:
@@ -29,14 +29,14 @@ def ridge() -> Pipeline:
 
 @constrained(alpha=[POSITIVE], l1_ratio=[SHARE])
 def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
-    """Build the elastic net on features, for a target, of mean 0 and variance 1.
+    """Build an elastic net on features and a target scaled to mean 0 and variance 1.
 
     Parameters
     ----------
     alpha : float
         Weight of the penalty for a target of variance 1, as in :class:`sklearn.linear_model.ElasticNet`.
     l1_ratio : float in (0, 1]
-        Share of the absolute values in the penalty, beside the squares.
+        Share of the l1 norm in the penalty; the rest is the squared l2 norm.
     """
     net = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, max_iter=5000)
     return make_pipeline(StandardScaler(), TransformedTargetRegressor(net, transformer=preprocessing.StandardScaler()))
@@ -46,14 +46,16 @@ def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
 def random_forest_regressor(
     n_estimators: int = 300, max_features: float = 1 / 3, random_state: int = 0
 ) -> TransformedTargetRegressor:
-    """Build a random forest for a target of mean 0 and variance 1: trees of scikit-learn do not split below 1e-16.
+    """Build a random forest for a target scaled to mean 0 and variance 1.
+
+    Scaling is needed because scikit-learn's trees do not split nodes of a variance below 1e-16.
 
     Parameters
     ----------
     n_estimators : int
         Number of trees, whose predictions are averaged.
     max_features : float in (0, 1]
-        Share of the features that a node of a tree is split by the best of; a third as Breiman proposes.
+        Share of the features tried at each split; a third, as Breiman proposes.
     random_state : int
         Seed of the draws.
     """
@@ -65,14 +67,14 @@ def random_forest_regressor(
 def gradient_boosting_regressor(
     learning_rate: float = 0.1, max_iter: int = 100, random_state: int = 0
 ) -> HistGradientBoostingRegressor:
-    """Build gradient boosting.
+    """Build a gradient boosting regressor.
 
     Parameters
     ----------
     learning_rate : float
-        Factor of what each tree adds.
+        Factor by which the output of each tree is multiplied.
     max_iter : int
-        Number of trees, each fitted to the residuals of those before it.
+        Number of trees, each fitted to the residuals of the trees before it.
     random_state : int
         Seed of the draws.
     """

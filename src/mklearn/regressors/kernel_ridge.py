@@ -36,12 +36,13 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
         The average, one kernel, fixed weights, or weights of the smallest leave-one-out error, see
         `mklearn.optimize.leave_one_out_ridge`.
     alpha : float or sequence of float
-        The ridge lambda relative to the centred trace of the combined kernel. From several, each target takes the
-        ridge of its smallest leave-one-out error; with landmarks, of generalised cross-validation.
+        The ridge lambda relative to the centred trace of the combined kernel. If several are given, each target takes
+        the one with its smallest leave-one-out error (with landmarks, its smallest generalised cross-validation error).
     shrinkage, weights
-        Of learned weights: as for `mklearn.regressors.MultiViewRegressor`.
+        For learned weights only; as for `mklearn.regressors.MultiViewRegressor`.
     landmarks : None, int or mapping
-        As for `mklearn.subspace.KernelFDA`; without sample weights, groups, missing values and learned weights.
+        As for `mklearn.subspace.KernelFDA`. Landmarks exclude sample weights, groups, missing values and learned
+        weights.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
         **LandmarkRidge._parameter_constraints,
     }
     _needs_labels = False
-    # The combination is one of learned or given weights alone, of all kernels.
+    # All kernels are combined, with learned or with fixed weights alone.
     learned, least_agreement, missing_views = 1.0, 0.0, "error"
 
     def __init__(
@@ -103,7 +104,7 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
 
     @property
     def alphas(self) -> Any:
-        """The candidate ridges."""
+        """Candidate ridges."""
         return np.atleast_1d(self.alpha)
 
     @property

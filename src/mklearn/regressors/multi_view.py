@@ -1,4 +1,4 @@
-"""Regression from several views: a dictionary of kernels, half of the prediction with learned kernel weights."""
+"""Regression from several views by kernel ridge regression on a dictionary of kernels."""
 
 from __future__ import annotations
 
@@ -10,57 +10,59 @@ from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSha
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiViewRegressor(RidgeRegressor):
-    """Kernel ridge regression on a dictionary of kernels of each view, half of it with learned weights.
+    """Kernel ridge regression on a dictionary of kernels per view, with equal and with learned weights.
 
-    It predicts numbers as `mklearn.classifiers.MultiViewClassifier` predicts class indicators, by the same steps: the
-    dictionary of kernels; views that say nothing of the targets left out; kernel weights of the smallest leave-one-out
-    error, shrunk towards equal ones; the mean of two ridge regressions, with equal and with learned weights. Targets
-    are standardised first, and each has a ridge of its own. Learned weights have all of the prediction where that is
-    clearly better for the training samples, left out.
+    The steps are those of `mklearn.classifiers.MultiViewClassifier`, with numbers in place of class indicators: build
+    the dictionary of kernels, leave out views unrelated to the targets, learn the kernel weights of the smallest
+    leave-one-out error and shrink them towards equal ones, and average two ridge regressions, one with equal and one
+    with learned weights. Targets are standardised first, and each has its own ridge. Learned weights are used alone if
+    they are clearly better for left-out training samples.
 
     Parameters
     ----------
     kernels : "dictionary", "precomputed", or specs
-        By default the dictionary, of every view of X. Else kernels as for `mklearn.subspace.KernelFDA`.
+        By default the dictionary for every view of X. Else kernels as for `mklearn.subspace.KernelFDA`.
     learned : "auto" or float
-        Part of the predictions that is computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto"
-        is 0.5, or 1 if that has a smaller left-out error by more than one standard error and the optimism of weights
-        that are learned from the same samples.
+        Share of the predictions computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto" is 0.5,
+        or 1 if the left-out error is then smaller by more than one standard error plus the optimism of weights learned
+        from the same samples.
     shrinkage : float
-        From 0 to 1: log ratios of the learned weights shrink by this factor, towards equal ones.
+        Factor from 0 to 1 by which log ratios of the learned weights shrink, towards equal weights.
     least_agreement : float
-        Views that agree less with the targets, in standard deviations of noise, are left out if the left-out error is
-        smaller without them, by more than a standard error. If all agree less, none is left out. 0 takes all.
+        Agreement with the targets, in standard deviations of noise, below which views are left out if the left-out
+        error is smaller without them by more than a standard error. If all agree less, none is left out. 0 keeps all
+        views.
     weight_samples : int
-        Of more training samples, the kernel weights are learned from so many, drawn by ``random_state`` without regard
-        to the targets. Everything else uses all.
+        Largest number of training samples from which kernel weights are learned. More samples are subsampled, without
+        regard to the targets. Everything else uses all samples.
     n_kernels : int, optional
-        Of many kernels at most so many are chosen, by a group lasso, and the others have weight 0. By default all
-        kernels are taken.
+        Largest number of kernels with a positive weight, chosen by a group lasso. By default all kernels are taken.
     missing_views, impute, memory, random_state, landmarks
         As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     weights : {"shared", "per_target"}
-        Whether several targets share kernel weights, or each learns its own (banded ridge regression).
+        Kernel weights of several targets: one set for all, or one learned per target (banded ridge regression).
 
     Attributes
     ----------
     learned_ : float, or array of shape (n_targets,)
-        The part that learned weights have; by target for several targets with weights of their own.
+        Share of the predictions computed with learned weights; one per target for several targets with
+        ``weights="per_target"``.
     kernel_ids_ : tuple of str
     kernel_weights_, shares_, learned_shares_ : arrays of shape (n_kernels,), sum 1
-        As for the classifier; (n_targets, n_kernels) for several targets with weights of their own.
+        As for the classifier; shape (n_targets, n_kernels) for several targets with ``weights="per_target"``.
     view_shares_, view_agreements_ : dicts of str to float
-        As for the classifier; to arrays of shape (n_targets,) for several targets with weights of their own.
+        As for the classifier; the values are arrays of shape (n_targets,) for several targets with
+        ``weights="per_target"``.
     alphas_ : array of shape (2, n_targets)
         Ridges of the regressions with equal and with learned weights.
     left_out_predictions_ : array of shape (n,) or (n, n_targets)
-        Predictions for training samples that are left out in closed form, with their groups; NaN where there is no
-        target, or no weight.
+        Predictions for left-out training samples (with ``groups``, whole groups are left out), in closed form; NaN
+        where the target is missing or the sample weight is 0.
     left_out_r2_ : float, or array of shape (n_targets,)
-        R^2 of these (weighted by the sample weights). The weights and the ridges were chosen on these samples: it is a
-        little optimistic. NaN for a constant target.
+        R^2 of ``left_out_predictions_`` (weighted by the sample weights). It is slightly optimistic, because weights
+        and ridges were chosen on these samples. NaN for a constant target.
     coefficients_ : array of shape (2, n_train, n_targets)
         With landmarks (2, n_landmarks, n_targets).
     intercept_ : array of shape (n_targets,)
@@ -69,8 +71,8 @@ class MultiViewRegressor(RidgeRegressor):
     Raises
     ------
     DataError
-        Among others: targets that are no numbers, or with fewer than two values; weights or groups that do not fit;
-        kernels far from positive semidefinite.
+        Among others: targets that are not numbers or have fewer than two values, invalid weights or groups, or kernels
+        far from positive semidefinite.
     NotApplicable
         All samples with a value in one group, a view that fewer than two samples have, or all kernels constant over the
         samples.

@@ -1,4 +1,4 @@
-"""Base of the ridge regressors: targets, predictions for left-out training samples, and intervals from these."""
+"""Base of the ridge regressors, with predictions for left-out training samples and prediction intervals."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from mklearn.optimize.left_out import group_codes, smaller_error
 
 Array = NDArray[np.floating[Any]]
 WeightSharing = Literal["shared", "per_target"]
-"""Kernel weights of several targets: common, or learned for each (banded ridge regression)."""
+"""Kernel weights of several targets: one set for all, or one learned per target (banded ridge regression)."""
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
 
 
 class RidgeRegressor(RegressorMixin, MultiViewRidge):
-    """Base of regressors on several kernels, whose predictions for left-out training samples follow in closed form.
+    """Base of ridge regressors on several kernels, with closed-form predictions for left-out training samples.
 
-    Targets are standardised, and each has a ridge of its own. Predictions have the shape in which targets were given:
-    (m,) or (m, n_targets).
+    Targets are standardised, and each has its own ridge. Predictions have the shape in which targets were given: (m,)
+    or (m, n_targets).
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -73,7 +73,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         self._set_left_out(values, left_out, weights)
 
     def _set_patterns(self, fits: RidgeFits, left_out: Array) -> None:
-        """Set the basis of intervals of samples that lack views; left-out outputs are without the intercept."""
+        """Set the data for intervals of samples that lack views; ``left_out`` excludes the intercept."""
         self._patterns_: LeftOutPatterns | None = None
         completion = fits.mixer.completion
         if completion is None:
@@ -99,8 +99,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
         """Return 1 if learned weights alone have a smaller left-out error than the mean with equal ones, else 0.5.
 
-        The weights were learned from the same samples, so that their error is too small by ``2 part n_learned / n`` of
-        it, as by Mallows's C_p. The gain must exceed what this favours learned weights by, and one standard error.
+        The weights were learned from the same samples, so that their error is too small by the fraction
+        ``2 part n_learned / n``, as in Mallows's C_p. The gain must exceed this optimism plus one standard error.
         """
         problem, n_learned = fits.problem, int(np.count_nonzero(shares[1])) - 1
         equal, learned = fits.left_out[:, :, columns] - problem.targets[:, columns]
@@ -109,13 +109,13 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return 1.0 if better else 0.5
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
-        known = ~np.isnan(problem.targets).all(axis=0)  # no drawn sample may have a value of some target
+        known = ~np.isnan(problem.targets).all(axis=0)  # a target may be missing in all drawn samples
         filled = np.zeros(problem.targets.shape)
         filled[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
         return filled
 
     def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> None:
-        """Set the attributes of left-out predictions (n, c) of targets (n,) or (n, c)."""
+        """Set the attributes for left-out predictions (n, c) of targets (n,) or (n, c)."""
         self._one_target = values.ndim == 1
         columns = values.reshape(len(values), -1)
         self._errors_, self._error_weights_ = columns - left_out, weights
@@ -131,15 +131,15 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return self._shaped(self._outputs_of(X))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
+        """Compute prediction intervals, which contain the target of a new sample with a given probability.
 
         Half of the width is `mklearn.optimize.calibration.jackknife_radius`, the same for all samples with all views.
-        For samples that lack views it is the radius of training samples with at least the same views, left out as if
-        they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger; with kernels other than
-        the dictionary, of training samples with at most the same views. The probability is an average over samples like
-        the training samples; with ``groups``, over samples of new groups, of which there must be enough: nine for a
-        coverage of 0.9. Ridges and kernel weights are chosen with all training samples, so that it can be a little too
-        small.
+        For samples that lack views, a second radius comes from training samples with at least the same views, predicted
+        as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), or, with kernels other than the
+        dictionary, from training samples with at most the same views; the larger radius counts. The probability is an
+        average over samples like the training samples or, with ``groups``, over samples of new groups. A coverage of
+        0.9 needs at least nine groups. The actual coverage can be slightly too small, because ridges and kernel weights
+        are chosen with all training samples.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return predicted - half, predicted + half
 
     def _errors_with(self, pattern: NDArray[np.bool_], training: NDArray[np.bool_]) -> tuple[Array, NDArray[np.intp]]:
-        """Return errors of left-out training samples as if they had these views alone, and the samples' positions."""
+        """Return left-out errors of training samples predicted from these views alone, and the samples' positions."""
         if self._patterns_ is None:
             rows = np.flatnonzero((pattern | ~training).all(axis=1))
             return self._errors_[rows], rows
@@ -181,15 +181,15 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return values - self._patterns_.outputs(pattern, rows) - self.intercept_, donors
 
     def _radii(self, errors: Array, rows: Any, coverage: float) -> Array:
-        """Return half of the width of intervals of each target, given errors of left-out training samples."""
+        """Return half the interval width for each target, given errors of left-out training samples."""
         weights, groups = (None if each is None else each[rows] for each in (self._error_weights_, self._error_groups_))
         return np.array([jackknife_radius(each, coverage, weights, groups) for each in errors.T])
 
 
 def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Array]:
-    """Return targets (n, c) less their means and over their standard deviations; these two, (c,).
+    """Return standardised targets (n, c), and their means and standard deviations, (c,).
 
-    A constant target has the deviation 1 and zeros: ridge regression of it is its mean, whatever the kernel.
+    A constant target becomes zeros with deviation 1, so that ridge regression returns its mean for every kernel.
     """
     shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights[:, None])
     if not (shares.sum(axis=0) > 0).all():

@@ -1,4 +1,4 @@
-"""Tables of F-SVM's joint problem: how far fits are from the constant classifier, and alternations from the optimum."""
+"""Tables of F-SVM's joint problem: distance of fits from the constant classifier, of alternations from the optimum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FITS = Column("Fits", "splits times pairs of classes")
 
 
 def joint_problem(results: StudyResults) -> ReportPart:
-    """Tabulate the joint problems of all fits of F-SVM; no tables without one."""
+    """Tabulate the joint problems of all fits of F-SVM; without such fits there are no tables."""
     fits = joint_problems(results)
     if not len(fits):
         return ReportPart()
@@ -87,7 +87,7 @@ def alternation_table(fits: pd.DataFrame) -> Table:
 
 
 def _median(values: pd.Series) -> Cell:
-    """Show the median, of an even number of values the lower one in the middle."""
+    """Show the median; for an even number of values, the lower of the middle two."""
     return _number(values.dropna().quantile(interpolation="lower"))
 
 

@@ -19,7 +19,7 @@ from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu
 
 
 class RMMSVC(OneVsOneLinear):
-    """Relative margin machine with a hard bound: a support vector machine whose training outputs are at most B in size.
+    """Relative margin machine with a hard bound: a support vector machine with absolute training outputs <= B.
 
     Minimise 1/2 ||w||^2 + C sum of the hinge loss, with ``|w'x_i + b| <= B`` for all training samples. Attributes and
     errors are as for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
@@ -29,7 +29,7 @@ class RMMSVC(OneVsOneLinear):
     C : float
         Penalty for features of mean squared norm 1 about the mean of the two classes.
     B : float or "inf"
-        Above 1. With "inf" (or `numpy.inf`) there is no bound: a support vector machine.
+        Bound of the absolute outputs, above 1. With "inf" (or `numpy.inf`) there is no bound: a support vector machine.
     feature_scaling : {"minmax", "standard", "none"}
         Scaling of each feature, fitted on the training samples.
 
@@ -107,8 +107,8 @@ class RSVMPlusMu(RSVMPlus):
     """R-SVM+_mu, our reconstruction: feature weights mu learned from margin and radius.
 
     Minimise 1/2 sum_k w_k^2 / mu_k + lam r + C sum of the hinge loss, with sum_k mu_k (x_ik - x_jk)^2 <= r for all
-    pairs of samples. Attributes, errors and other parameters are as for `RSVMPlus`. The solution is an l1-like one,
-    with many coefficients at 0, and below a threshold of C all of them are.
+    pairs of samples. Attributes, errors and other parameters are as for `RSVMPlus`. The solution is sparse, as with an
+    l1 penalty; below a threshold of C all coefficients are 0.
 
     Parameters
     ----------

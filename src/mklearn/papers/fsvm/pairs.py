@@ -32,27 +32,28 @@ Floats = NDArray[np.floating[Any]]
 PairTerm = Literal["absolute_difference", "product"]
 TERMS: tuple[PairTerm, ...] = ("absolute_difference", "product")
 _POWER_ITERATIONS = 2
-"""Iterations of the randomised decomposition. More take longer than most methods and change no accuracy."""
+"""Power iterations of the randomised decomposition. More would take longer than most methods and change nothing."""
 _KEPT = 8
-"""Projections of a descriptor that a fit keeps: all candidates of a grid need the same ones."""
+"""Number of projections of a descriptor that are cached, because all candidates of a grid need the same ones."""
 _SUFFIX = re.compile(r"(_\d+)\.[^/]*$")
 
 
 class PairFeatures:
     """Features of pairs, by the principal components of the samples in the training pairs.
 
-    With the components a and b of both samples, a pair has |a - b| and a b, component by component, or one of them:
-    exchanging the samples changes nothing. The components come from a randomised singular value decomposition with a
-    fixed seed, in single precision, and each training sample counts once; fewer are taken if there are not so many.
+    A pair of samples with the components a and b has the features |a - b| and a b, component by component, or one of
+    these. The order of the samples does not matter. The components come from a randomised singular value decomposition
+    with a fixed seed, in single precision, and each training sample counts once. Fewer components are taken if there
+    are not enough.
 
     Parameters
     ----------
     components : int or None
-        Principal components of each descriptor; None: the features themselves, which are not whitened.
+        Number of principal components of each descriptor; None: the features themselves, which are not whitened.
     square_root : bool
         Take the square roots of the features first, as suits histograms; they must not be negative.
     whiten, unit_length : bool
-        Give all components the same variance; then bring the components of each sample to length 1.
+        Scale all components to the same variance; then scale the components of each sample to length 1.
     terms : sequence of {"absolute_difference", "product"}
     """
 
@@ -75,7 +76,7 @@ class PairFeatures:
         return np.hstack([np.abs(a - b) if term == "absolute_difference" else a * b for term in self.terms])
 
     def project(self, table: NDArray[np.float32], samples: bytes) -> Floats:
-        """Return all samples on the components of those at the positions ``samples``, (n, q), in double precision."""
+        """Project all samples on the components of the samples at positions ``samples``; float64, shape (n, q)."""
         from sklearn.decomposition import PCA
 
         if self.square_root:
@@ -117,17 +118,17 @@ class PairView(LearnedView):
         return chosen
 
     def transformer(self) -> PairFeatures:
-        """Return what learns the components of the training pairs' samples."""
+        """Return the transformer that learns the components from the samples of the training pairs."""
         return copy.copy(self.features)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of the samples of a data set, which are the samples of a protocol."""
+    """Pairs of samples of a data set, used as the samples of a protocol."""
 
-    first: list[int]  # positions of the first and of the second samples
+    first: list[int]  # positions of the first samples; `second` likewise
     second: list[int]
-    fold: list[int]  # from 0, or -1 of pairs that serve the choice of parameters
+    fold: list[int]  # from 0; -1 for pairs that only serve to choose parameters
     comparison: dict[str, Any]  # parameters of `PairFeatures`
     classes: ClassVar[tuple[str, ...]] = ("different", "same")
 
@@ -158,7 +159,7 @@ def verification(
     unit_length: bool = True, terms: Sequence[PairTerm] = TERMS, *, ids: np.ndarray,
     files: Sequence[str | os.PathLike[str]], seed: int = 0, name: str = "", classes: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
-    """Read the pairs of a verification protocol: each fold is the test part of one split, and nothing is random.
+    """Read the pairs of a verification protocol; each fold is the test part of one split, without randomness.
 
     Parameters
     ----------
@@ -168,10 +169,10 @@ def verification(
         How samples are compared: see `PairFeatures`.
     files : sequence of path
         The list whose folds give the result: a Parquet, CSV or TSV file with the columns ``fold`` (from 0), ``first``
-        and ``second`` (ids), or a list in the format of LFW (.txt). With two more lists parameters are chosen by
-        training on the one and validating on the other, as in View 1 of LFW.
+        and ``second`` (ids), or a list in the format of LFW (.txt). With two more lists, parameters are chosen by
+        training on the first of them and validating on the second, as in View 1 of LFW.
     seed, name, classes
-        Not used: every protocol has them.
+        Ignored; every protocol takes them.
 
     Raises
     ------
@@ -232,7 +233,7 @@ def _lfw_list(path: Path) -> pd.DataFrame:
         header, *lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         n_folds, n = (1, *map(int, header))[-2:]
         names = [images(*line) for line in lines]
-    except (TypeError, ValueError) as error:  # of int, of characters, of columns
+    except (TypeError, ValueError) as error:  # invalid integers, characters or columns
         raise DataError(f"{path}: not a list of pairs as LFW has them ({error})") from error
     if len(names) != 2 * n * n_folds:
         raise DataError(f"{path}: {len(names)} pairs; the first line says {n_folds} x 2 x {n}")

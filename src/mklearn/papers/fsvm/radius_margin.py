@@ -44,13 +44,13 @@ _ROUNDS = 100
 _PER_ROUND = 12
 # Samples whose distances to all others are computed at a time.
 _BLOCK = 1000
-# Feature weights below this, relative to the largest, count as this.
+# Smallest feature weight relative to the largest; smaller weights are raised to it.
 _SMALLEST_WEIGHT = 1e-12
-# CLARABEL's tolerances: the second where the first leaves a gap that is not small enough. The problem is divided by C,
-# and where the gap is still too large by sqrt(lam): better for separable classes.
+# CLARABEL's tolerances: the second is tried if the first leaves too large a gap. The problem is divided by C and, if
+# the gap is still too large, by sqrt(lam), which is better for separable classes.
 _CONIC_TOLERANCES = (1e-9, 1e-11)
 _SMALL_ENOUGH = 2e-7
-# Share of the pair weights that is spread evenly over all pairs in the lower bound.
+# Share of the pair weights spread evenly over all pairs in the lower bound.
 _SHARED = 1e-9
 # Squared distances this close, relatively, are the same.
 _SAME = 1e-10
@@ -61,8 +61,8 @@ _NEGLIGIBLE = 1e-8
 def r_svm_plus(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
     """Fit R-SVM+, our reconstruction, to X (n, d) and y, (n,), 1 and -1, both present.
 
-    ``C`` is the penalty of the hinge loss, with 1/2 ||w||^2, and ``lam`` the weight of the squared radius bound r. The
-    result's ``multipliers.spread`` are theta of the generated pairs. Raises `SolverFailed` as `hinge_machine`.
+    ``C`` is the penalty of the hinge loss, with 1/2 ||w||^2, and ``lam`` the weight of the squared radius bound r.
+    ``multipliers.spread`` of the result holds theta of the generated pairs. Errors are as for `hinge_machine`.
     """
 
     def solve(spreads: Floats) -> tuple[LinearMachine, Floats]:
@@ -102,7 +102,7 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
         solution = machine(w, b, objective, _mu_bound(X, y, C, spreads, multipliers), n_iter, multipliers)
         return replace(solution, feature_weights=mu), mu
 
-    # The extremes too: a feature in which all pairs are equal would have no bound.
+    # Add the extremes of each feature: a feature in which all pairs are equal would have no bound.
     extremes = np.sort(np.column_stack([X.argmin(axis=0), X.argmax(axis=0)]), axis=1)
     farthest = _new_pairs(X, np.ones(X.shape[1]), [], 0.0)[:1]
     pairs = list(dict.fromkeys([*farthest, *((int(i), int(j)) for i, j in extremes)]))
@@ -135,7 +135,7 @@ def _normalised(multipliers: Multipliers, lam: float) -> Multipliers:
 
 
 def _farthest(X: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return for each sample the largest weighted squared distance to another one, and which one that is."""
+    """Return for each sample the largest weighted squared distance to another one, and the position of that sample."""
     Z = X * np.sqrt(weights)
     lengths = (Z**2).sum(axis=1)
     largest, partner = np.empty(len(Z)), np.empty(len(Z), dtype=np.intp)

@@ -12,7 +12,7 @@ from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
 
 GRID = np.linspace(0.0, 1.0, 201)
-"""Shares of accepted pairs of different classes at which curves are averaged."""
+"""False acceptance rates at which curves are averaged."""
 
 
 def roc_curves(results: StudyResults) -> ReportPart:
@@ -31,7 +31,7 @@ def roc_curves(results: StudyResults) -> ReportPart:
 
 
 def mean_roc(predicted: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Average the ROC curves of one method's predictions over all splits, at equal shares of false acceptances.
+    """Average the ROC curves of one method's predictions over all splits, at equal false acceptance rates.
 
     Returns ``accepted, mean``, the shares of accepted pairs of different classes and of the same class; None without
     decision values, or where a split lacks a class.

@@ -15,7 +15,7 @@ from mklearn.study.data.samples import SampleSet
 MEANS = np.array([[-3.0, 1.0], [1.0, 1.0], [-1.0, -2.2], [3.0, -2.2]])
 VARIANCES = np.array([[0.8, 2.0], [0.8, 2.0], [0.8, 4.0], [0.8, 4.0]])
 CLASSES = np.array(["positive", "positive", "negative", "negative"])
-"""Mean and variance of the two independent features, and class, of each Gaussian."""
+"""Means and variances of the two independent features of each Gaussian, and its class."""
 
 
 def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 1600) -> SampleSet:
@@ -26,7 +26,7 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 160
     seed : int
         The generator is ``default_rng(seed)``; the Gaussians are drawn one after the other.
     n : int
-        Samples, a quarter of each Gaussian.
+        Number of samples, a quarter from each Gaussian.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 160
     Raises
     ------
     ConfigError
-        `n` is no positive multiple of four.
+        `n` is not a positive multiple of four.
 
     Notes
     -----
@@ -65,7 +65,7 @@ def quadratic(X: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def best_rule(X: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the logarithm of the ratio of both densities, shape (n,): above 0 where "positive" is likelier."""
+    """Compute the log ratio of the class densities, shape (n,), above 0 where "positive" is likelier."""
     squares = (np.asarray(X)[:, None] - MEANS) ** 2 / VARIANCES
     densities = np.exp(-squares.sum(axis=2) / 2) / np.sqrt(VARIANCES.prod(axis=1))
     ratio: NDArray[np.floating] = np.log(densities[:, CLASSES == "positive"].sum(axis=1))

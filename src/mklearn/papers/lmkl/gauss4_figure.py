@@ -32,7 +32,7 @@ PANELS = {
     "two-quadratic": ("(c) LMKL, two quadratic", [QUADRATIC, QUADRATIC], 2),
     "two-linear": ("(d) LMKL, two linear, quadratic gates", [LINEAR, LINEAR], 5),
 }
-"""By method of the study: title, kernels, and how many columns of the quadratic features gate."""
+"""Title, kernels and number of gating columns of the quadratic features, by method of the study."""
 DECISION, GATE, BEST, SPREAD = "decision boundary", "equal gates", "best possible boundary", "Gaussians (1 s.d.)"
 GRID = np.linspace(-7, 7, 71), np.linspace(-9, 6, 76)
 
@@ -46,7 +46,7 @@ def gauss4_figure(results: StudyResults) -> ReportPart:
 
 
 def first_training_set(results: StudyResults, samples: SampleSet) -> NDArray[np.intp]:
-    """Return the training samples of the first split: those that it does not test."""
+    """Return the samples that the first split does not test."""
     rows = results.scores[results.scores["method"].eq("mkl")]
     if not len(rows):
         raise ConfigError(f"report.parts: the part gauss4 needs the methods {', '.join(PANELS)}.")
@@ -58,7 +58,7 @@ def first_training_set(results: StudyResults, samples: SampleSet) -> NDArray[np.
 
 
 def means(scores: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """Return the mean of each metric over the splits, %, by method and metric."""
+    """Return the mean of each metric over the splits in %, by method and metric."""
     chosen = scores[scores["selection"].eq("inner_cv")]
     percent = 100 * chosen.groupby(["method", "metric"])["value"].mean()
     return dict(zip(percent.index, percent.tolist(), strict=True))
@@ -72,12 +72,12 @@ def machine(method: str, X: Floats, y: NDArray[Any]) -> Any:
 
 
 def views_of(method: str, X: Floats) -> Views:
-    """Return the features of samples, and those that gate."""
+    """Return views with the features and the gating features of samples."""
     return Views({"features": X, "gates": quadratic(X)[:, : PANELS[method][2] or None]})
 
 
 def panels(samples: SampleSet, train: NDArray[np.intp], values: dict[tuple[str, str], float]) -> Chart:
-    """Return the figure, two panels beside each other and two below."""
+    """Draw the four panels in two rows of two."""
     X, y = np.asarray(samples.tables["features"])[train], samples.y[train]
 
     def subtitle(method: str) -> str:
@@ -118,7 +118,7 @@ def panel(method: str, X: Floats, y: NDArray[Any], classes: NDArray[Any], subtit
 
 
 def boundaries(model: Any, method: str) -> Rows:
-    """Return points of the lines of a panel: its decision, equal gates, the best rule, and the Gaussians."""
+    """Return points on the lines of a panel: decision boundary, equal gates, best possible rule, and Gaussians."""
     across, up = GRID
     points = np.column_stack([grid.ravel() for grid in np.meshgrid(across, up)])
     views = views_of(method, points)
@@ -137,7 +137,7 @@ def boundaries(model: Any, method: str) -> Rows:
 
 
 def crossings(values: Floats, across: Floats, up: Floats) -> Iterator[tuple[float, float]]:
-    """Yield the points where a field, shape (up, across), changes its sign along a line of its grid."""
+    """Yield the points where a field, shape (up, across), changes sign along a grid line."""
     for lines, first, second, swapped in ((values, across, up, False), (values.T, up, across, True)):
         for line, fixed in zip(lines, second, strict=True):
             for n in np.flatnonzero(np.diff(np.sign(line))):

@@ -1,6 +1,6 @@
-"""Figures 3, 4 and 6 of the paper: MKL's weights, and the gates of several starts, over the patches of images.
+"""Figures 3, 4 and 6 of the paper: maps of MKL's weights, and of gates from several starts, over image patches.
 
-No image of a data set is drawn. Gates of softmax may differ between starts: never read a single start.
+No image of a data set is drawn. Softmax gates may differ between starts: do not interpret a single start.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ STARTS = 3
 CELL = 22
 """Pixels per side of a patch in a map."""
 PENALTY = {"softmax": 10.0, "sigmoid": 0.1}
-"""C: what most models of the tables choose."""
+"""C that most models of the tables choose, by gate."""
 
 
 def weight_maps(results: StudyResults) -> ReportPart:
-    """Draw MKL's weights over patches of ``faces`` (Olivetti), and gates of these and of ``digits`` (USPS)."""
+    """Draw MKL's weights over patches of ``faces`` (Olivetti), and gates over patches of these and of ``digits``."""
     faces, digits = results.dataset("faces"), results.dataset("digits")
     of_faces = validation_folds(faces.y, groups=faces.groups, test_size=2, folds=8, in_order=True, first_seed=1000)
     of_digits = validation_folds(digits.y, groups=digits.groups, test_share=1 / 3, folds=2, deals=5, first_seed=500)
@@ -98,14 +98,14 @@ def patch_features(images: Floats, size: int) -> tuple[Floats, list[dict[str, An
 
 
 def grid_rows(values: Floats, **labels: Any) -> Rows:
-    """Return one row for each patch of a square grid, as a share of the largest value."""
+    """Return one row per patch of a square grid, with its value as a share of the largest."""
     side = round(len(values) ** 0.5)
     shares = values / values.max()
     return [labels | {"r": n // side, "c": n % side, "v": round(float(share), 4)} for n, share in enumerate(shares)]
 
 
 def heat_map(rows: Rows, side: int, *, title: str, subtitle: str, facets: Mapping[str, Any] | None = None) -> Chart:
-    """Return maps over patches: the larger the value, the darker."""
+    """Return a chart of maps over patches, darker for larger values."""
     place, scale = {"type": "ordinal", "axis": None}, {"domain": [0, 1], "range": ["#f4f5f7", LIGHT.colours[0]]}
     encoding = {
         "x": {"field": "c", **place},

@@ -1,4 +1,4 @@
-"""C2 features: the closest match of C1 patches in an image, as Serre, Wolf and Poggio, or Mutch and Lowe, have them.
+"""C2 features of Serre, Wolf and Poggio, and of Mutch and Lowe: the closest match of C1 patches in an image.
 
 [ports] and [common] mark parameters that were not checked against the papers: see `mklearn.papers.mkl_dr.gabor_c1`.
 """
@@ -115,10 +115,10 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
 
     Notes
     -----
-    Deviations: the paper has a factor of the squared distance whose value was not available; ours, ``1 / 2`` over
-    ``(s / 4)^2``, which makes patches of different sizes comparable, is Mutch and Lowe's [common]. S1
-    divides by the contrast of a window about its mean, with a floor (`mklearn.papers.mkl_dr.gabor_c1.window_norms`).
-    Places where a filter or a patch leaves the image are omitted. Distances are in single precision.
+    Deviations: the value of the paper's factor on the squared distance was not available. We use Mutch and Lowe's
+    [common], ``1 / 2`` over ``(s / 4)^2``, which makes patches of different sizes comparable. S1 divides by the
+    contrast of a window about its mean, with a floor (`mklearn.papers.mkl_dr.gabor_c1.window_norms`). Places where a
+    filter or a patch leaves the image are omitted. Distances are in single precision.
 
     References
     ----------
@@ -221,8 +221,8 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
     n_patches : int
         Number of features. Not given in MKL-DR; Mutch and Lowe have about twice the default [common].
     inhibition : float
-        h in 0..1: orientations of a place with less than ``min + h (max - min)`` over its orientations are set to zero,
-        in S1 and in C1. 0.5 [common].
+        h in 0..1: responses of a place below ``min + h (max - min)`` over its orientations are set to zero, in S1 and
+        in C1. 0.5 [common].
 
     Returns
     -------

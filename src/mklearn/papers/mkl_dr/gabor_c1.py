@@ -1,4 +1,4 @@
-"""S1 and C1, the first two layers of models of visual cortex: Gabor filters and local maxima of their responses.
+"""S1 and C1, the first two layers of visual cortex models: Gabor filters and local maxima of their responses.
 
 `serre_c1` is the filter bank of Serre, Wolf and Poggio; `pyramid_c1` the image pyramid with a single filter of Mutch
 and Lowe. The layers above are in `mklearn.papers.mkl_dr.c2`.
@@ -90,11 +90,11 @@ def pyramid_filters() -> Maps:
 
 
 def prepare_images(images: Images, model: str) -> list[Grey]:
-    """Resize images to a short side of 140 pixels, aspect kept, grey with mean 0 and standard deviation 1.
+    """Convert images to grey, with a short side of 140 pixels, the same aspect, mean 0 and standard deviation 1.
 
     Images shrink by area means and grow by linear interpolation. An image whose values differ by rounding only becomes
-    exactly zero. Raise `DataError`, in the name of `model`, for invalid images, and for an image of fewer than 11
-    pixels a side or more than ten times as long as short.
+    exactly zero. Raise `DataError`, which names `model`, for invalid images, and for images with a side below 11 pixels
+    or a ratio of sides above ten.
     """
     grey = as_grey_images(images)
     require_size(grey, PYRAMID_SIZE, model)  # smaller images have too little content to enlarge

@@ -1,6 +1,6 @@
 """Ensembles of nearest-neighbour classifiers, one per kernel: majority vote and multi-class boosting (SAMME).
 
-Each kernel has its own embedding, of a Fisher or a local discriminant, and the first-nearest-neighbour rule in it. The
+Each kernel has its own embedding, by a Fisher or a local discriminant, with the first-nearest-neighbour rule. The
 ensembles are the baselines of Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations",
 NIPS 2008, section 4.4: KFD-Voting, KFD-SAMME, KLDE-Voting and KLDE-SAMME.
 """
@@ -77,13 +77,13 @@ class KernelVoting(KernelEnsemble):
     Parameters
     ----------
     estimator : {"fisher", "local"}
-        Embeds by each (n, n) kernel: `mklearn.subspace.KernelFDA` or `mklearn.subspace.KernelLDE`.
+        Embedding fitted to each kernel: `mklearn.subspace.KernelFDA` or `mklearn.subspace.KernelLDE`.
     kernels
         As for `mklearn.subspace.KernelFDA`.
     ridge : float
         As for `mklearn.subspace.KernelFDA`.
     neighbour : {"cosine", "euclidean"}
-        The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
+        Nearest-neighbour rule; "cosine" is measured about the mean of the training embedding.
 
     Attributes
     ----------
@@ -96,12 +96,12 @@ class KernelVoting(KernelEnsemble):
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As `mklearn.subspace.KernelFDA`; the message names the kernel.
+        As for `mklearn.subspace.KernelFDA`; the message names the kernel.
 
     Notes
     -----
-    If classes still tie when all training samples have voted, the first in ``classes_`` of those that led after one
-    neighbour wins; the paper does not treat this case.
+    If classes still tie when all training samples have voted, the first class in ``classes_`` among the leaders after
+    one neighbour wins; the paper does not treat this case.
 
     Examples
     --------
@@ -146,18 +146,18 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     estimator, kernels, ridge, neighbour
         As for `KernelVoting`.
     cv : int
-        Number of stratified, shuffled folds; each training sample is classified by a model fitted without its fold. At
-        most the size of the smallest class. Kernel specs are fitted to all training samples, without labels. The only
+        Number of stratified, shuffled folds, at most the size of the smallest class. Each training sample is classified
+        by a model fitted without its fold. Kernel specs are fitted to all training samples, without labels. The only
         sample of a class is never held out, and boosting leaves it out.
     max_iter : int
         Largest number of rounds; each kernel is picked at most once.
     random_state : int, RandomState or None
-        Shuffles the folds. They are drawn by position: samples in another order are in other folds.
+        Seed of the folds. They are drawn by position, so another order of the samples gives other folds.
 
     Attributes
     ----------
     picks_, alphas_, errors_ : arrays of shape (n_rounds,)
-        See `Boosting`; a learner is the classifier of a kernel, errors are by cross-validation.
+        See `Boosting`. A learner is the classifier of one kernel; errors come from cross-validation.
     status_ : {"exhausted", "chance", "max_iter", "fallback"}
         See `Boosting`.
     n_iter_ : int
@@ -176,12 +176,12 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As `KernelVoting`. NotApplicable also if every class has one sample only.
+        As for `KernelVoting`; `NotApplicable` also if every class has only one sample.
 
     Warns
     -----
     UserWarning
-        No kernel is better than chance; only the one of smallest error is used ("fallback").
+        No kernel is better than chance; only the kernel with the smallest error is used ("fallback").
 
     References
     ----------
@@ -266,9 +266,9 @@ class KernelSAMME(ClassScores, KernelEnsemble):
 
 
 def neighbour_order(Z_train: Array, Z_test: Array, rule: Rule, nearest: Codes) -> Codes:
-    """Rank the training samples from the nearest to the farthest of each test sample, (m, n); ties by position.
+    """Rank the training samples from nearest to farthest for each test sample, (m, n); ties by position.
 
-    For ``rule`` see `mklearn.nearest_neighbour`; ``nearest``, (m,), are the first by it.
+    For ``rule`` see `mklearn.nearest_neighbour`; ``nearest``, (m,), holds the nearest training samples by this rule.
     """
     train, test = np.asarray(Z_train, dtype=np.float64), np.asarray(Z_test, dtype=np.float64)
     if rule == "euclidean" or train.shape[1] == 1:
@@ -283,11 +283,11 @@ def neighbour_order(Z_train: Array, Z_test: Array, rule: Rule, nearest: Codes) -
 
 
 def resolve_votes(votes: NDArray[np.integer], n_classes: int) -> tuple[Codes, NDArray[np.integer]]:
-    """Count votes of further and further neighbours until one class leads alone.
+    """Count votes of more and more distant neighbours until one class leads alone.
 
     ``votes`` are the classes of the first, second, ..., r-th nearest neighbours in M embeddings, (m, r, M). Return the
     winners, (m,), and the number of neighbours q that decides: the first after which the q M votes have a single
-    leader. If there is none, it is 0, and the winner is the leader of smallest index after one neighbour.
+    leader. Without such a q it is 0, and the winner is the leader of smallest index after one neighbour.
     """
     counts = np.zeros((len(votes), n_classes), dtype=np.intp)
     winners, depth = (np.zeros(len(votes), dtype=np.intp) for _ in range(2))
@@ -308,8 +308,9 @@ def resolve_votes(votes: NDArray[np.integer], n_classes: int) -> tuple[Codes, ND
 class Boosting(NamedTuple):
     """Learner, weight in the vote and weighted error rate of each round of `samme`, and why boosting ended.
 
-    "exhausted": no learner is left; "chance": none is better than chance on the reweighted samples; "max_iter": so many
-    rounds; "fallback": none was ever better than chance, and only the one of smallest error is used.
+    "exhausted": no learner is left; "chance": none is better than chance on the reweighted samples; "max_iter": the
+    limit of rounds is reached; "fallback": no learner was ever better than chance, and only the one with the smallest
+    error is used.
     """
 
     picks: Codes

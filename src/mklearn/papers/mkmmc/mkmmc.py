@@ -24,9 +24,10 @@ Keep = Literal["last", "best"]
 
 # Smallest weight of a selected kernel; the theta-step itself returns exact zeros.
 _SELECTED = 1e-12
-# A relative gain of the theta-step below this is rounding: the weights stay.
+# Relative gains of the theta-step below this are rounding: the weights stay.
 _ROUNDING = 1e-12
-# Objectives of A-steps with a smaller relative difference count as equal (under "sample" all are): the first is kept.
+# Objectives of A-steps with a smaller relative difference count as equal (with constraint "sample" all do): the first
+# is kept.
 _EQUAL = 1e-9
 
 
@@ -34,8 +35,9 @@ class MKMMC(KernelEmbedding):
     """Multiple kernel maximum margin criterion.
 
     Maximises tr(A'K L K A) with K = sum_t theta_t K_t over the coefficients A, under a constraint, and the kernel
-    weights theta >= 0 with sum 1, by alternation: for given theta A is an eigenproblem, for given A theta maximises an
-    indefinite quadratic form theta'Q theta, Q_st = tr(A'K_s L K_t A), over the simplex. L = L_b - lambda L_w.
+    weights theta >= 0 with sum 1, by alternation: for fixed theta, A solves an eigenproblem; for fixed A, theta
+    maximises an indefinite quadratic form theta'Q theta, Q_st = tr(A'K_s L K_t A), over the simplex, with
+    L = L_b - lambda L_w.
 
     **It usually selects one kernel.** Q is nearly positive semidefinite, and the maximum over the simplex then lies at
     a vertex. Which kernel depends on the scales of the kernels, not on accuracy: see `selected_kernel_`, and compare
@@ -44,8 +46,8 @@ class MKMMC(KernelEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        By default the number of classes less one. The weights depend on it: to search over numbers of components as
-        the paper does, use `fit_path`.
+        Number of components; by default the number of classes less one. The weights depend on it: to search over
+        numbers of components as in the paper, use `fit_path`.
     constraint : {"rkhs", "coef", "sample"}
         A'KA = I, A'A = I or A'K^2A = I, as for `mklearn.subspace.kernel_mmc.KernelMMC`. "coef" is the paper's (21), and
         the only one with a monotone objective: with the others A is scaled to the old kernel, and the next A-step,
@@ -54,12 +56,12 @@ class MKMMC(KernelEmbedding):
     trade_off : float
         lambda, the weight of the within-class scatter; 1 in the paper.
     max_iter : int
-        Largest number of theta-steps. Each is the global maximum up to 14 kernels (more if few pairs of kernels are
-        concave), above that the best of many local ones.
+        Largest number of theta-steps. Each finds the global maximum for up to 14 kernels (more if few pairs of kernels
+        are concave), else the best of many local maxima.
     tol : float
-        Stop when the value changes by less than this, relatively, from one A-step to the next.
+        Relative change of the objective between A-steps below which the alternation stops.
     keep : {"last", "best"}
-        Which A-step to return; with "coef" they are the same.
+        A-step that is returned; with "coef" both are the same.
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -68,9 +70,9 @@ class MKMMC(KernelEmbedding):
     selected_kernel_ : int or None
         The position of the only kernel with a positive weight; None if there are several.
     theta_history_ : array of shape ``(n_iter_ + 1, n_kernels)``
-        The weights of each A-step; the first are the start.
+        Weights of each A-step, beginning with the start.
     objective_history_ : array of shape ``(2 n_iter_ + 1,)``
-        After every half-step.
+        Objective after every half-step.
     history_ : list of dict
         One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and of a theta-step "status",
         "method" and "kkt_residual" of `mklearn.optimize.simplex_qp`.
@@ -79,7 +81,7 @@ class MKMMC(KernelEmbedding):
     n_iter_ : int
         Number of theta-steps.
     best_iter_ : int
-        The A-step returned.
+        Number of the returned A-step.
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
@@ -180,7 +182,7 @@ class MKMMC(KernelEmbedding):
                 "status": maximum.status, "method": maximum.method, "kkt_residual": maximum.kkt_residual,
             }  # fmt: skip
             if np.array_equal(maximum.theta, theta):
-                # The A-step would have the same solution again.
+                # The A-step would give the same solution again.
                 history += [theta_entry, history[-1] | {"iteration": iteration + 1}]
                 thetas.append(theta)
                 solutions.append(solutions[-1])
@@ -195,9 +197,10 @@ class MKMMC(KernelEmbedding):
 
 
 def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
-    """Fit a clone of the estimator for each number of components: the paper's search, as the weights depend on it.
+    """Fit a clone of the estimator for each number of components, as in the paper's search.
 
-    The results equal fits one by one. A-steps for the same weights are nested, and computed once.
+    The weights depend on the number of components. The results equal separate fits; A-steps for the same weights are
+    nested and computed once.
     """
     sizes = list(sizes)
     if not sizes:
@@ -259,7 +262,7 @@ def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficient
 
 
 def _theta_step(Q: Array, theta: Array) -> SimplexQP:
-    """Return the maximiser, or the current weights if it is better by rounding only."""
+    """Return the maximiser, or the current weights if it is better only by rounding."""
     maximum = simplex_qp(Q, method="auto")
     current = float(theta @ Q @ theta)
     unchanged = maximum.value - current <= _ROUNDING * float(np.abs(Q).max())

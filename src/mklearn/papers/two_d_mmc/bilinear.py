@@ -1,4 +1,4 @@
-"""Base of the bilinear estimators: an image X is embedded as Y = L'XR, and L and R are solved for in turns."""
+"""Base of the bilinear estimators: an image X is embedded as Y = L'XR, and L and R are solved for in turn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEFAULT_SIZE = 10
 
 
 class Scatter:
-    """Weighted sum of the scatters of stacks of matrices D_i, (N_k, rows, cols), from either side, with any weights."""
+    """Weighted sum of the one-sided scatters of stacks of matrices D_i, (N_k, rows, cols); weights of any sign."""
 
     def __init__(self, *terms: tuple[float, Array]) -> None:
         # stored for both sides, so that all products run over contiguous rows
@@ -48,11 +48,11 @@ class Scatter:
 
 
 Step = Callable[[Side, Array, int], tuple[Array, float]]
-"""A half step: return so many columns for a side, given the projection of the other, and the objective with them."""
+"""Half step: maps side, projection of the other side and number of columns to a new projection and its objective."""
 
 
 def trace_step(scatter: Scatter, side: Side, projection: Array, size: int) -> tuple[Array, float]:
-    """Maximise sum_i w_i ||L'D_i R||_F^2 over one of L'L = I and R'R = I, given the scatter of the D_i.
+    """Maximise sum_i w_i ||L'D_i R||_F^2 over L with L'L = I or R with R'R = I, given the scatter of the D_i.
 
     The leading eigenvectors of a one-sided scatter are the exact maximum: the objective never decreases.
     """
@@ -122,8 +122,8 @@ class BilinearEmbedding(Embedding):
         Parameters
         ----------
         X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
-            Flat images are row by row. Without ``shape`` a flat sample is an image of one column. `Views` of a single
-            view are taken as that.
+            Flat images are row by row. Without ``shape`` a flat sample is an image of one column. `Views` with a single
+            view are taken as that view.
         y : array of shape (n,), optional
             Class labels; ignored by unsupervised methods.
         """
@@ -160,7 +160,7 @@ class BilinearEmbedding(Embedding):
         return self.left_components_.shape[1] * self.right_components_.shape[1]
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
-        """Return the half step, and the size of the objective that its changes are compared with."""
+        """Return the half step, and the scale against which changes of the objective are compared."""
         raise NotImplementedError
 
     def _centred(self, images: Array) -> Array:
@@ -196,12 +196,12 @@ class BilinearEmbedding(Embedding):
         return sizes
 
     def _start(self, sizes: tuple[int, int], images: Array) -> Array:
-        """Return orthonormal columns, the projection of the fixed side that the alternation begins with."""
+        """Return the initial projection of the fixed side, with orthonormal columns."""
         axis = 0 if self._fixed_side == "left" else 1
         side, size = self.shape_[axis], sizes[axis]
         if self.init == "random":
             return np.linalg.qr(check_random_state(self.random_state).standard_normal((side, size)))[0]
-        # (I, 0)' looks at the first rows or columns alone: if they are a blank margin, all objectives stay 0
+        # (I, 0)' uses only the first rows or columns: if they are a blank margin, all objectives stay 0
         blank = not np.ptp(np.take(images, range(size), axis=1 + axis), axis=0).any()
         return np.eye(side, side if blank else size)
 
@@ -237,8 +237,8 @@ class BilinearEmbedding(Embedding):
 def class_differences(images: Array, codes: NDArray[np.intp]) -> tuple[Array, Array]:
     """Compute the matrices whose second moments are the between- and the within-class scatter.
 
-    They are sqrt(n_k) (M_k - M), shape (c, rows, cols), and X_i - M_k of its class, shape (n, rows, cols). The codes
-    are classes, 0..c-1; each must occur.
+    They are sqrt(n_k) (M_k - M), shape (c, rows, cols), and X_i - M_k for the class k of X_i, shape (n, rows, cols).
+    ``codes`` are class codes 0..c-1, each of which must occur.
     """
     n = len(images)
     # Centred first: the differences are then as exact as the pixels, however bright the images.

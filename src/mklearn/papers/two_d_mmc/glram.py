@@ -35,7 +35,7 @@ class GLRAM(BilinearEmbedding):
     tol : float
         Stop when an iteration increases the objective by at most this fraction of sum_i ||X_i||_F^2.
     random_state : int, RandomState or None
-        For ``init="random"``.
+        Seed for ``init="random"``.
 
     Attributes
     ----------

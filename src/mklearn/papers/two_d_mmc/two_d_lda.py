@@ -32,14 +32,14 @@ class TwoDLDA(BilinearEmbedding):
         S_b^R v = mu (S_w^R + rho I) v,   S_b^R = sum_k n_k (M_k - M)RR'(M_k - M)',
         S_w^R = sum_k sum_{X in k} (X - M_k)RR'(X - M_k)',   rho = ridge * tr(S_w^R) / rows,
 
-    and those for R given L, of the same problem with transposed images.
+    and, by the same problem with transposed images, for R given L.
 
     Parameters
     ----------
     n_components, shape, random_state
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     ridge : float
-        Relative to the mean eigenvalue of the one-sided within-class scatter, which must be nonsingular for 0.
+        Ridge relative to the mean eigenvalue of the one-sided within-class scatter. 0 requires a nonsingular scatter.
     scaling : {"within", "total", "unit", "orthonormal"}
         Scale of the columns of L and R, after every half step: L'(S_w^R + rho I)L = I, L'(S_w^R + S_b^R + rho I)L = I,
         unit length, or an orthonormal basis of the same leading subspaces (QR).
@@ -55,8 +55,8 @@ class TwoDLDA(BilinearEmbedding):
     left_components_, right_components_ : arrays of shape (rows, l1), (cols, l2)
         L and R, in each column the entry of largest absolute value positive.
     objective_history_ : array of shape ``(2 * n_iter_,)``
-        Trace ratio tr(L'S_b^R L) / tr(L'(S_w^R + rho I)L) after every half step for L, its counterpart after those for
-        R. **Not** monotone: a half step maximises another ratio, on its own side only.
+        Trace ratio tr(L'S_b^R L) / tr(L'(S_w^R + rho I)L) after every half step for L, and its counterpart after every
+        half step for R. **Not** monotone: a half step maximises another ratio, on its own side only.
     classes_ : array of shape (n_classes,)
     n_iter_, status_, embedding_, shape_, n_features_in_
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.

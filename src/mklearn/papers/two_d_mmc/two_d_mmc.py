@@ -33,7 +33,7 @@ class TwoDMMC(BilinearEmbedding):
 
         sum_k n_k (M_k - M)VV'(M_k - M)' - lambda sum_k sum_{X in k} (X - M_k)VV'(X - M_k)'
 
-    for U, and those for V, of the same problem with transposed images. lambda is fixed before the first step.
+    for U and, by the same problem with transposed images, for V. lambda is fixed before the first step.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class TwoDMMC(BilinearEmbedding):
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
     init : {"identity", "random"}
-        The initial V: (I, 0)' or random orthonormal columns. The paper takes "any".
+        The initial V: (I, 0)' or random orthonormal columns. The paper allows "any" start.
     max_iter : int
         Largest number of iterations; 20 in the paper.
     tol : float
