@@ -23,7 +23,7 @@ from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
 
 
 def import_method(spec: FitSpec) -> None:
-    """Import the modules that fits use, so that the time of no first fit includes the import."""
+    """Import the modules that fits use, so that the first fit of each training size is not timed with the imports."""
     used = [spec.method.implementation, "scipy.spatial.distance:cdist"]
     if next(iter(spec.method.inputs.values())).kind == "features":
         used.append("sklearn.pipeline:make_pipeline")

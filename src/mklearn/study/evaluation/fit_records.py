@@ -180,9 +180,7 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
         except MemoryError as reason:
             result = out_of_memory(reason)
         if isinstance(result, Exception):
-            result.__traceback__ = result.__cause__ = result.__context__ = (
-                None  # they would keep the split's arrays in memory
-            )
+            result.__traceback__ = result.__cause__ = result.__context__ = None  # they refer to the split's arrays
             logger.warning("%s: %s: %s", name, type(result).__name__, result)
     return result
 
@@ -194,7 +192,7 @@ def failure(reason: Exception) -> dict[str, str]:
 
 
 def _message(estimator: Any) -> str:
-    """Return the estimator's own message, or a note on beta-steps whose matrix has mixed signs."""
+    """Return the estimator's own message, or the number of beta-steps with mixed signs, which have no solution."""
     if getattr(estimator, "message_", ""):
         return str(estimator.message_)
     steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]

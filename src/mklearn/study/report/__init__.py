@@ -1,4 +1,4 @@
-"""The report of a study: one self-contained page, Markdown and CSV tables, and every figure as SVG and PNG."""
+"""Report of a study: one self-contained page, Markdown and CSV tables, and every figure as SVG and PNG."""
 
 from mklearn.extras import require as _require
 

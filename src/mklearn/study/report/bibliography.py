@@ -1,4 +1,4 @@
-"""The papers behind a study as BibTeX, from the references of methods, kernels and descriptors and of data sets."""
+"""BibTeX entries of the papers behind a study: references of its methods, kernels, descriptors and data sets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mklearn.study.report.tables import escape_latex
 from mklearn.study.specs.table_specs import ReportSpec
 
 _REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:, "(?P<title>[^"]+)")?')
-"""Authors, year and, in double quotes, title of ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
+"""Pattern for authors, year and quoted title in ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
 
 
 def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
-    """Return an entry for each paper that an entry of the study or a data set names; empty if none does.
+    """Return a BibTeX entry for each paper that the study or its data sets cite; empty if they cite none.
 
-    The papers are those of ``references.bib``; of one that it lacks, a comment has the reference.
+    Entries come from ``references.bib``. A paper that it lacks becomes a comment with the reference.
     """
     sources: dict[str, dict[str, None]] = {}
     for entry in (*study.methods, *study.kernels, *study.descriptors):
@@ -45,7 +45,7 @@ def known_papers() -> dict[str, str]:
 
 
 def reference_key(reference: str) -> str:
-    """Return the key of a reference's paper: first author and year and, of several papers, a word of the title."""
+    """Return the BibTeX key of a reference: first author and year, with the first word of the title if needed."""
     match = _REFERENCE.match(reference.strip())
     if match is None:
         return ""
@@ -56,5 +56,5 @@ def reference_key(reference: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return text on one line that TeX takes literally; BibTeX counts braces, also those with a backslash."""
+    """Return text on one line, escaped for TeX and without braces, which BibTeX counts even after a backslash."""
     return escape_latex(" ".join(re.sub(r"[{}\\]", "", text).split()))

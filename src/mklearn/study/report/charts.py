@@ -1,7 +1,7 @@
-"""Frame, encodings, data, names, colours and files, which all figures share.
+"""Shared parts of all figures: frame, encodings, data, names, colours and files.
 
-A figure is a Vega-Lite specification. Its fields have names of the figure's own (``s`` for the method, ``x``, ``y``
-...), so that names with dots, brackets or quotes are only ever values.
+A figure is a Vega-Lite specification. Its fields have short fixed names (``s`` for the method, ``x``, ``y`` ...), so
+that user-supplied names with dots, brackets or quotes occur only as values.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from mklearn.study.evaluation.metrics.metric import Metric
 
 Chart = dict[str, Any]
 VEGA_LITE = "6.4"
-"""Version of the grammar, in the page and in figure files."""
+"""Version of Vega-Lite in the page and for figure files."""
 FILE_WIDTH = 560
 SCALE = 2
 """Pixels of the PNG per pixel of the SVG."""
 MAX_COLOURS = 8
-"""Number of colours in the scheme, and of methods with solid lines; more classes or kernels take hues."""
+"""Number of colours in a scheme. Methods beyond it have dashed lines; more classes or kernels get generated hues."""
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONGEST = 120
-"""Characters of a name in a figure; tables have it whole."""
+"""Maximum number of characters of a name in a figure; tables have the full name."""
 _OF_EVERY_OBJECT = re.compile(
     "__.*__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf"
 )
-"""Names that each JavaScript object has: Vega finds them in its tables without having put them there."""
+"""Properties of every JavaScript object, which Vega would find in its lookup tables."""
 _TYPES = {"Q": "quantitative", "N": "nominal"}
 
 PAGE_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -45,7 +45,7 @@ FILE_FONT = "Arial, Helvetica, sans-serif"
 
 @dataclass(frozen=True)
 class Scheme:
-    """One colour scheme; ``colours`` are told apart by people with any common colour-vision deficiency."""
+    """A colour scheme; ``colours`` are distinguishable with any common colour-vision deficiency."""
 
     name: str
     ink: str
@@ -73,7 +73,7 @@ SCHEMES = (LIGHT, DARK)
 def chart(
     *layers: Chart, encoding: Chart, height: int, title: str, rows: Sequence[Chart] = (), subtitle: Any = ""
 ) -> Chart:
-    """Return a figure of layers over common rows and encodings, as wide as its place on the page."""
+    """Return a figure of layers that share rows and encodings, as wide as its container on the page."""
     return {
         "width": "container", "height": height, "title": {"text": title, "subtitle": subtitle},
         "data": {"values": rows}, "encoding": encoding, "layer": layers,
@@ -81,30 +81,30 @@ def chart(
 
 
 def field(shorthand: str, **options: Any) -> Chart:
-    """Encode a field, ``name:Q`` or ``name:N``."""
+    """Return the encoding of a field, ``name:Q`` (quantitative) or ``name:N`` (nominal)."""
     name, kind = shorthand.split(":")
     return {"field": name, "type": _TYPES[kind], "title": None} | options
 
 
 def tooltip(*fields: tuple[str, ...]) -> list[Chart]:
-    """Encode what the pointer shows: field and title of each line, and a number format."""
+    """Return the encoding of a tooltip; each line has a field, a title and optionally a number format."""
     return [
         field(shorthand, title=title, **({"format": form[0]} if form else {})) for shorthand, title, *form in fields
     ]
 
 
 def names(shorthand: str, order: Sequence[str]) -> Chart:
-    """Encode the names of the rows of a dot plot."""
+    """Return the encoding of the row names of a dot plot."""
     return field(shorthand, sort=list(order), axis={"grid": True, "gridOpacity": 0.5})
 
 
 def method_colour(labels: Sequence[str]) -> Chart:
-    """Encode the method as colour; ``labels`` are all of the study, the colours those of the scheme."""
+    """Return the encoding of the method as a colour of the scheme; ``labels`` are all methods of the study."""
     return field("s:N", scale={"domain": list(labels)}, legend=None)
 
 
 def method_lines(labels: Sequence[str], shown: Sequence[str]) -> Chart:
-    """Encode the method as colour and line pattern, with a legend whose entries highlight a method."""
+    """Return the encodings of the method as colour and line pattern, with a legend of the methods ``shown``."""
     legend = {"orient": "bottom", "symbolType": "stroke", "symbolSize": 400, "values": list(shown), "title": None}
     dashes = [list(DASHES[max(place - 1, 0) // MAX_COLOURS % len(DASHES)]) for place in range(len(labels))]
     dash = field("s:N", scale={"domain": list(labels), "range": dashes}, legend=legend)
@@ -112,11 +112,11 @@ def method_lines(labels: Sequence[str], shown: Sequence[str]) -> Chart:
 
 
 LEGEND_SELECTION: Chart = {"name": "focus", "select": {"type": "point", "fields": ["s"]}, "bind": "legend"}
-"""Parameter of one layer of a figure of lines: the methods that are chosen in its legend."""
+"""Vega-Lite parameter for one layer of a line chart: the methods selected in its legend."""
 
 
 def highlight(full: float = 1, faint: float = 0.1) -> Chart:
-    """Show methods that are chosen in the legend fully and others faintly."""
+    """Return an opacity that is ``full`` for methods selected in the legend and ``faint`` for the others."""
     return {"condition": {"param": "focus", "value": full}, "value": faint}
 
 
@@ -132,7 +132,7 @@ def vertical_rule(value: float) -> Chart:
 
 
 def rows_of(frame: pd.DataFrame, **fields: str) -> list[Chart]:
-    """Return rows as JSON values, the columns ``fields`` by their names in the figure; numbers have six digits."""
+    """Return rows as JSON values; ``fields`` maps names in the figure to columns. Numbers have six digits."""
     shown = pd.DataFrame({name: frame[column] for name, column in fields.items()})
     for name in shown.select_dtypes("float"):
         shown[name] = [float(f"{value:.6g}") for value in shown[name]]
@@ -140,17 +140,17 @@ def rows_of(frame: pd.DataFrame, **fields: str) -> list[Chart]:
 
 
 def in_percent(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Convert columns from fractions to percent."""
+    """Return the frame with some columns converted from fractions to percent."""
     return frame.assign(**{name: 100 * frame[name] for name in columns})
 
 
 def in_unit(metric: Metric, frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Convert columns to percent where the metric is shown in percent."""
+    """Return the frame with some columns converted to percent if the metric is shown in percent."""
     return in_percent(frame, *columns) if metric.in_percent else frame
 
 
 def printable(text: Any) -> Any:
-    """Return a name, or a specification with each of its texts, short and without what a renderer stumbles on."""
+    """Return a name, or a specification with all its texts, shortened and safe for every renderer."""
     if isinstance(text, dict):
         return {key: printable(value) for key, value in text.items()}
     if isinstance(text, list | tuple):
@@ -159,7 +159,7 @@ def printable(text: Any) -> Any:
         return text
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     shown = [c if c.isprintable() else " " if c.isspace() else f"<U+{ord(c):04X}>" for c in text]
-    text = "".join(shown).replace("\\", "∖")  # by a backslash, Vega's expressions make any other character
+    text = "".join(shown).replace("\\", "∖")  # backslashes are escapes in Vega's expressions
     return f"{text} " if _OF_EVERY_OBJECT.fullmatch(text) else text
 
 
@@ -167,9 +167,9 @@ def printable(text: Any) -> Any:
 
 
 def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[str, Any]:
-    """Return the Vega-Lite configuration of a scheme for a study of so many methods, of which the first is neutral.
+    """Return the Vega-Lite configuration of a scheme for ``n_methods`` methods; the first has the neutral colour.
 
-    A figure file needs a background, and fonts that every renderer has.
+    With ``file``, the configuration has a background, and fonts that every renderer has.
     """
     font = FILE_FONT if file else PAGE_FONT
     text = {
@@ -181,7 +181,7 @@ def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[s
     }  # fmt: skip
     legend = {
         "labelColor": scheme.ink, "titleFontSize": 11, "titleFontWeight": 600, "labelLimit": 320,
-        "symbolStrokeWidth": 2.5, "symbolLimit": 0, "rowPadding": 4,  # of symbols: no limit
+        "symbolStrokeWidth": 2.5, "symbolLimit": 0, "rowPadding": 4,  # symbolLimit 0: no limit
     }  # fmt: skip
     title = {
         "font": font, "color": scheme.ink, "fontSize": 13, "fontWeight": 600, "anchor": "start", "offset": 10,
@@ -191,7 +191,7 @@ def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[s
     return {
         "background": scheme.background if file else "transparent",
         "font": font,
-        # Names of methods are wider in the font of a machine without FILE_FONT: room for them on the left.
+        # Extra room on the left: method names may be wider on machines without FILE_FONT.
         "padding": {"left": 36, "top": 12, "right": 12, "bottom": 12} if file else 2,
         "view": {"stroke": None},
         "axis": text | axis,
@@ -208,7 +208,7 @@ def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[s
 
 
 def hues(number: int) -> list[str]:
-    """Return hues of middle lightness for many classes; consecutive ones differ by 0.38 of a turn."""
+    """Return ``number`` colours of medium lightness; consecutive hues differ by the golden angle (0.38 of a turn)."""
     turns = (place * 0.381966 % 1.0 for place in range(number))
     parts = (colorsys.hls_to_rgb(turn, 0.55, 0.62) for turn in turns)
     return ["#" + "".join(f"{round(255 * part):02x}" for part in rgb) for rgb in parts]
@@ -224,7 +224,7 @@ def vega_script() -> str:
 
 
 def write_figure(stem: Path, figure: Chart, title: str, config: Chart) -> list[Path]:
-    """Write a figure as SVG and PNG with a title of its own; return the two files, named by ``stem`` and a suffix."""
+    """Write a figure with its title as SVG and PNG files; return their paths, ``stem`` plus suffix."""
     if figure.get("width") == "container":
         figure = figure | {"width": FILE_WIDTH, "title": figure["title"] | {"text": title}}
     svg = vl_convert.vegalite_to_svg(figure, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])

@@ -1,4 +1,4 @@
-"""Pairs of methods in the settings of a study, and two studies, or two runs of one, side by side: `mklearn compare`."""
+"""Comparison of pairs of methods within a study, and of two studies or runs side by side (`mklearn compare`)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from mklearn.study.specs.table_specs import Comparison
 
 SETTING = ["dataset", "protocol", "train_size"]
 LEVEL = 1e-9
-"""Differences up to this, as a fraction, are none."""
+"""Largest difference, as a fraction, that counts as a tie."""
 FEWEST_SETS = 6
-"""Data sets that a signed-rank test takes: of fewer its p-value can't be below 5 %."""
+"""Minimum number of data sets for a signed-rank test; with fewer its p-value can't be below 5 %."""
 PAIRED = ["difference", "difference_low", "difference_high", "p_value", "disagreement"]
 SEPARATOR = "\n"
-"""Between protocol and method, in a setting of its own for each method; no id has it."""
+"""Separator of protocol and method in the name of a setting per method; it occurs in no id."""
 
 
 # --- pairs of methods
@@ -38,7 +38,7 @@ SEPARATOR = "\n"
 def pair_tables(
     comparisons: Sequence[Comparison], results: Results, scores: pd.DataFrame, predictions: Predictions | None
 ) -> list[Table]:
-    """Tabulate the comparisons of a study; none of which no pair has values."""
+    """Return a table for each comparison of a study; comparisons without any value are left out."""
     frames = (
         (comparison, pair_differences(comparison, scores, predictions, results.neighbour, results.score.kind))
         for comparison in comparisons
@@ -52,9 +52,9 @@ def pair_differences(
 ) -> pd.DataFrame:  # fmt: skip
     """Compute the differences of the pairs of a comparison, by the metric ``score``.
 
-    ``neighbour`` is the rule of embeddings; empty: the first of the pair's second method. There is a row for each pair,
-    by its position ``pair``, and setting in which both methods have a value by inner cross-validation: ``mean`` and
-    ``other_mean``, and the difference with interval and p-value.
+    ``neighbour`` is the rule of embeddings; "" is the first rule of the second method. The result has a row for each
+    pair (its position is in the column ``pair``) and each setting in which both methods have a value by inner
+    cross-validation. Columns are ``mean`` and ``other_mean``, and the difference with interval and p-value.
     """
     parts = []
     for position, (method, other) in enumerate(comparison.pairs):
@@ -64,7 +64,7 @@ def pair_differences(
         rows = headline_rows(summarise(own, predictions, reference=other, neighbour=neighbour), score, neighbour, other)
         others = rows.loc[rows["method"].eq(other), [*SETTING, "mean"]].rename(columns={"mean": "other_mean"})
         paired = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", SETTING)
-        if (ranked := comparison.protocols) is not None:  # the first protocol that both have
+        if (ranked := comparison.protocols) is not None:  # take the first protocol that both methods have
             families = [protocol_family(row["protocol"], row["train_size"]) for row in plain_records(paired)]
             order = pd.Series([ranked.index(name) if name in ranked else np.nan for name in families], paired.index)
             paired = paired[order.notna() & order.eq(order.groupby(paired["dataset"]).transform("min"))]
@@ -75,12 +75,12 @@ def pair_differences(
 
 
 def _row_keys(comparison: Comparison) -> list[str]:
-    """Return the columns that name a row of the table: where protocols are ranked, a pair has any of them."""
+    """Return the columns that identify a row of the table; ranked protocols share a row."""
     return SETTING if comparison.protocols is None else ["dataset", "train_size"]
 
 
 def differences_table(comparison: Comparison, table: pd.DataFrame, results: Results) -> Table:
-    """Tabulate the differences of :func:`pair_differences`, a row for each setting, and how many are above 0."""
+    """Return a table of the :func:`pair_differences` with a row for each setting, and summary rows with the counts."""
     names = [[results.label_of.get(method, method) for method in pair] for pair in comparison.pairs]
     columns = [words("Setting"), *(Column(f"{first} − {second}") for first, second in names)]
     keys = _row_keys(comparison)
@@ -110,7 +110,7 @@ def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
 
 
 def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list[list[Cell]]:
-    """Count the rows of each pair, and test several data sets by Wilcoxon's signed ranks."""
+    """Return summary rows: counts and means of the differences of each pair, and Wilcoxon's signed-rank test."""
     gained = [rows["difference"].to_numpy(dtype=np.float64) for rows in pairs]
     counts = [[int(which.sum()) for which in (g > LEVEL, abs(g) <= LEVEL, g < -LEVEL)] for g in gained]
     texts = {"Above, level, below": [", ".join(map(str, numbers)) for numbers in counts]}
@@ -128,10 +128,10 @@ def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list
 
 
 def _signed_rank_p(rows: pd.DataFrame) -> float:
-    """Return the p-value over data sets; NaN where there are few, or several rows of one."""
+    """Return the signed-rank p-value over data sets; NaN for too few data sets, or for several rows of one."""
     from scipy.stats import wilcoxon
 
-    gained = rows["difference"].to_numpy(dtype=np.float64).round(9)  # else what is level has a rank
+    gained = rows["difference"].to_numpy(dtype=np.float64).round(9)  # rounded, so that ties have no rank
     if len(gained) < FEWEST_SETS or rows["dataset"].duplicated().any() or not np.any(gained):
         return float("nan")
     return float(wilcoxon(gained).pvalue)
@@ -142,9 +142,9 @@ def _signed_rank_p(rows: pd.DataFrame) -> float:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """The tables of a study that lie at ``name``, the specification of its summary, and its ``config``.
+    """The tables of a study in the folder ``name``, the specification of its summary, and its ``config``.
 
-    ``predictions`` is the table that :class:`mklearn.study.evaluation.predictions.Predictions` takes.
+    ``predictions`` is a table for :class:`mklearn.study.evaluation.predictions.Predictions`.
     """
 
     name: str
@@ -156,13 +156,13 @@ class StudyTables:
 
     @property
     def score(self) -> str:
-        """The metric of tables and figures: the accuracy, and of numbers the one that chose."""
+        """Metric of tables and figures: the accuracy if present, else the metric that chose the parameters."""
         metrics = [*dict.fromkeys(metric for metric in self.summary["metric"] if metric)] or ["accuracy"]
         choosing = (self.config.get("evaluation") or {}).get("choose_by")
         return next((str(name) for name in ("accuracy", choosing) if name in metrics), metrics[0])
 
     def results(self) -> Results:
-        """Return the results by setting; the metric of the headline is the final model's, else the score."""
+        """Return the results by setting; the headline uses the final model's metric, or the score by default."""
         metric = (self.config.get("final") or {}).get("metric") or self.score
         reference, neighbour = self.compared.get("reference", ""), self.compared.get("neighbour", "")
         return results_of(
@@ -171,10 +171,10 @@ class StudyTables:
 
 
 def compare(first: StudyTables, second: StudyTables) -> Table:
-    """Tabulate each method of the settings that both studies have: its score in A and in B, and B − A.
+    """Return a table with the scores of each method in studies A and B, and B − A, for the settings of both.
 
-    Differences are paired, with intervals, where both studies tested the same samples in the same splits. ConfigError
-    is raised where the studies have no data set, protocol and training size in common.
+    Differences are paired and have intervals if both studies tested the same samples in the same splits. ConfigError is
+    raised if the studies have no data set, protocol and training size in common.
     """
     ours, theirs = _tested(first), _tested(second)
     both = {setting: ours[setting].keys() & theirs[setting].keys() for setting in ours if setting in theirs}
@@ -216,7 +216,7 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
 
 
 def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...], bool]) -> pd.DataFrame:
-    """Summarise each method (``entry``) in a setting of its own, in which the studies, A and B, are the methods."""
+    """Summarise with one setting per method (``entry``), in which the studies A and B take the place of methods."""
     scores: list[pd.DataFrame] = []
     predictions: list[pd.DataFrame] = []
     for study, mark in zip(both, "AB", strict=True):

@@ -1,4 +1,4 @@
-"""Figures of scores: differences, and accuracies by training size and dimension, with their sections."""
+"""Figures of scores and their sections: differences, and scores by training size and by dimension."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from mklearn.study.report.results import Results, Setting, thinned, usable
 from mklearn.study.report.wording import change, enumeration, plural
 
 REACH = 3
-"""Largest distance behind the reference that is drawn, in gains that matter."""
+"""Largest distance behind the reference that is drawn, in units of the gain that matters."""
 MOST_CONTENDERS = 10
-"""Up to this many methods are drawn with their difference to the reference."""
+"""Maximum number of methods in a figure of differences."""
 MAX_CURVE_POINTS = 120
 
 
 def difference_figures(results: Results, setting: Setting) -> list[PartFigure]:
-    """Return the figure of the differences in a setting; none without any."""
+    """Return the figure of the differences in a setting; an empty list if there are none."""
     rows = setting.of(results.by_one_rule)
     others = rows[rows["method"].ne(results.reference)]
     if others["difference"].isna().all():
@@ -43,8 +43,8 @@ def differences(
 ) -> Chart:
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
-    ``summary`` has the inner-CV rows of one setting without the reference. Methods that lie more than
-    ``REACH`` gains that matter behind the reference are counted below the title, so that the others can be told apart.
+    ``summary`` has the inner-CV rows of one setting without the reference. Methods more than ``REACH`` gains that
+    matter behind the reference are not drawn but counted below the title, so that the others remain distinguishable.
     """
     known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
     near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
@@ -81,9 +81,9 @@ def differences(
 
 
 def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.Series:
-    """Tell whether the interval of a row comes within ``reach`` of the reference; all do where none does.
+    """Mark the rows whose interval comes within ``reach`` of the reference, or all rows if none does.
 
-    Of sorted rows; of many, the first ``MOST_CONTENDERS``.
+    At most the first ``MOST_CONTENDERS`` of the sorted rows are marked.
     """
     end, sign = ("difference_high", 1) if larger_is_better else ("difference_low", -1)
     near = (sign * rows[end].fillna(rows["difference"])).ge(-reach)
@@ -92,7 +92,7 @@ def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.
 
 
 def training_size_section(results: Results) -> Section:
-    """Draw the score by inner cross-validation against the training size, a figure for each family of settings."""
+    """Return the section with inner-CV scores by training size, with a figure for each family of settings."""
     alt, drawn = f"Lines: {results.score.name} of each method at each training size.", []
     for title, settings in results.families():
         rows = pd.concat([setting.of(results.by_one_rule) for setting in settings])
@@ -109,12 +109,12 @@ def training_size_section(results: Results) -> Section:
 
 
 def dimension_section(results: Results) -> Section:
-    """Draw the mean test score at each dimension, a figure for each setting with several dimensions."""
+    """Return the section with mean test scores by dimension, with a figure for each setting with several dimensions."""
     alt, drawn = f"Lines: mean {results.score.name} of each method at each dimension.", []
     for setting in results.settings:
         scores = setting.of(results.scores)
         means = curves(scores[scores["neighbour"].isin(results.one_rule)])
-        if means["dimension"].nunique() > 1:  # else one dot, as of two classes
+        if means["dimension"].nunique() > 1:  # otherwise a single dot, as with two classes
             level = results.level_with_majority([setting])
             draw = partial(
                 by_dimension, means, results.labels, title=setting.title, metric=results.score, level=level
@@ -135,10 +135,10 @@ def _capital(text: str) -> str:
 
 
 def curves(scores: pd.DataFrame) -> pd.DataFrame:
-    """Compute mean and spread over repeats at each dimension.
+    """Compute the mean and standard deviation over repeats at each dimension.
 
-    Returns ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are thinned
-    evenly; the best dimension of the mean curve is kept and marked.
+    The columns are ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are
+    thinned evenly; the best dimension of the mean curve is kept and marked.
     """
     rows = usable(scores)
     rows = rows[rows["selection"].eq("dimension")].astype({"value": float})
@@ -159,8 +159,8 @@ def by_dimension(
 ) -> Chart:
     """Draw the mean score at each dimension; a ring marks the best dimension of each curve.
 
-    ``curves`` are those of :func:`curves`. Methods without a dimension are dotted lines. Methods that are ``level``
-    with the majority class are named below the title.
+    ``curves`` is the result of :func:`curves`. Methods without a dimension are dotted lines. Methods in ``level``, not
+    above the majority class, are not drawn but named below the title.
     """
     drawn, note = _without(curves, level)
     sweep, flat = drawn[drawn["dimension"].notna()], drawn[drawn["dimension"].isna()]
@@ -185,7 +185,7 @@ def by_dimension(
 def by_training_size(
     summary: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric, level: Sequence[str] = ()
 ) -> Chart:
-    """Draw the score by inner cross-validation against the training size, for the inner-CV rows of one data set."""
+    """Draw the score against the training size, from the inner-CV rows of one data set."""
     rows, note = _without(summary, level)
     values = sorted({int(size) for size in rows["train_size"]})
     scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": values}
@@ -194,7 +194,7 @@ def by_training_size(
 
 
 def _without(rows: pd.DataFrame, level: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Leave out methods that would stretch the axis, and name them; none if no other is left."""
+    """Drop the methods ``level``, which would stretch the axis, and return a note on them; keep all if none is left."""
     left_out = rows["label"].isin(level)
     if left_out.all() or not left_out.any():
         return rows, ""
@@ -203,7 +203,7 @@ def _without(rows: pd.DataFrame, level: Sequence[str]) -> tuple[pd.DataFrame, st
 
 
 def _height(name: str = "y") -> Chart:
-    """Encode a score as height; the figure's subtitle is the title of the axis."""
+    """Return the encoding of a score on the y axis; the figure's subtitle takes the place of the axis title."""
     return field(f"{name}:Q", scale={"zero": False}, axis={"tickCount": 6})
 
 
@@ -211,9 +211,9 @@ def lines(
     frame: pd.DataFrame, labels: Sequence[str], column: str, x: Chart, *layers: Chart, title: str, metric: Metric,
     note: str = "", shown: Sequence[str] | None = None,
 ) -> Chart:  # fmt: skip
-    """Draw a score against a column, a line for each method, with a band of one standard deviation.
+    """Draw a score against a column, with a line for each method and a band of one standard deviation.
 
-    The band is fainter the more there are. The legend has the methods ``shown``, by default those of the frame.
+    Bands are fainter the more methods there are. The legend has the methods ``shown``, by default all in the frame.
     """
     spread = frame["std"].fillna(0.0)
     high = (frame["mean"] + spread).clip(upper=metric.bounds[1])
@@ -237,7 +237,7 @@ def lines(
     }
     unit = f"{metric.name}, %" if metric.in_percent else metric.name
     tips = tooltip(("s:N", "method"), ("x:Q", x["title"]), ("y:Q", f"mean {unit}", ".2f"), ("std:Q", "std", ".2f"))
-    touch = {  # invisible marks, which only the pointer finds
+    touch = {  # invisible marks that widen the pointer target
         "mark": {"type": "point", "size": 120, "filled": True, "opacity": 0},
         "encoding": {"y": _height(), "tooltip": tips},
     }

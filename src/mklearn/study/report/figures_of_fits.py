@@ -1,4 +1,4 @@
-"""Figures of fitted methods with their sections: objective, embedding, predicted numbers, confused classes."""
+"""Figures of fitted methods and their sections: objective, embedding, predicted numbers, confused classes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from mklearn.study.report.wording import percent
 
 MAX_NAMED_CLASSES = 12
 FEW_CLASSES = 25
-"""Up to this many classes have a map of confusions; more have a table of the most confused pairs."""
+"""Maximum number of classes for a confusion map; more have a table of the most confused pairs."""
 MOST_PAIRS = 20
 LEAST_DISTANCE = 1e-9
-"""Relative distances from the optimum below this are rounding."""
+"""Smallest relative distance from the optimum that is drawn; smaller ones are rounding errors."""
 FRAMED = {"view": {"stroke": "#88888866"}}
 
 
 def _section(
     results: Results, settings: Iterable[Setting], attribute: str, draw: Callable[..., Chart], alt: str
 ) -> list[ReportPart]:  # fmt: skip
-    """Return a part for each setting, with the figures of the best method and the reference that have an attribute."""
+    """Return a part for each setting, with figures of an attribute of the best method's and the reference's fits."""
     parts = []
     for setting in settings:
         shown = {
@@ -46,7 +46,7 @@ def _section(
 
 
 def objective_section(results: Results) -> Section:
-    """Draw the objectives of alternations; those of methods whose optimum is known in one figure."""
+    """Return the section with objectives of alternating methods; methods with a known optimum share a figure."""
     alt = "Lines: objective after each step of an alternation, one for each split."
     parts = []
     for setting in results.settings:
@@ -68,10 +68,10 @@ def objective_section(results: Results) -> Section:
 
 
 def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Chart:
-    """Draw the objective after each step of an alternating method, a line per split.
+    """Draw the objective after each step of an alternating method, with a line per split.
 
-    Where the optimum is known, the distance from it is drawn instead. ``history`` is as in
-    `mklearn.study.report.records.FitRecord`, with the ``label`` of the method; with the optimum, of several methods.
+    If the optimum is known, the relative distance from it is drawn instead. ``history`` has the columns of
+    `mklearn.study.report.records.FitRecord` and the method's ``label``. With known optima it may have several methods.
     """
     frame = history.assign(split=[f"{row.repeat}, fold {row.fold}" for row in history.itertuples()])
     known = bool(frame["optimum"].notna().all())
@@ -105,7 +105,7 @@ def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Ch
 
 
 def embedding_section(results: Results) -> Section:
-    """Draw the embeddings of the best method and the reference, at the largest training size."""
+    """Return the section with embeddings by the best method and the reference, at the largest training size."""
     alt = "Points: first two dimensions of the embedding, by class."
     note = (
         "The best method and the reference, at the largest training size: the first two dimensions in one split, or "
@@ -117,10 +117,10 @@ def embedding_section(results: Results) -> Section:
 
 
 def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
-    """Draw the first two dimensions of one repeat by class; up to twelve classes are named at their median.
+    """Draw the first two dimensions in one split by class; up to twelve classes are named at their median.
 
-    Rings are training samples, dots test samples. A class is highlighted under the pointer. For an embedding in one
-    dimension, whose second one is 0, each class has a row, with training samples above test samples.
+    Rings are training samples, dots are test samples. The class under the pointer is highlighted. In a one-dimensional
+    embedding (second dimension 0), each class has its own row, with training samples above test samples.
     """
     points = thinned(points).astype({"label": str, "role": str})
     classes = in_natural_order(points["label"])
@@ -162,7 +162,7 @@ def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Cha
 
 
 def predictions_section(results: Results) -> Section:
-    """Draw predicted against true numbers of the best method and the reference."""
+    """Return the section with predicted against true numbers, for the best method and the reference."""
     alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
     note = (
         "Of the best method and the reference: each test sample of the first repeat, by the parameters that inner "
@@ -202,7 +202,7 @@ def predicted_against_true(predicted: pd.DataFrame, labels: Sequence[str], *, la
 
 
 def confusion_section(results: Results) -> Section:
-    """Show what the best method and the reference confuse: maps of few classes, a table of pairs of many."""
+    """Return the section with confused classes: confusion maps for few classes, tables of pairs for many."""
     alt = "Squares in a grid: share of the test samples of each true class by predicted class."
     parts = []
     for setting in results.largest_settings():
@@ -223,8 +223,8 @@ def confusion_section(results: Results) -> Section:
 def confused(results: Results, setting: Setting) -> dict[str, pd.DataFrame]:
     """Count test samples over all repeats by true class (row) and predicted class (column), by method.
 
-    The best method comes first, then the one to compare it with. Classes that are neither tested nor predicted are left
-    out.
+    The best method comes first, then the method to compare it with. Classes that are neither tested nor predicted are
+    left out.
     """
     counts = {}
     for record in results.shown_fits(setting, "confusion"):
@@ -235,7 +235,7 @@ def confused(results: Results, setting: Setting) -> dict[str, pd.DataFrame]:
 
 
 def confusion_map(counts: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
-    """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any."""
+    """Draw the confusion matrix: percentage of each true class (row) by predicted class (column), without zeros."""
     classes = list(counts.index)
     stacked: Any = counts.rename_axis(index="row", columns="column").stack()
     cells = stacked[stacked > 0].rename("n").reset_index()
@@ -243,7 +243,7 @@ def confusion_map(counts: pd.DataFrame, labels: Sequence[str], *, label: str) ->
     cells["share"] = cells["n"] / cells["of"]
     cells["text"] = [percent(share, 0) if share >= 0.005 else "<1" for share in cells["share"]]
     columns = {name: name for name in ("s", "row", "column", "n", "of", "share", "text")}
-    # shades go with the square root of the share, so that small ones can be seen
+    # square-root scale, so that small percentages are visible
     shade = {"type": "sqrt", "domain": [0, 1], "range": [0.04, 0.6]}
     box = {
         "mark": {"type": "rect", "stroke": "#88888833"},
@@ -269,9 +269,9 @@ def confusion_map(counts: pd.DataFrame, labels: Sequence[str], *, label: str) ->
 
 
 def pairs_table(caption: str, counts: dict[str, pd.DataFrame]) -> Table:
-    """Tabulate the most confused pairs of classes of the best method, and how often the other confuses them.
+    """Return a table of the class pairs that the best method confuses most, with the rates of both methods.
 
-    Pairs are ordered by the share of the true class's test samples; equal ones in the order of the classes.
+    Pairs are sorted by the confused proportion of the true class's test samples; ties keep the order of the classes.
     """
     rates = [table.div(table.sum(axis=1), axis=0) for table in counts.values()]
     best, (label, *others) = next(iter(counts.values())), counts

@@ -1,9 +1,8 @@
-"""Findings of a study: sentences made from its numbers, worded no stronger than its paired intervals allow.
+"""Findings of a study: sentences generated from its results, no stronger than the paired intervals allow.
 
 Methods are compared with the reference by one metric and one nearest-neighbour rule; classifiers, which have no rule,
-stand beside embeddings (:mod:`mklearn.study.evaluation.headline`). What an interval shows is said by
-:mod:`mklearn.study.evaluation.headline`. A method below the majority class is no reference: the methods are then
-compared with that class.
+are included. :mod:`mklearn.study.evaluation.headline` selects the rows and defines the verdicts. If the reference is
+below the majority class, the methods are compared with that class instead.
 """
 
 from __future__ import annotations
@@ -23,32 +22,32 @@ from mklearn.study.report.wording import change, change_and_interval, enumeratio
 from mklearn.study.specs.table_specs import ReportFinal
 
 WITH_INTERVAL = 3
-"""Methods that the headline names with their interval; the others by name alone."""
+"""Number of methods that the headline names with their interval; further ones are named only."""
 WIDTH = 100
-"""Characters of a line in the terminal."""
+"""Line width in the terminal, in characters."""
 BEST = 5
-"""Methods in the answer."""
+"""Number of methods in the answer."""
 
 
 class Findings(NamedTuple):
-    """The headline, and which method the final model is of, if there is one."""
+    """The headline, and a sentence on the method of the final model, empty without one."""
 
     headline: str
     model: str = ""
 
 
 class _Judged(NamedTuple):
-    """A method over the settings: its comparisons with the reference, and the verdict in each."""
+    """A method in all settings: its comparisons with the reference, and the verdict in each setting."""
 
     label: str
     rows: list[dict[str, Any]]
     verdicts: list[str]
     several: bool
-    """Whether methods are judged in several settings, this one perhaps in one of them."""
+    """True if the study judges methods in several settings, even if this method is in one only."""
 
     @property
     def mean(self) -> float:
-        """The mean difference; of errors in units of their own it has none."""
+        """Mean difference over the settings; only meaningful for metrics in percent."""
         return float(sum(row["difference"] for row in self.rows) / len(self.rows))
 
     @property
@@ -61,18 +60,18 @@ class _Judged(NamedTuple):
 
     @property
     def beats(self) -> bool:
-        """Whether the method is better in more than half of the settings, and worse in none."""
+        """True if the method is better in more than half of the settings, and worse in none."""
         return not self.worse and 2 * self.better > len(self.rows)
 
 
 def findings(results: Results, final: ReportFinal | None = None) -> Findings:
-    """Word the findings of a study by the rows of its headline."""
+    """Return the findings of a study from the rows of its headline."""
     rows = results.headline_rows
     return Findings(_headline(rows, results), "" if final is None else _model(rows, results, final))
 
 
 def gain_title(results: Results) -> str:
-    """Name the smallest gain that matters: ``1 point``."""
+    """Return the smallest gain that matters as text: ``1 point``."""
     size = 100 * results.matters
     return f"{size:g} point{'' if size == 1 else 's'}"
 
@@ -126,7 +125,7 @@ def _not_judged(settings: Iterable[Setting], results: Results) -> str:
 
 
 def _best(methods: Sequence[_Judged], results: Results) -> str:
-    """Name every method that is better, or, if none is, every method whose interval contains a gain that matters."""
+    """Return a sentence on the better methods or, if there are none, on methods that may have a gain that matters."""
     title, share = results.reference_title, results.metric.in_percent
     if better := [one for one in methods if one.beats]:
         return f"Better than {title}: {_named(better, results, WITH_INTERVAL)}."
@@ -145,7 +144,7 @@ def _best(methods: Sequence[_Judged], results: Results) -> str:
 
 
 def _weights(learning: Sequence[_Judged], results: Results) -> str:
-    """Say whether learned kernel weights paid."""
+    """Return a sentence on the benefit of learned kernel weights."""
     best = max(learning, key=lambda one: (one.beats, one.better - one.worse))
     if best.beats:
         verdict = "paid:"
@@ -160,7 +159,7 @@ def _weights(learning: Sequence[_Judged], results: Results) -> str:
 
 
 def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
-    """Name the methods that are above the majority class in every setting, as the reference is below it."""
+    """Return the headline for a reference below the majority class: the methods above that class in every setting."""
     end, sign = ("ci_low", 1) if results.metric.larger_is_better else ("ci_high", -1)
     known = rows.dropna(subset=["mean", "majority"])
     is_above = (sign * (known[end] - known["majority"]) > 0).groupby(known["label"], sort=False).all()
@@ -187,7 +186,7 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
 
 
 def _named(methods: Sequence[_Judged], results: Results, most: int | None = None) -> str:
-    """Name methods, the first ``most`` with difference and interval or, over settings, the number of those decided."""
+    """Return the names of methods, the first ``most`` with their differences or, for several settings, their counts."""
     names = [_name_of(one, results) if most is None or k < most else one.label for k, one in enumerate(methods)]
     return enumeration(names, limit=None)
 
@@ -205,9 +204,9 @@ def _name_of(one: _Judged, results: Results) -> str:
 
 
 def splits_of(setting: Setting, results: Results) -> str:
-    """Say over which splits a setting's means are: ``over 10 random splits``, ``by 5-fold cross-validation``.
+    """Describe the splits of a setting: ``over 10 random splits``, ``by 5-fold cross-validation``.
 
-    Models of one repeat with the same test part: ``over 10 random splits with 8 models each``.
+    If the models of a repeat share a test part, the text is ``over 10 random splits with 8 models each``.
     """
     rows = setting.of(results.scores)
     units = rows[["repeat", "fold"]].drop_duplicates()
@@ -220,7 +219,7 @@ def splits_of(setting: Setting, results: Results) -> str:
 
 
 def answer(results: Results, found: Findings) -> str:
-    """Return the headline, the best methods of the first setting by the headline's rows, and what the model is of."""
+    """Return the text for the terminal: the headline, the best methods of the first setting, and the final model."""
     metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
     parts = [textwrap.fill(found.headline, WIDTH)]
     setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
@@ -243,7 +242,7 @@ def answer(results: Results, found: Findings) -> str:
 
 
 def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
-    """Return the difference to the reference, if there is one; beside one that is none, what the majority class has."""
+    """Return the difference to the reference as text, or the majority class's value if the reference is below it."""
     failed = int(row.get("n_failed", 0))
     lost = f" ({failed:,} of {plural(failed + int(row['n_repeats']), 'split')} failed)" if failed else ""
     if setting in results.below_majority:

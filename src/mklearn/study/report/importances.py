@@ -1,4 +1,4 @@
-"""The views and features that predictions of the final model's method rest on, as tables and figures of the page."""
+"""Permutation importances of the final model's method, as a table and figures of the report."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from mklearn.study.report.tables import Column, Table, number, words
 from mklearn.study.report.wording import plural, value
 
 DRAWN = 20
-"""Maximum number of features of a view in its figure."""
+"""Maximum number of features in the figure of a view."""
 TEXTS, NUMBERS = ("view", "feature", "measure", "message"), ("loss", "low", "high", "splits", "permutations")
 
 
 def read_importances(path: Path) -> pd.DataFrame:
-    """Read the table of the rule ``model``; a row without a feature is of a whole view."""
+    """Read the table that the rule ``model`` writes; a row without a feature belongs to a whole view."""
     try:
         frame = pd.read_csv(
             path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={n: [""] for n in NUMBERS}
@@ -33,7 +33,7 @@ def read_importances(path: Path) -> pd.DataFrame:
 
 
 def importances_part(frame: pd.DataFrame) -> ReportPart:
-    """Return a table of the views, and a figure of the most important features of each."""
+    """Return a part with a table of the views, and a figure of the most important features of each view."""
     whole = frame["feature"].eq("")
     if not len(frame) or frame["view"].eq("").all():
         note = "; ".join(frame["message"]) or "The final model's method takes whole images: it has no views to shuffle."
@@ -54,7 +54,7 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
-    """Draw what predictions lose where a feature is shuffled, with 95 % intervals where there are any."""
+    """Draw the loss when each feature is shuffled, with 95 % intervals if they are known."""
     in_points, rows = frame["measure"].iloc[0] == "accuracy", frame.head(DRAWN)
     shown = charts.in_percent(rows, "loss", "low", "high") if in_points else rows
     x = field("x:Q", title="points lost" if in_points else "R² lost", axis={"tickCount": 6})

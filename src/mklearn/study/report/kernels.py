@@ -1,4 +1,4 @@
-"""Sections about kernels: the weights that methods learn, over splits, and diagnostics."""
+"""Sections about kernels: learned weights over splits, and diagnostics."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from mklearn.study.report.tables import Cell, Column, Table, number, words
 from mklearn.study.report.wording import DASH, count, enumeration, percent, scientific
 
 SHOWN = 5
-"""Number of the largest weights in the table."""
+"""Number of largest weights that the table lists for each method."""
 WORST = {
     "min_eigenvalue": "min", "off_diagonal_mass": "min", "bandwidth": "median", "identity_like": "max", "shift": "max",
     "constant": "max",
 }  # fmt: skip
-"""Functions that summarise diagnostics of a kernel over methods."""
+"""Aggregation of each diagnostic of a kernel over methods."""
 
 
 # --- weights
 
 
 def weights_section(results: Results) -> Section:
-    """Show learned weights: a figure of each method, and a table of how much they differ between splits."""
+    """Return the section with learned weights: a figure per method, and a table of their stability over splits."""
     alt = "Ticks: weight of each kernel in each split, and their mean."
     columns = [
         words("Method"),
@@ -75,7 +75,7 @@ def weights_section(results: Results) -> Section:
 
 
 def _learned_weights(results: Results, setting: Setting) -> list[tuple[FitRecord, str, pd.DataFrame]]:
-    """Return the fits of a setting whose weights are not the same for every kernel, and the weights by repeat."""
+    """Return fit, method label and weights by repeat for each fit of a setting with unequal kernel weights."""
     learned = []
     for record in setting.fits(results.fits):
         if record.weights is not None:
@@ -104,9 +104,9 @@ def _largest(row: dict[str, Any]) -> Cell:
 def kernel_weights(
     weights: pd.DataFrame, labels: Sequence[str], *, label: str, domain: tuple[float, float]
 ) -> Chart:  # fmt: skip
-    """Draw the weight of each kernel (column) in each repeat (row), and their mean; ``domain`` is the axis's.
+    """Draw the weight of each kernel (column) in each repeat (row), and the means; ``domain`` is the axis range.
 
-    The dashed line is the uniform weight, where the weights are non-negative and sum to one.
+    A dashed line marks the uniform weight if the weights are non-negative and sum to one.
     """
     order = [str(kernel) for kernel in weights]
     each = weights.melt(ignore_index=False, var_name="kernel", value_name="weight").rename_axis("repeat")
@@ -138,7 +138,7 @@ def kernel_weights(
 
 
 def kernels_section(results: Results) -> Section:
-    """Tabulate diagnostics of the kernels of each setting: the worst over methods, on the first split."""
+    """Return the section with kernel diagnostics on the first split of each setting, the worst over methods."""
     tables = []
     for setting in results.settings:
         known = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
@@ -155,7 +155,7 @@ def kernels_section(results: Results) -> Section:
 
 
 def kernel_table(info: pd.DataFrame, caption: str) -> Table:
-    """Tabulate diagnostics of kernels, one in each row of ``info``."""
+    """Return a table of kernel diagnostics; ``info`` has one row per kernel."""
     columns = [
         words("Kernel", "kernel"),
         number("Bandwidth", "bandwidth", scientific,
@@ -170,7 +170,7 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
 
 
 def _remarks(row: dict[str, Any]) -> Cell:
-    """Name what to watch out for in a kernel: identity-like, not positive semidefinite, shifted, constant."""
+    """Return warnings about a kernel: identity-like, not positive semidefinite, shifted or constant."""
     remarks = []
     known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
     if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:

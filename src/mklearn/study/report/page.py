@@ -1,8 +1,8 @@
-"""The report of a study: one HTML page, the same as Markdown, tables as CSV and LaTeX, and figures.
+"""Report of a study: one HTML page, the same content as Markdown, tables as CSV and LaTeX, and figure files.
 
-The page contains style, scripts, chart specifications and images, and makes no request: the Vega libraries are inlined
-from the installed ``vl-convert``, and a content security policy forbids the browser to fetch anything. Every name from
-data or configuration passes through Jinja's escaping, or through :func:`script_json` where it is in a script element.
+The page is self-contained: style, scripts, chart specifications and images are inlined, with the Vega libraries from
+the installed ``vl-convert``, and a content security policy forbids the browser to fetch anything. Every name from data
+or configuration is escaped by Jinja, or by :func:`script_json` within a script element.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
 class Drawn(NamedTuple):
-    """A figure that is drawn: its slug (id on the page and name of its files), title, and specification.
+    """A drawn figure: its slug (id on the page and name of its files), title and Vega-Lite specification.
 
-    The specification is None if it can't be drawn; then the problem says why.
+    If the figure can't be drawn, ``chart`` is None and ``problem`` has the reason.
     """
 
     slug: str
@@ -72,13 +72,14 @@ def build_report(
     fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame, predictions: Predictions | None = None,
     parts: Sequence[ReportPart] = (), provenance: Mapping[str, Any] | None = None, figure_files: bool = True,
 ) -> list[Path]:  # fmt: skip
-    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt`` and, if asked, ``figures/``; return the paths.
+    """Write the files of a report to ``out_dir``, and return their paths.
 
-    And the CSV files of sections. Each file is replaced as a whole; figures of an earlier report that this one does not
-    write are deleted. The same arguments give the same bytes: nothing depends on when or where it is written.
+    The files are the page, ``summary.md``, ``summary.csv``, ``answer.txt``, the CSV files of sections and, with
+    ``figure_files``, the folder ``figures/``. Each file is replaced atomically. Figures of an earlier report that this
+    one lacks are deleted. The output is reproducible: the same arguments give the same bytes.
 
-    ``run`` is the record of the run, ``provenance`` the page's own, ``summary`` the summary of scores and predictions,
-    and ``parts`` are the study's additions to every report's figures and tables.
+    ``run`` is the record of the run, ``provenance`` the record of the page, ``summary`` the summary of scores and
+    predictions. ``parts`` are the study's own additions to the report.
     """
     results = results_of(
         scores, summary, fits, study.reference, study.learned, metric=study.metric,
@@ -97,7 +98,7 @@ def build_report(
     frames = {name: frame for each in content["sections"] for part in each.parts for name, frame in part.files.items()}
     texts |= {name: csv_text(frame) for name, frame in frames.items()}
     for name, text in texts.items():
-        write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
+        write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # escapes lone surrogates
     config = vega_config(LIGHT, len(results.labels), file=True)
     drawn = figures.values() if figure_files else ()
     files = [path for figure in drawn for path in _figure_files(figure, out_dir / "figures", config)]
@@ -115,7 +116,7 @@ def _content(
     results: Results, study: ReportSpec, run: Mapping[str, Any], data: Sequence[DataSetRecord], pairs: Sequence[Table],
     parts: Sequence[ReportPart],
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what the templates show."""
+    """Return the variables of the page templates."""
     published, alerts = published_section(results, study, pairs)
     added = Section("this-study", "Of this study", [*ranks_part(results), *parts])
     sections = [
@@ -141,7 +142,7 @@ def _content(
 
 
 def results_section(results: Results) -> Section:
-    """Show figure and table of each setting."""
+    """Return the section with the figure of differences and the result table of each setting."""
     parts = [
         ReportPart(
             difference_figures(results, setting), [result_table(results, setting)], heading=setting.title,
@@ -188,7 +189,7 @@ def _facts(run: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
-    """Tabulate jobs, seconds and longest job of each rule; None where the time of no job is known."""
+    """Return a table with jobs, total seconds and longest job of each rule; None if no job times are known."""
     if not rules:
         return None
     note = (
@@ -206,7 +207,7 @@ def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
 
 
 def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
-    """Draw all figures; one that can't be drawn says why in its place."""
+    """Draw all figures; a figure that can't be drawn gets the reason in its place."""
     drawn: dict[PartFigure, Drawn] = {}
     taken: set[str] = set()
     every = [(section, part, figure) for section in sections for part in section.parts for figure in part.figures]
@@ -229,7 +230,7 @@ def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
 
 
 def _figure_files(figure: Drawn, folder: Path, config: Chart) -> list[Path]:
-    """Write a figure's files; none of one that can't be drawn, which the page shows or explains."""
+    """Write the files of a figure; return an empty list if it can't be drawn or rendered."""
     if figure.chart is None:
         return []
     try:
@@ -237,7 +238,7 @@ def _figure_files(figure: Drawn, folder: Path, config: Chart) -> list[Path]:
     except UserError:
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # the renderer's own
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # raised by the renderer
             raise
         reason = " ".join(str(error).partition("\n    at ")[0].split())
         _logger.warning("figure %r has no file: it can't be rendered: %s", figure.title, reason)
@@ -261,18 +262,18 @@ def _page(
         vega=_packed(vega_script()),
         specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
         downloads=script_json({"summary.csv": summary, "results.tex": paper}),
-        # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
+        # sorted: outside Snakemake, a repeated job may have the keys of its specification in another order
         provenance=script_json(json.loads(json.dumps(provenance, sort_keys=True))),
     )
 
 
 def _packed(text: str) -> str:
-    """Compress a text for the page, which the browser unpacks: a third of its size."""
+    """Compress a text by gzip for unpacking in the browser, as base64."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
 def script_json(value: Any) -> Markup:
-    """Return JSON that no text in it can break out of: safe inside a script element, and as JavaScript."""
+    """Return a value as JSON that is safe within a script element and as JavaScript."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -280,7 +281,7 @@ def script_json(value: Any) -> Markup:
 
 
 def link(address: Any) -> str:
-    """Return an address that is safe in a link, http or https; otherwise nothing."""
+    """Return the address if it is http or https, and thus safe in a link; otherwise ""."""
     text = str(address or "").strip()
     try:
         return text if urlsplit(text).scheme in ("http", "https") else ""

@@ -1,6 +1,6 @@
-"""Sections of a page, made of parts with figures, tables and CSV files.
+"""Sections of a report, made of parts with figures, tables and CSV files.
 
-A study adds parts of its own by ``report: {parts: ["my_package.gate_maps:gate_maps"]}``. Such a function takes the
+A study adds its own parts by ``report: {parts: ["my_package.gate_maps:gate_maps"]}``. Such a function takes the
 `StudyResults` and returns a `ReportPart`.
 """
 
@@ -22,7 +22,7 @@ from mklearn.study.report.tables import Table
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The results that a part is made from; ``samples`` are by the study's names of data sets."""
+    """The input of a function that makes a part; the keys of ``samples`` are the study's names of data sets."""
 
     scores: pd.DataFrame
     predictions: Predictions
@@ -30,7 +30,7 @@ class StudyResults:
     fits: Sequence[FitRecord] = ()
 
     def dataset(self, name: str) -> SampleSet:
-        """Return the samples of a data set; ConfigError if the study has none of this name."""
+        """Return the samples of a data set; raise ConfigError if the study has no data set of this name."""
         if name not in self.samples:
             valid = ", ".join(self.samples)
             raise ConfigError(f"report.parts: a part needs a data set named {name!r}; the study has {valid}.")
@@ -38,7 +38,7 @@ class StudyResults:
 
 
 class PartFigure(NamedTuple):
-    """A figure: its caption, which also names its files, a sentence for who can't see it, and what draws it."""
+    """A figure: its caption, which also names its files, its alternative text, and the function that draws it."""
 
     caption: str
     alt: str
@@ -47,9 +47,9 @@ class PartFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportPart:
-    """Figures, tables and CSV files by name, such as ``{"differences.csv": frame}``, perhaps below a heading.
+    """Figures, tables and CSV files (``{"differences.csv": frame}``), optionally with a heading above and text below.
 
-    The text stands below them. Figures and tables that have the heading as their caption don't repeat it.
+    Figures and tables whose caption equals the heading are shown without caption.
     """
 
     figures: Sequence[PartFigure] = ()
@@ -61,9 +61,10 @@ class ReportPart:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page, which is left out where it has no parts.
+    """A section of the page; a section without parts is left out.
 
-    It is folded, with the ``lead`` beside its title; paper has it if it is ``printed``. The navigation has its id.
+    The section is collapsed, with the ``lead`` beside its title. It is printed on paper only if ``printed``. The
+    navigation links to its ``id``.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The section about published values: what reproduces, in tables, one paragraph, remarks and claims."""
+"""Section about published values: tables of reproduced values, a summary paragraph, remarks and claims."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ MARKS = {
     verdicts.NO_SPREAD: ("no spread to judge by", "none"),
     verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
 }
-"""Text of each verdict in a cell, and its class in the style sheet."""
+"""Text of each verdict in a cell, and its CSS class."""
 JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
-"""Verdicts of cells with a value and a spread."""
+"""Verdicts that need a value and a spread."""
 
 
 def published_section(
     results: Results, study: ReportSpec, pairs: Sequence[Table] = ()
 ) -> tuple[Section, list[str]]:  # fmt: skip
-    """Compare the results with the published values in their summary; ``pairs`` of methods are shown as they are.
+    """Return the section that compares results with published values, and alerts on data sets that differ.
 
-    The section has ``reproduction.csv``, the rows of
-    :func:`mklearn.study.evaluation.reproduction.compare_published`; alerts name the data sets that are not the papers'.
+    The section includes the tables ``pairs``. Its file ``reproduction.csv`` has the cells of
+    :func:`mklearn.study.evaluation.reproduction.compare_published`. An alert names each data set that is not the
+    paper's.
     """
     summary, tolerance = results.all_metrics, study.tolerance
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
     cells = found.cells.assign(label=summary.loc[found.cells.index, "label"])
-    if len(set(cells["neighbour"]) - {""}) > 1:  # the rule is named behind the method
+    if len(set(cells["neighbour"]) - {""}) > 1:  # several rules: append the rule to the method's name
         names = zip(cells["label"], cells["neighbour"], strict=True)
         cells["label"] = [f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in names]
     first = statement(cells, tolerance)
@@ -83,7 +84,7 @@ def published_section(
 
 
 def statement(cells: pd.DataFrame, tolerance: Tolerance) -> str:
-    """Say how many cells reproduce, and which methods in all of theirs, and count the others by verdict."""
+    """Return a text: number of reproduced cells, methods reproduced in every cell, and other cells by verdict."""
     if cells.empty:
         return ""
     judged = cells[cells["verdict"].isin(JUDGED)]
@@ -93,7 +94,7 @@ def statement(cells: pd.DataFrame, tolerance: Tolerance) -> str:
     first = f"{total.iloc[0]} of {len(judged)} published cells reproduce: they differ from ours by at most"
     return " ".join([
         f"{first} {_limit(tolerance)}.",
-        *([f"In every judged cell: {'; '.join(same)}."] if same else []),  # as the names of methods have commas
+        *([f"In every judged cell: {'; '.join(same)}."] if same else []),  # semicolons, as method names may have commas
         *([f"Others: {'; '.join(others)}."] if others else []),
     ])  # fmt: skip
 
@@ -104,7 +105,7 @@ def _limit(tolerance: Tolerance) -> str:
 
 
 def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
-    """Tabulate each source on one data set: a row for each method, a column for each training size."""
+    """Return a table for each source, data set and metric, with a row per method and a column per training size."""
     tables = list[Table]()
     for (source, title, metric), part in cells.groupby(["published_source", "dataset_title", "metric"], sort=False):
         named = "" if metric == "accuracy" else f" · {metric_named(str(metric)).title}"
@@ -121,7 +122,7 @@ def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
 
 
 def _cell(row: dict[str, Any] | None) -> Cell:
-    """Format ``ours ± std | published``, and below it z and the verdict."""
+    """Return a cell with ``ours ± std | published``, and with z and the verdict below."""
     if row is None:
         return number_cell(wording.DASH, None)
     ours = wording.spread(row["mean"], row["std"])
@@ -163,9 +164,9 @@ def _figures(cells: pd.DataFrame, noise: float) -> list[PartFigure]:
 
 
 def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
-    """Draw z of each method and training size, with the band of ``noise`` units that other random splits explain.
+    """Draw z of each method and training size, with the band of ``noise`` units that random splits explain.
 
-    ``cells`` are those of one data set that have a z, see :mod:`mklearn.study.evaluation.reproduction`.
+    ``cells`` are the cells of one data set with a z, see :mod:`mklearn.study.evaluation.reproduction`.
     """
     frame = charts.in_percent(cells, "mean", "published").assign(
         size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],

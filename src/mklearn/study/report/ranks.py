@@ -1,7 +1,7 @@
-"""All methods over all data sets: mean ranks, Friedman's test, and which differences between methods are shown.
+"""Comparison of methods over data sets: mean ranks, Friedman's test, and Nemenyi's critical difference.
 
 J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006. Data sets are the samples of
-these tests: several protocols or training sizes of one count as their mean.
+these tests, so the scores of a data set are averaged over its protocols and training sizes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mklearn.study.report.tables import Table, number, words
 
 FEWEST_SETS, FEWEST_METHODS = 5, 3
 DECIMALS = 9
-"""Scores that agree to so many decimals are ties."""
+"""Number of decimals to which scores are rounded before ranking; equal ones are ties."""
 ALPHA = 0.05
 
 
@@ -33,9 +33,9 @@ ALPHA = 0.05
 class Ranks:
     """The ranks of k methods on N data sets, best mean rank first.
 
-    ``scores`` (N, k) are larger the better, and 1 is the best of the ``mean_ranks``, in which ties share the mean of
-    their ranks. ``chi_squared`` and ``p_value`` are Friedman's, corrected for ties. Mean ranks that are further apart
-    than the ``critical_difference``, Nemenyi's at 5 %, differ.
+    Larger ``scores`` (N, k) are better. In ``mean_ranks`` (k,), rank 1 is the best, and ties share the mean of their
+    ranks. ``chi_squared`` and ``p_value`` are Friedman's, corrected for ties. Methods differ if their mean ranks differ
+    by more than the ``critical_difference`` of Nemenyi's test at 5 %.
     """
 
     methods: list[str]
@@ -47,11 +47,11 @@ class Ranks:
 
     @property
     def least_apart(self) -> float:
-        """The smallest difference of mean ranks that counts: infinite, unless Friedman's test shows a difference."""
+        """Smallest significant difference of mean ranks; infinite if Friedman's test shows no difference."""
         return self.critical_difference if self.p_value < ALPHA else math.inf
 
     def cliques(self) -> list[tuple[int, int]]:
-        """Return the first and last position of each largest group of methods that are not shown to differ."""
+        """Return the first and last position of each maximal group of methods that do not differ significantly."""
         found: list[tuple[int, int]] = []
         for first, rank in enumerate(self.mean_ranks):
             last = int(np.searchsorted(self.mean_ranks, rank + self.least_apart)) - 1
@@ -61,7 +61,7 @@ class Ranks:
 
 
 def ranks(methods: Sequence[str], scores: ArrayLike) -> Ranks:
-    """Rank methods by their scores on data sets, of shape (N, k), larger is better."""
+    """Rank k methods by their scores on N data sets, shape (N, k); larger is better."""
     values = np.asarray(scores, dtype=np.float64).round(DECIMALS)
     mean_ranks = scipy.stats.rankdata(-values, axis=1).mean(axis=0)
     order = np.argsort(mean_ranks, kind="stable")
@@ -74,13 +74,13 @@ def ranks(methods: Sequence[str], scores: ArrayLike) -> Ranks:
 
 
 def critical_difference(n_methods: int, n_sets: int) -> float:
-    """Return the difference of mean ranks from which on two methods differ at 5 %, by Nemenyi's test."""
+    """Return the difference of mean ranks above which two methods differ at 5 % by Nemenyi's test."""
     critical_value = scipy.stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2)
     return float(critical_value * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
 def ranks_of(results: Results) -> Ranks | None:
-    """Rank the methods that have a score on every data set; None of few data sets or methods."""
+    """Rank the methods that have a score on every data set; None for too few data sets or methods."""
     rows = results.by_one_rule.dropna(subset=["mean"])
     table = rows.pivot_table(index="dataset", columns="label", values="mean", aggfunc="mean", sort=False)
     n_settings = rows.groupby(["dataset", "label"], sort=False).size().unstack()
@@ -93,7 +93,7 @@ def ranks_of(results: Results) -> Ranks | None:
 
 
 def ranks_part(results: Results) -> list[ReportPart]:
-    """Return table, figure and CSV file of a study's ranks; none of few data sets or methods."""
+    """Return the part with the table, figure and CSV file of ranks; empty for too few data sets or methods."""
     ranked = ranks_of(results)
     if ranked is None:
         return []
@@ -106,7 +106,7 @@ def ranks_part(results: Results) -> list[ReportPart]:
 
 
 def ranks_table(ranked: Ranks) -> Table:
-    """Tabulate mean ranks and what the tests show."""
+    """Return a table of the mean ranks, with the results of the tests in its note."""
     n_sets, n_methods = ranked.scores.shape
     p_value = wording.p_value(ranked.p_value)
     note = (
@@ -129,7 +129,7 @@ def ranks_table(ranked: Ranks) -> Table:
 
 
 def critical_difference_diagram(ranked: Ranks) -> Chart:
-    """Draw the mean ranks, the critical difference, and a bar for each group of methods that it does not separate."""
+    """Draw the mean ranks, the critical difference, and a bar for each group of methods within it."""
     bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + ranked.critical_difference}]
     for place, (first, last) in enumerate(ranked.cliques(), 1):
         low, high = ranked.mean_ranks[[first, last]]

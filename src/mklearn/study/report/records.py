@@ -1,4 +1,4 @@
-"""Data sets and fitted methods as a page shows them, from the files of a run."""
+"""Records of data sets and fits for the report, read from the files of a run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
 
 LONGER_SIDE = 64
-"""Pixels of a thumbnail's longer side, at most."""
+"""Maximum length of a thumbnail's longer side in pixels."""
 
 
 @dataclass(frozen=True)
 class DataSetRecord:
     """A data set: size, licence and source, ``files`` (name, size, source, SHA-256), and data URIs of sample images.
 
-    ``warnings`` stand at the top of the page: samples that are left out, and groups that the splits part.
+    ``warnings`` appear at the top of the page: omitted samples, and groups that splits do not keep together.
     """
 
     id: str
@@ -49,7 +49,7 @@ class DataSetRecord:
 
 @dataclass(frozen=True)
 class FitRecord:
-    """All repeats of one method on one data set and training size; ``method_title`` is the name to print."""
+    """All repeats of one method on one data set and training size; ``method_title`` is its name in the report."""
 
     dataset: str
     protocol: str
@@ -57,30 +57,31 @@ class FitRecord:
     method: str
     method_title: str
     kernel_ids: list[str] = field(default_factory=list)
-    """The M kernels, in the order of the weights."""
+    """Ids of the M kernels, in the order of the weights."""
     weights: NDArray[np.float64] | None = None
-    """Kernel weights of each repeat, of shape (R, M); a row of NaN for a repeat that failed."""
+    """Kernel weights of each repeat, (R, M); a failed repeat has a row of NaN."""
     history: pd.DataFrame | None = None
-    """``repeat, fold, half_step, step, value, bound, optimum``: the objective after each step of an alternation, a
-    lower bound of it where the step has one, and the optimum where that is known."""
+    """Objective after each step of an alternation, with columns ``repeat, fold, half_step, step, value, bound,
+    optimum``. ``bound`` is a lower bound of the objective ``value`` and ``optimum`` its optimum, if known."""
     diagnostics: pd.DataFrame | None = None
-    """Diagnostics of a method's own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
-    `mklearn.classifiers.fsvc.FSVC`."""
+    """Diagnostics of the method's solutions (``diagnostics_`` of `mklearn.classifiers.fsvc.FSVC`), with ``repeat`` and
+    ``fold``."""
     embedding: pd.DataFrame | None = None
-    """``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat."""
+    """First two dimensions of the embedding in one split, with columns ``x, y, label, role`` ("train" or "test")."""
     kernel_info: pd.DataFrame | None = None
-    """``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``;
-    one row for each kernel (and repeat)."""
+    """Kernel diagnostics, one row per kernel (and repeat), with columns ``kernel, min_eigenvalue, off_diagonal_mass``
+    and, if known, ``bandwidth, identity_like, n_negative, shift``."""
     confusion: NDArray[np.integer] | None = None
-    """Test samples of all repeats by true class (row) and predicted class (column), by the chosen parameters."""
+    """Number of test samples of all repeats by true class (row) and predicted class (column), (c, c), with the chosen
+    parameters."""
     classes: NDArray[np.str_] | None = None
     """Names of the c classes."""
     predicted: pd.DataFrame | None = None
-    """``repeat, sample, true, predicted`` of each test sample, where numbers are predicted."""
+    """Predictions of a numeric target, a row per test sample with columns ``repeat, sample, true, predicted``."""
 
 
 def data_set_of(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> DataSetRecord:
-    """Return a data set as the page shows it, with what a reader must know of its samples."""
+    """Return the record of a data set, with notes and warnings about its samples."""
     note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
     return DataSetRecord(
         id=entry.id, title=entry.title, n_samples=len(data),
@@ -98,7 +99,7 @@ def _data_file(file: ReportFile) -> tuple[str, ...]:
 
 
 def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
-    """Yield warnings about the samples: which are left out, and that splits part their groups."""
+    """Yield warnings about omitted samples, and about splits that separate samples of a group."""
     yield from (note for note in data.notes if "sample" in note)
     first = data.first_equal()
     whole = {
@@ -120,7 +121,7 @@ def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted
 
 
 def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
-    """Tell of each split whether it tests some samples of a group and not the others; ``groups`` are by sample."""
+    """Return for each split whether it tests only some samples of a group; ``groups`` has the group of each sample."""
     group = rows["sample"].astype(str).map(groups)
     tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
     whole = groups.value_counts().reindex(tested.index.get_level_values("group"))
@@ -128,9 +129,9 @@ def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
 
 
 def _thumbnails(data: SampleSet, count: int) -> list[str]:
-    """Return up to ``count`` small grey images: the first of each class, then the second of each, as PNG data URIs.
+    """Return up to ``count`` small grey images as PNG data URIs: the first of each class, then the second of each.
 
-    Grey values of all are stretched together.
+    All images share one contrast stretch.
     """
     if data.images is None or not count:
         return []
@@ -154,7 +155,7 @@ def _thumbnails(data: SampleSet, count: int) -> list[str]:
 def fits_of(
     path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str], rule: str
 ) -> Iterator[FitRecord]:
-    """Yield one record per training size; ``rule`` is the headline's, ``order`` the study's of kernels."""
+    """Yield one record per training size; ``rule`` is the headline's rule, ``order`` lists the study's kernels."""
     arrays = read_arrays(path)
     for setting in entry.settings:
         start = f"{setting.protocol}/"

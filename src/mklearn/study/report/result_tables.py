@@ -1,4 +1,4 @@
-"""Tables of scores: the result table of each setting, all metrics, failures, and the result table for a paper."""
+"""Tables of scores: results of each setting, all metrics, failures, and the result table for a paper."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ Row = dict[str, Any]
 
 
 def value_cell(metric: Metric, row: Row, name: str = "mean", note: str = "") -> Cell:
-    """Format the mean, or published, value of a row and its standard deviation over splits."""
+    """Return a cell with the mean or published value of a row and its standard deviation over splits."""
     std = row.get("std" if name == "mean" else f"{name}_std")
     return number_cell(wording.spread(row.get(name), std, metric.in_percent), row.get(name), note=note)
 
 
 def interval_cell(row: Row, in_percent: bool, low: str = "ci_low", high: str = "ci_high") -> Cell:
-    """Format the interval of a row, which sorts by its lower end."""
+    """Return a cell with the interval of a row, sorted by the lower end."""
     return number_cell(wording.interval(row.get(low), row.get(high), in_percent), row.get(low))
 
 
 def difference_cell(row: Row, metric: Metric, matters: float, *, marked: bool = True) -> Cell:
-    """Format a difference with its interval: columns ``difference, difference_low, difference_high``.
+    """Return a cell with a difference and its interval: columns ``difference, difference_low, difference_high``.
 
-    It has a mark where the verdict is better or worse; none where the reference is no reference (not ``marked``).
+    With ``marked``, the verdicts better and worse have a mark. Use False where the reference itself is not valid.
     """
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
     text = wording.change_and_interval(row, metric.in_percent, ",\u00a0")
@@ -67,7 +67,7 @@ def difference_cell(row: Row, metric: Metric, matters: float, *, marked: bool = 
 
 
 def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
-    """Return a column for each (protocol, training size); they name the protocol where there are several."""
+    """Return a column for each (protocol, training size); titles include the protocol if there are several."""
     families = [protocol_family(protocol, size) for protocol, size in places]
     several = len(set(families)) > 1
     columns = []
@@ -78,7 +78,7 @@ def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
 
 
 def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
-    """Return the number of a message among the footnotes, to which it is added; none of an empty one."""
+    """Add a message to the footnotes, and return its number; return an empty tuple for an empty message."""
     if message and message not in messages:
         messages.append(message)
     return (messages.index(message) + 1,) if message else ()
@@ -89,7 +89,7 @@ def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _ResultRow:
-    """A method in a setting: its rows of the summary by selection, and its times."""
+    """A method in a setting: its rows of the summary by selection, and its fit times."""
 
     label: str
     inner: Row
@@ -98,7 +98,7 @@ class _ResultRow:
 
     @property
     def counted(self) -> Row:
-        """The row with most values: what is chosen on the test samples has values there only, and has not failed."""
+        """The row with most values: methods whose parameters are chosen on the test samples have oracle values only."""
         return max((part for part in (self.inner, self.oracle) if part), key=lambda part: int(part["n_repeats"]))
 
     @property
@@ -111,7 +111,7 @@ class _ResultRow:
         return next((part for part in (self.oracle, self.inner) if not pd.isna(part.get("published"))), {})
 
     def height(self, metric: Metric) -> tuple[int, float]:
-        """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
+        """Return the sort key: the inner-CV mean; rows without one come last, sorted by the oracle mean."""
         for place, part in ((2, self.inner), (1, self.oracle)):
             if not pd.isna(mean := part.get("mean")):
                 return place, float(mean) if metric.larger_is_better else -float(mean)
@@ -119,9 +119,9 @@ class _ResultRow:
 
 
 def result_table(results: Results, setting: Setting) -> Table:
-    """Tabulate the scores of a setting by the rule of the headline: what inner cross-validation chose, and the oracle.
+    """Return the table of inner-CV and oracle scores in a setting, by the headline's nearest-neighbour rule.
 
-    Columns that say nothing are left out, as the dimension of classifiers.
+    Empty columns, such as the dimension of classifiers, are left out.
     """
     by_method: dict[str, dict[str, Row]] = {}
     summary, scores = (
@@ -150,7 +150,7 @@ def result_table(results: Results, setting: Setting) -> Table:
 def _result_columns(
     results: Results, setting: Setting, rows: Sequence[_ResultRow], messages: list[str]
 ) -> list[Column]:  # fmt: skip
-    """Return all columns. What the test samples choose is on pages of published values, which are chosen like that."""
+    """Return all columns; the page shows oracle values only beside published values, which are selected likewise."""
     metric, marked = results.score, setting not in results.below_majority
     percent, points = (", %", ", points") if metric.in_percent else ("", "")
     means = (row.inner["mean"] for row in rows if row.inner)
@@ -210,11 +210,11 @@ def _result_columns(
 
 
 def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: str = "") -> Table:
-    """Tabulate a study: a row for each method, by the headline's nearest-neighbour rule, and columns of each setting.
+    """Return the result table of a study, with a row for each method and the given columns for each setting.
 
-    ``columns`` are names of columns of :func:`result_table`; ConfigError is raised for one that no setting has. The
-    score has the mark of the difference where that has no column of its own. The default caption explains numbers and
-    marks.
+    ``columns`` are names of columns of :func:`result_table`; ConfigError is raised for an unknown name. Embeddings use
+    the headline's nearest-neighbour rule. Scores have the mark of the difference if it has no column of its own. The
+    default caption explains numbers and marks.
     """
     tables = [result_table(results, setting) for setting in results.settings]
     named = {column.name: column for table in tables for column in table.columns if column.name}
@@ -224,7 +224,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
     rows = [_paper_rows(table, columns) for table in tables]
     labels = [label for label in results.labels if any(label in own for own in rows)]
     heads = [named[name] for _ in tables for name in columns]
-    if len(tables) > 1:  # a head names what differs, and the caption the rest
+    if len(tables) > 1:  # column heads have what differs between settings, the caption the rest
         places = [(table.caption, name) for table in tables for name in columns]
         titles = [title + (f": {named[name].title}" if len(columns) > 1 else "") for title, name in places]
         heads = [replace(head, title=title) for head, title in zip(heads, titles, strict=True)]
@@ -244,7 +244,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
 
 
 def _paper_rows(table: Table, columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
-    """Return the cells of a result table by method and column; the score has the mark of an absent difference."""
+    """Return the cells of a result table by method and column; scores get the mark of a difference without column."""
     chosen = {}
     for row in table.rows:
         cells = dict(zip((column.name for column in table.columns), row, strict=True))
@@ -259,9 +259,9 @@ def _paper_rows(table: Table, columns: Sequence[str]) -> dict[str, dict[str, Cel
 
 
 def metrics_section(results: Results) -> Section:
-    """Tabulate the means of all metrics by inner cross-validation, a table for each setting; none of one alone.
+    """Return the section with the inner-CV means of all metrics, a table for each setting; empty for a single metric.
 
-    Where each of several data sets has numbers to predict, a table of their means follows.
+    If several data sets have numeric targets, tables of the means over targets follow.
     """
     rows = results.all_metrics[results.all_metrics["selection"].eq("inner_cv")]
     rows = rows[rows["neighbour"].isin(results.one_rule)]
@@ -274,9 +274,9 @@ def metrics_section(results: Results) -> Section:
 
 
 def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[Table]:
-    """Tabulate the means over targets, a table for each protocol and training size; of methods with a value for all.
+    """Return tables of the means over targets, one for each protocol and training size.
 
-    Errors in the unit of each target have no mean.
+    Methods need a value for every target. Errors in the unit of the target are not averaged.
     """
     tables = []
     rows = rows[rows["metric"].isin([metric.kind for metric in metrics])]
@@ -309,9 +309,9 @@ def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], o
 
 
 def failures_section(results: Results) -> Section:
-    """Tabulate every status that is not ok: which method, where, how often, and why.
+    """Return the section with every status other than ok: method, setting, number of splits and message.
 
-    An upper bound, chosen on the test samples, is no failure.
+    Results whose parameters were chosen on the test samples are not failures.
     """
     scores = results.scores.fillna({"message": ""})
     failed = scores[scores["status"].ne("ok") & ~scores["message"].astype(str).str.endswith(UPPER_BOUND)]

@@ -1,4 +1,4 @@
-"""The results of a study by setting, and the small frames that single figures and tables are made of."""
+"""Results of a study by setting, and small frames for single figures and tables."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mklearn.study.report.records import FitRecord
 from mklearn.study.report.wording import setting_title
 
 MAX_POINTS = 1200
-"""Points of a figure, at most."""
+"""Maximum number of points in a figure."""
 SHORTEST = 1e-4
-"""Seconds of a fit, at least."""
+"""Lower bound in seconds for the time of a fit, so that ratios of times are finite."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One data set, protocol and training size: what one result table and one group of figures are about."""
+    """A data set, protocol and training size, the unit of result tables and groups of figures."""
 
     dataset: str
     protocol: str
@@ -46,59 +46,59 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study: the rows of its score, such as the accuracy, with ``label``, the name of their method.
+    """The results of a study: score and summary rows of one metric, the score, with the ``label`` of each method.
 
-    Settings are in order of first appearance. Differences are to the method ``reference``.
+    Settings are in order of first appearance. Differences are taken to the method ``reference``.
     """
 
     scores: pd.DataFrame
     summary: pd.DataFrame
     all_metrics: pd.DataFrame
-    """The summary of every metric."""
+    """Summary rows of all metrics."""
     fits: Sequence[FitRecord]
     reference: str
     learned: Sequence[str]
     """Ids of the methods that learn kernel weights."""
     settings: list[Setting]
     label_of: dict[str, str]
-    """Unique names by method: the reference first, the others in order of first appearance."""
+    """Unique names of the methods by id: the reference first, the others in order of first appearance."""
     metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
-    """The metric of the headline."""
+    """Metric of the headline."""
     score: Metric = field(default_factory=partial(metric_named, "accuracy"))
-    """The metric of tables and figures."""
+    """Metric of tables and figures."""
     neighbour: str = ""
-    """Nearest-neighbour rule of the headline; empty: the reference's first one."""
+    """Nearest-neighbour rule of the headline; "" is the reference's first rule."""
     matters: float = MATTERS
-    """The smallest gain that matters, as a fraction."""
+    """Smallest gain that matters, as a fraction."""
 
     @property
     def labels(self) -> list[str]:
-        """The names of all methods."""
+        """Names of all methods."""
         return list(self.label_of.values())
 
     @property
     def reference_title(self) -> str:
-        """The name of the reference method."""
+        """Name of the reference method."""
         return self.label_of.get(self.reference, self.reference)
 
     @cached_property
     def headline_rows(self) -> pd.DataFrame:
-        """The rows that the headline is made of."""
+        """Summary rows of the headline, see `mklearn.study.evaluation.headline`."""
         return headline_rows(self.all_metrics, self.metric.kind, self.neighbour, self.reference)
 
     @cached_property
     def by_one_rule(self) -> pd.DataFrame:
-        """The scores by inner cross-validation of classifiers, and of embeddings by the rule of the headline."""
+        """Inner-CV summary rows of all classifiers, and of embeddings by the headline's nearest-neighbour rule."""
         return headline_rows(self.summary, self.score.kind, self.neighbour, self.reference)
 
     @property
     def one_rule(self) -> list[str]:
-        """The nearest-neighbour rule of the headline, and the empty one of classifiers."""
+        """Nearest-neighbour rule of the headline, and "" for classifiers."""
         return sorted({"", *self.by_one_rule["neighbour"]})
 
     @cached_property
     def below_majority(self) -> list[Setting]:
-        """The settings in which the reference is below the majority class: there it is none."""
+        """Settings in which the reference is worse than the majority class, and thus no valid reference."""
         rows = self.headline_rows
         if "majority" not in rows:
             return []
@@ -107,7 +107,7 @@ class Results:
         return [setting for setting in self.settings if len(setting.of(own[behind]))]
 
     def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
-        """List the methods that are above the majority class in none of the settings, without the reference."""
+        """List the methods, except the reference, that are not above the majority class in any of the settings."""
         rows = pd.concat([setting.of(self.by_one_rule) for setting in settings])
         if "majority" not in rows:
             return []
@@ -116,7 +116,7 @@ class Results:
         return list(above.index[~above])
 
     def families(self) -> list[tuple[str, list[Setting]]]:
-        """Group the settings that differ in their training size; titles name the protocol if there are several."""
+        """Group the settings that differ only in training size; titles include the protocol if there are several."""
         groups: dict[tuple[str, str], list[Setting]] = {}
         for setting in self.settings:
             family = protocol_family(setting.protocol, setting.train_size)
@@ -132,9 +132,9 @@ class Results:
         return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
 
     def shown_fits(self, setting: Setting, attribute: str) -> list[FitRecord]:
-        """Return the best method and the reference of a setting, or the two best, of the fits that have an attribute.
+        """Return the fits of the best method and the reference, or of the two best methods, that have an attribute.
 
-        Methods without a value by inner cross-validation, as those whose kernel the test samples choose, are left out.
+        Methods without an inner-CV value, such as a method whose kernel is chosen on the test samples, are left out.
         """
         means = setting.of(self.by_one_rule).dropna(subset=["mean"]).groupby("method")["mean"].max()
         present = [
@@ -143,7 +143,7 @@ class Results:
             if record.method in means and getattr(record, attribute) is not None and len(getattr(record, attribute))
         ]
         ranked = sorted(present, key=lambda record: means[record.method], reverse=self.score.larger_is_better)
-        # the first and the reference; where that is the first or not there, the next one
+        # the best and the reference; the second best if the reference is the best or absent
         return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != self.reference)[:1]]
 
 
@@ -154,8 +154,8 @@ def results_of(
 ) -> Results:  # fmt: skip
     """Collect the results of a study, and divide them into settings.
 
-    The metric, the rule of embeddings and the gain that matters are those of the headline; ``score`` is the metric of
-    tables and figures.
+    ``metric``, ``neighbour`` (the rule of embeddings) and ``matters`` belong to the headline; ``score`` is the metric
+    of tables and figures.
     """
     titles = dict(zip(summary["method"], summary["method_title"].astype(str), strict=True))
     first = {title: method for method, title in reversed(titles.items())}
@@ -173,7 +173,7 @@ def results_of(
 
 
 def _labelled(frame: pd.DataFrame, label_of: dict[str, str]) -> pd.DataFrame:
-    """Add ``label``; rows of tables without metrics are accuracies."""
+    """Add the column ``label``, and the metric "accuracy" to a table without metrics."""
     metric = frame["metric"].fillna("") if "metric" in frame else "accuracy"
     frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""), metric=metric)
     return frame.assign(label=[label_of.get(method, method) for method in frame["method"]])
@@ -193,7 +193,7 @@ def _settings_of(summary: pd.DataFrame) -> list[Setting]:
 
 
 def protocol_family(protocol: str, train_size: Any) -> str:
-    """Return ``faces`` for ``faces-p2`` with training size 2: a protocol of several sizes has one id per size."""
+    """Return the protocol without the suffix for its training size: ``faces`` for ``faces-p2`` with size 2."""
     return protocol if pd.isna(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
 
 
@@ -203,16 +203,17 @@ def usable(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
-    """Return no more than so many rows, evenly spread, with both ends."""
+    """Return at most ``most`` rows, evenly spaced, including the first and the last."""
     places = np.linspace(0, len(points) - 1, min(len(points), most))
     return points.iloc[np.unique(places.round().astype(int))]
 
 
 def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Compute the median processor ``seconds`` of a fit, and their ``ratio`` to the reference's on the same split.
+    """Compute the median processor ``seconds`` of a fit and the median ``ratio`` to the reference, by ``label``.
 
-    By ``label``, of scores of one setting and rule: of the parameters that inner cross-validation chose or, where it
-    chose none, of those behind the curve over components. The ratio is NaN where the reference has no time.
+    ``scores`` has the rows of one setting and rule. Times are those of the parameters chosen by inner cross-validation
+    or, if none were chosen, of the curve over components. Ratios are taken on the same split, NaN if the reference has
+    no time there.
     """
     split = ["repeat", "fold"]
     rows = usable(scores).dropna(subset=["fit_seconds"])
@@ -225,5 +226,5 @@ def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
 
 
 def whole_or_none(value: Any) -> int | None:
-    """Return a number of a nullable column as int, and a missing one as None."""
+    """Return a value of a nullable integer column as int, or None if it is missing."""
     return None if pd.isna(value) else int(value)

@@ -1,4 +1,4 @@
-"""Tables of a report: columns that make the cells of rows, written as LaTeX, Markdown and CSV; the page has HTML."""
+"""Tables of a report: cells, columns and their output as LaTeX, Markdown and CSV; the page template writes HTML."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _LATEX = str.maketrans(
         "…": r"\ldots{}", "\u00a0": "~",
     }
 )  # fmt: skip
-"""With the symbols of the report, by commands of plain LaTeX; a bracket after ``\\\\`` would be its argument."""
+"""LaTeX escapes, also of the report's symbols. Brackets are in braces: after ``\\\\`` LaTeX would read an argument."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """A cell of a table: its text, the value it sorts by, and CSS classes such as "number", "strong", "up", "warn".
 
-    The note is read out, and shown on hover. ``below`` is a second line. ``footnotes`` are numbers of the table's
-    footnotes, from 1.
+    The note is shown on hover and read by screen readers. ``below`` is a second line. ``footnotes`` are numbers of the
+    table's footnotes, from 1.
     """
 
     text: str
@@ -43,9 +43,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column head; ``note`` explains it on hover, ``name`` is what `mklearn table` takes for it.
+    """A column of a table; ``note`` explains its title on hover, ``name`` identifies it in `mklearn table`.
 
-    The page leaves a column out that is not ``on_page``. ``cell`` makes the cell of a row for `Table.of`.
+    ``on_page=False`` leaves the column out of the page. ``cell`` returns the cell of a row, for `Table.of`.
     """
 
     title: str
@@ -57,12 +57,12 @@ class Column:
 
 
 def words(title: str, key: str = "label", kind: str = "") -> Column:
-    """Return a column of the texts that rows have by a key."""
+    """Return a text column with the values of the rows at ``key``."""
     return Column(title, numeric=False, cell=lambda row: Cell(str(row[key]), kind=kind))
 
 
 def number(title: str, key: str, form: Callable[[Any], str], note: str = "", *, on_page: bool = True) -> Column:
-    """Return a column of the numbers that rows have by a key, formatted; rows without one have a dash."""
+    """Return a numeric column with the values of the rows at ``key``, formatted by ``form``."""
     return Column(title, note, on_page=on_page, cell=lambda row: number_cell(form(row.get(key)), row.get(key)))
 
 
@@ -70,8 +70,8 @@ def number(title: str, key: str, form: Callable[[Any], str], note: str = "", *, 
 class Table:
     """A table with a caption; the first cell of each row is its heading.
 
-    ``sorted_by`` is the column by which the rows come sorted, descending. ``marked`` are the rows of the reference
-    method. ``note`` says above the table how to read it.
+    The rows are in descending order of the column ``sorted_by``. ``marked`` is True for rows of the reference method.
+    ``note`` stands above the table and explains it.
     """
 
     caption: str
@@ -84,37 +84,37 @@ class Table:
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], rows: Iterable[Any], **more: Any) -> Table:
-        """Make a table whose columns make the cells of each row."""
+        """Build a table from rows of any type, with the cells made by each column's ``cell``."""
         return cls(caption, columns, [[column.cell(row) for column in columns] for row in rows], **more)
 
     def on_page(self) -> Table:
-        """Leave out what only files have: columns behind the one that rows are sorted by."""
+        """Return the table without the columns that only files have, all of them after the sorted column."""
         return self.with_columns([column.on_page for column in self.columns])
 
     def with_columns(self, kept: Sequence[bool]) -> Table:
-        """Leave out the columns that are not kept."""
+        """Return the table with only the ``kept`` columns."""
         rows = [list(itertools.compress(row, kept)) for row in self.rows]
         return replace(self, columns=list(itertools.compress(self.columns, kept)), rows=rows)
 
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "") -> Cell:
-    """Return a cell with a number, which sorts by its value."""
+    """Return a cell with a formatted number, sorted by its value."""
     sort = "" if pd.isna(value) else repr(float(value))
     return Cell(text, sort, f"number {kind}".strip(), note, below)
 
 
 def escape_latex(text: str) -> str:
-    """Return text on one line that LaTeX takes literally."""
+    """Return the text escaped for LaTeX, on one line."""
     return " ".join(text.splitlines()).translate(_LATEX)
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown and the HTML in it take literally, on one line."""
+    """Return the text escaped for Markdown and embedded HTML, on one line."""
     return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", " ".join(str(text).split()))
 
 
 def latex(table: Table, label: str = "") -> str:
-    """Return a table environment; it takes the package booktabs. Strong cells are bold."""
+    """Return a LaTeX table environment, which requires the package booktabs; strong cells are bold."""
     rows = [
         [rf"\textbf{{{text}}}" if "strong" in cell.kind else text for cell in row for text in [escape_latex(cell.text)]]
         for row in table.rows

@@ -1,4 +1,4 @@
-"""Formats of numbers, settings and rules, the same in the page, the Markdown and the figures."""
+"""Formats of numbers, settings and rules, shared by the page, the Markdown and the figures."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ MINUS = "−"
 
 
 def rule_title(neighbour: str) -> str:
-    """Return the name of a decision rule."""
+    """Return the title of a nearest-neighbour rule."""
     return RULE_TITLES.get(neighbour, neighbour)
 
 
 def percent(fraction: Any, digits: int = 1) -> str:
-    """Format ``0.7239`` as ``72.4``."""
+    """Format a fraction in percent: ``0.7239`` as ``72.4``."""
     return DASH if pd.isna(fraction) else _number(100.0 * float(fraction), digits)
 
 
 def value(number: Any, in_percent: bool = True) -> str:
-    """Format a value of a metric: a share in percent, another one in its unit."""
+    """Format a value of a metric, in percent or in its own unit."""
     return percent(number) if in_percent else plain(number)
 
 
 def spread(mean: Any, std: Any, in_percent: bool = True) -> str:
-    """Format as ``72.4 ± 0.8``; the spread only where it is known."""
+    """Format mean and standard deviation as ``72.4 ± 0.8``, or only the mean if the deviation is unknown."""
     known = not (pd.isna(mean) or pd.isna(std))
     return value(mean, in_percent) + (f" ± {value(std, in_percent)}" if known else "")
 
 
 def interval(low: Any, high: Any, in_percent: bool = True) -> str:
-    """Format as ``[71.9, 73.0]``."""
+    """Format an interval as ``[71.9, 73.0]``."""
     return DASH if pd.isna(low) or pd.isna(high) else f"[{value(low, in_percent)}, {value(high, in_percent)}]"
 
 
 def change(difference: Any, in_percent: bool = True) -> str:
-    """Format a difference with its sign: of shares in points with one digit, else with three digits."""
+    """Format a difference with its sign: in percentage points with one decimal, otherwise with three decimals."""
     return signed(100.0 * difference, 1) if in_percent and not pd.isna(difference) else signed(difference, 3)
 
 
 def change_and_interval(row: Mapping[str, Any], in_percent: bool = True, comma: str = ", ") -> str:
-    """Format a difference as ``+0.3 [−0.5, +1.1]``; without an interval as ``+0.3``."""
+    """Format a difference with its interval as ``+0.3 [−0.5, +1.1]``, or without an interval as ``+0.3``."""
     middle, *ends = (change(row.get(f"difference{end}"), in_percent) for end in ("", "_low", "_high"))
     return middle if DASH in ends else f"{middle} [{comma.join(ends)}]"
 
@@ -72,7 +72,7 @@ def p_value(value: Any) -> str:
 
 
 def times_as_long(ratio: Any) -> str:
-    """Format a ratio of times as ``12 ×``, with two digits."""
+    """Format a ratio of times with two significant digits, as ``12 ×``."""
     if pd.isna(ratio):
         return DASH
     rounded = float(f"{ratio:.2g}")
@@ -80,7 +80,7 @@ def times_as_long(ratio: Any) -> str:
 
 
 def scientific(value: Any) -> str:
-    """Format a number with three significant digits, with a power of ten only where it is far from 1."""
+    """Format a number with three significant digits, in scientific notation if it is very large or small."""
     if pd.isna(value):
         return DASH
     text = f"{value:,.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
@@ -88,7 +88,7 @@ def scientific(value: Any) -> str:
 
 
 def plain(number: Any) -> str:
-    """Format a number with three decimals, of far larger and smaller ones three digits."""
+    """Format a number with three decimals, or with three significant digits if it is very large or small."""
     if pd.isna(number):
         return DASH
     size = abs(float(number))
@@ -97,17 +97,17 @@ def plain(number: Any) -> str:
 
 
 def count(value: Any) -> str:
-    """Format an integer with thousands separated."""
+    """Format an integer with thousands separators."""
     return DASH if pd.isna(value) else f"{int(value):,}"
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
-    """Format as ``1 repeat`` or ``2 repeats``."""
+    """Format a count with its noun: ``1 repeat`` or ``2 repeats``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def enumeration(parts: Sequence[str], limit: int | None = 6) -> str:
-    """Format as ``a, b and c``, cut after ``limit`` parts; with semicolons if one has a comma outside brackets."""
+    """Format a list as ``a, b and c``, cut after ``limit`` parts; use semicolons if a part has commas itself."""
     parts = list(parts)
     if limit is not None and len(parts) > limit:
         parts = [*parts[:limit], f"{len(parts) - limit} more"]
@@ -119,7 +119,7 @@ def enumeration(parts: Sequence[str], limit: int | None = 6) -> str:
 
 
 def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> str:
-    """Format as ``ORL, training size 5``, with the protocol where the data set has several."""
+    """Format a setting as ``ORL, training size 5``, followed by ``protocol`` if given."""
     size = "" if pd.isna(train_size) else f"training size {int(train_size)}"
     return ", ".join(filter(None, (dataset_title, size, protocol)))
 
