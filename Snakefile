@@ -6,14 +6,14 @@ from snakemake.utils import min_version
 min_version("9.18")  # pathvars in modules
 
 
-# A study given with --configfile replaces the default one; Snakemake alone would merge the two. `readable` ends with a
-# sentence where the file is no YAML.
+# A study given with --configfile replaces the default one; Snakemake alone would merge the two. `readable` ends the run
+# with a message if the file is not valid YAML.
 if not workflow.configfiles:
 
     configfile: readable("config.yaml")
 
 
-# Used with --software-deployment-method apptainer only; envs/apptainer.def says how it is built.
+# Used only with --software-deployment-method apptainer; envs/apptainer.def describes the build.
 container: "envs/mklearn.sif"
 
 
@@ -36,21 +36,21 @@ rule all:
         "All results of the study"
 
 
-# Not in a dry run: check the parameters of methods, lock the folder of results, set up the environment of jobs.
+# Not in a dry run: check the parameters of methods, lock the results folder, set up the environment of jobs.
 onstart:
     from mklearn.study.engine.session import begin
 
     begin(jobs)
 
 
-# Print the answer of the study, where the run wrote its page.
+# Print the answer of the study if the run wrote its page.
 onsuccess:
     from mklearn.study.engine.session import show_answer
 
     show_answer(workflow, jobs)
 
 
-# Jobs failed: say which and why, and write the tables of the other fits.
+# Report the failed jobs with their reasons, and write the tables of the other fits.
 onerror:
     from mklearn.study.engine.failures import report_failed_run
 

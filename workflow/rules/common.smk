@@ -1,16 +1,16 @@
-# The study and its jobs, read once, and what follows from them for all rules.
+# The study and its jobs, read once, and settings for all rules.
 #
-# A rule has the name of its script, whose function has the names of the rule's inputs and outputs. What depends on the
-# study is asked from two objects (src/mklearn/study/jobs.py, resources.py):
+# A rule and its script share a name, and the parameters of the script's function are named after the rule's inputs and
+# outputs. Two objects provide everything that depends on the study (src/mklearn/study/jobs.py, resources.py):
 #
-#   jobs.params("fit")            specification of a job and fingerprint of its code: `spec` and `code`. The function
-#                                 takes the specification value by value, or whole if it has a parameter `spec`.
+#   jobs.params("fit")            `spec`, the specification of a job, and `code`, the fingerprint of its code. The
+#                                 function takes the specification value by value, or as one parameter `spec`.
 #   requests.of("fit")            memory, run time and licences
-#   jobs.input("fit", "labels")   input function: the files of a job of a rule by their name there
-#   jobs.all_of("describe")       the files of all jobs of a rule; jobs.keys("describe"): their wildcards
-#   jobs.labels                   input function for other rules of {dataset}
+#   jobs.input("fit", "labels")   input function for the files of one named input of a rule
+#   jobs.all_of("describe")       files of all jobs of a rule; jobs.keys("describe") gives their wildcards
+#   jobs.labels                   input function for additional rules with the wildcard {dataset}
 #
-# <results> is the folder of the study's results, <study> its name. docs/maintainers.md adds a rule step by step.
+# <results> is the results folder, <study> the name of the study. docs/maintainers.md shows how to add a rule.
 
 import os
 import shlex
@@ -28,7 +28,7 @@ pathvars:
     study=jobs.study,
 
 
-# A name, and 16 hex digits of the specification.
+# Most keys are a name followed by 16 hex digits of the specification's hash.
 wildcard_constraints:
     dataset="[^/]+-[0-9a-f]{16}",
     protocol="[^/]+-[0-9a-f]{16}",
@@ -41,6 +41,6 @@ wildcard_constraints:
     file="[^/]+",
 
 
-# Snakemake 9.27 writes the path of Python into shell commands as it is. Quoted, it names no file.
+# Snakemake 9.27 inserts the path of Python into shell commands unquoted. Once quoted, it is not the path of a file.
 if os.path.exists(sys.executable):
     sys.executable = shlex.quote(sys.executable)

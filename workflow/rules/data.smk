@@ -1,4 +1,4 @@
-# Data: files of registered data sets, samples of one form and size, splits.
+# Data: downloads of registered data sets, samples in one format and size, splits.
 
 
 rule download:

@@ -1,4 +1,4 @@
-# Descriptors of all samples, and the distances that kernels are made from.
+# Kernels: descriptors of all samples, and the distances from which kernels are computed.
 
 
 rule learn:

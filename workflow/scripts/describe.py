@@ -1,4 +1,4 @@
-"""Compute one descriptor of all samples, or of one part of them; or join the parts."""
+"""Compute one descriptor for all samples or for one part of them, or join the parts."""
 
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,10 @@ def describe(
 ) -> None:  # fmt: skip
     """Write the features of all samples, (n, d) or one point set per sample, with the samples' ids.
 
-    They are computed from samples and what the descriptor has learned from them, or joined from their parts in order.
-    ``part`` is such as ``"2of8"``: only the second eighth of the samples; ``dtype`` by default the descriptor's own.
-    DataError is raised where samples lack the images or the table, features are not finite or too large for ``dtype``,
-    batches of images give features of different lengths or types, or two parts share a sample.
+    They are computed from ``samples`` and the arrays that the descriptor has learned, or joined from ``parts`` in
+    order. A ``part`` such as ``"2of8"`` selects the second eighth of the samples. ``dtype`` is by default the
+    descriptor's own. Raise DataError if samples lack the images or the table, features are not finite or exceed the
+    range of ``dtype``, batches of images give features of different lengths or types, or two parts share a sample.
     """
     if parts:
         values, ids = joined(parts)

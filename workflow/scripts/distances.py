@@ -1,4 +1,4 @@
-"""Compute distances or inner products among all samples in one descriptor, from which kernels are made."""
+"""Compute distances or inner products among all samples in one descriptor, as the input of kernels."""
 
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ def distances(
 ) -> None:  # fmt: skip
     """Write a matrix among all samples, (n, n).
 
-    Whatever depends on a split (bandwidth, centring, normalisation, repair) is fitted to training samples in the fit.
-    The source is features of a descriptor; or its point sets, with the ``module:function`` of their distance; or
-    samples with the user's own matrices, of which ``array`` is copied.
+    The source is a file of features; or of point sets, with the ``module:function`` of their distance as
+    ``implementation``; or of samples with the user's matrices, from which ``array`` is copied. Steps that depend on the
+    split (bandwidth, centring, normalisation, repair) are fitted to the training samples by the rule ``fit``.
     """
     if array is not None:
         data = SampleSet.load(source)

@@ -1,4 +1,4 @@
-"""Fetch one file of a registered data set, verified before it is moved into place."""
+"""Download one file of a registered data set, and verify it before it is moved into place."""
 
 from mklearn.study.data.download import fetch
 from mklearn.study.log import logger
@@ -7,7 +7,7 @@ from mklearn.study.specs.data_specs import FileSpec
 
 
 def download(target: Output, *, spec: FileSpec) -> None:
-    """Fetch a file as it is published; MKLEARN_MIRROR is tried first."""
+    """Download a file in its published form; MKLEARN_MIRROR is tried first."""
     source = fetch(spec, target)
     logger.info("%s: %d bytes from %s", spec.name, target.stat().st_size, source)
 

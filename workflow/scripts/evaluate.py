@@ -11,11 +11,11 @@ def evaluate(
     fits: list[Path], scores: Output, predictions: Output, *, study: str, order: list[str], metrics: list[str],
     kernels: list[str] | None = None, record: Record,
 ) -> None:  # fmt: skip
-    """Write a row for each metric of each split, component and nearest-neighbour rule, and one for each test sample.
+    """Write score rows, one per metric, split, number of components and rule, and one prediction row per test sample.
 
-    ``fits`` are the predictions of each fit in the order of the plan, and ``order`` their names: a study that lists
-    them in another order has its rows in that order; ``kernels`` are named in the study's order too. DataError is
-    raised for a value that is not finite, or outside the range of its metric.
+    ``fits`` are the prediction files in the order of the plan, which is the order of the rows. ``order`` has the names
+    of the fits; it only makes a reordered study run this job again. ``kernels`` are the kernel names in the study's
+    order. Raise DataError if a value is not finite, or outside the range of its metric.
     """
     rows, samples = score_table(fits, study, metrics, kernels or ())
     write_table(predictions, samples, record)

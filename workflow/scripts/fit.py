@@ -20,15 +20,15 @@ def fit(
     moments: list[Path] | None = None, blocks: list[Path] | None = None, *,
     model: Output, predictions: Output, spec: FitSpec, here: bool = False, record: Record,
 ) -> None:  # fmt: skip
-    """Fit a method on every split; write its predictions, and what the page shows of the fits.
+    """Fit a method on every split; write its predictions, and the properties of the fits that the page shows.
 
-    A failure that is a result (a solver without solution, a method that does not apply, an allocation that is refused,
-    the study's time limit) is stored with its reason; splits that were done before it keep their predictions. Each
-    training size has a time limit of its own, and its own arrays in both files, such as ``faces-p2/weights``.
+    Expected failures (a solver without solution, a method that does not apply, a refused allocation, the study's time
+    limit) are stored with their reason, and earlier splits keep their predictions. Each training size has its own time
+    limit, and its own arrays in both files, such as ``faces-p2/weights``.
 
     ``matrices`` are the distances of ``spec.pairwise``, ``sources`` the images and the features of
-    ``spec.descriptors``; with landmarks on samples in blocks, in their place, ``moments`` and ``blocks`` of features.
-    ``here`` fits in this process, where a debugger stops, and without a time limit.
+    ``spec.descriptors``. Methods with landmarks on blocks of samples read ``moments`` and ``blocks`` of features
+    instead. With ``here``, fits run in this process, for a debugger, and without a time limit.
     """
     table = read_table(labels)[0]
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)

@@ -1,4 +1,4 @@
-"""Learn what a descriptor needs before it describes images: words, patches or principal axes."""
+"""Learn the words, patches or principal axes that a descriptor needs."""
 
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ def learn(
     samples: Path, learned: Output, *, learns: str, learns_from: int, seed: int, parameters: dict[str, Any],
     record: Record,
 ) -> None:  # fmt: skip
-    """Write the arrays that a function ``module:name`` learns from images drawn at random from the whole data set.
+    """Write the arrays that the function ``learns`` (``module:name``) returns for random images of the whole data set.
 
-    No labels are used.
+    Labels are not used.
     """
     data = SampleSet.load(samples)
     if data.images is None:

@@ -1,4 +1,4 @@
-"""Fit the method that a study ends with to all samples, as a model that predicts, with its card."""
+"""Fit the final method of a study to all samples, and write the model and its card."""
 
 from pathlib import Path
 
@@ -22,14 +22,14 @@ def model(
     summary: Path, samples: Path, splits: Path, sources: list[Path] | None = None, learned: list[Path] | None = None, *,
     model: Output, card: Output, importances: Output, spec: FinalSpec,
 ) -> None:  # fmt: skip
-    """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
+    """Choose a method by the summary and its parameters by inner cross-validation on all samples; fit and save it.
 
-    Of a study with one given test set, the method is chosen on the other samples, which alone are learned from.
+    In a study with one given test set, the method is chosen on and, by default, fitted to the other samples only.
 
-    The ``splits`` are of the protocol whose value is expected of the model; where they keep groups together, so does
-    the inner cross-validation. ``sources`` are the features of the views of ``spec.inputs``, ``learned`` the arrays of
-    descriptors that learn. The card is for people, and the importances are losses of predictions where a view or a
-    feature is shuffled. NotApplicable is raised where no candidate has a value in the summary.
+    The ``splits`` belong to the protocol that gives the model's expected performance. If they keep groups together, so
+    does the inner cross-validation. ``sources`` are the features of the views of ``spec.inputs``, and ``learned`` the
+    arrays learned by descriptors. The card is readable text. The importances are the losses in the metric when a view
+    or a feature is shuffled. Raise NotApplicable if no candidate has a value in the summary.
     """
     data = SampleSet.load(samples)
     drawn = Splits.load(splits, data.ids)

@@ -1,4 +1,4 @@
-"""Gather the moments of the landmark features of one block of samples, for each split and inner fold."""
+"""Compute the moments of the landmark features of one block of samples, for each split and inner fold."""
 
 import time
 from pathlib import Path
@@ -26,26 +26,26 @@ def moments(
     labels: Path, splits: Path, features: list[Path], landmarks: Path | None = None, *, moments: Output,
     spec: MomentsSpec, record: Record,
 ) -> None:  # fmt: skip
-    """Write the moments of block ``spec.part`` of the samples; of the first block with the landmarks of each split.
+    """Write the moments of block ``spec.part`` of the samples, and for the first block the landmarks of each split.
 
-    Samples outside the training part of a split count in none of its moments; a split without landmarks has none.
+    Moments of a split include its training samples only; a split without landmarks has no moments.
 
     Parameters
     ----------
     labels, splits : Path
     features : list of Path
-        The block of each descriptor of ``spec``; for the first block all blocks, descriptor by descriptor, as landmarks
-        are chosen among all samples.
+        The block of each descriptor of ``spec``. The job of the first block needs all blocks, descriptor by descriptor,
+        because landmarks are chosen from all samples.
     landmarks : Path
-        The moments of the first block; None for the first block itself.
+        The moments of the first block, which hold the landmarks; None for the first block itself.
     moments : Path
-        Written.
+        Output file.
     spec : MomentsSpec
 
     Raises
     ------
     DataError
-        Features of other samples, or that a kernel can't take.
+        The features belong to other samples, or are invalid for a kernel.
     """
     table = read_table(labels)[0]
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)

@@ -19,10 +19,10 @@ def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
     importances: Path | None = None, *, page: Output, spec: ReportSpec, record: Record,
 ) -> None:  # fmt: skip
-    """Write the page (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
+    """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
 
-    ``run`` is the record of the run, ``models`` are weights, objectives and embeddings of each of ``spec.fits``,
-    ``samples`` the samples of each of ``spec.datasets``, and ``importances`` the final model's.
+    ``run`` is the record of the run, ``models`` are the weights, objectives and embeddings of each of ``spec.fits``,
+    ``samples`` the samples of each of ``spec.datasets``, and ``importances`` the importances of the final model.
     """
     datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
     data_of = {entry.id: data for entry, data in datasets}

@@ -1,4 +1,4 @@
-"""Read the files of a data set into one set of samples, and their targets into a small table."""
+"""Read the files of a data set into one sample set, and the targets into a small table."""
 
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,17 @@ from mklearn.study.script import Output, Record, run_script
 def read(
     files: list[Path] | None = None, *, samples: Output, labels: Output, spec: dict[str, Any], record: Record
 ) -> None:
-    """Read files, or those that the specification names, see :func:`mklearn.study.data.read.read_dataset`.
+    """Read ``files``, or the files in the specification; see :func:`mklearn.study.data.read.read_dataset`.
 
-    Samples are ids, targets, and images, tables or matrices. The targets are also a table of their own, so that splits
-    and fits do not depend on the images: columns id, y, label of classes, and group where samples have one.
+    The samples have ids, targets, and images, tables or matrices. A separate table holds the targets, so that splits
+    and fits do not depend on the images. Its columns are id, y, label (for classes), and group (if there are groups).
     """
     data = read_dataset(spec, spec.get("paths") or {path.name: path for path in files or []})
     of = f" of {len(data.classes)} classes" if data.target == "classes" else ""
     logger.info("%s: %d samples%s", spec["dataset"], len(data), of)
     for note in data.notes:
         logger.info("note: %s", note)
-    if "root" in spec.get("paths", {}):  # the images are no inputs of the rule
+    if "root" in spec.get("paths", {}):  # the images are not inputs of the rule
         root = Path(spec["paths"]["root"])
         images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)[0]]
         record = {**record, "inputs": {"images": digest(images)}}

@@ -1,4 +1,4 @@
-"""Bring the images of a data set to one size."""
+"""Resize the images of a data set to one size."""
 
 import dataclasses
 from pathlib import Path
@@ -13,7 +13,7 @@ def resize(
     samples: Path, resized: Output, *, shape: list[int] | None = None, pixels: int | None = None,
     interpolation: str = "area", rounding: str = "nearest", record: Record,
 ) -> None:  # fmt: skip
-    """Resize every image, see :func:`mklearn.study.data.resizing.resize_images`."""
+    """Resize every image; see :func:`mklearn.study.data.resizing.resize_images`."""
     data = SampleSet.load(samples)
     if data.images is None:
         raise DataError(f"{samples}: has no images to resize; omit `resize` for this data set.")

@@ -13,20 +13,20 @@ def split(
     labels: Path, files: list[Path] | None = None, reference: Path | None = None, *, splits: Output, spec: SplitSpec,
     record: Record,
 ) -> None:  # fmt: skip
-    """Draw splits from the labels by a protocol, or read them from files.
+    """Draw the splits of a protocol from the labels, or read them from files.
 
-    The random generator depends on data set, training size, repeat and seed: see
+    The random generator depends on data set, training size, repeat and seed; see
     :func:`mklearn.study.data.draw_splits.generator`.
 
     Parameters
     ----------
     labels : Path
     files : list of Path
-        A file with splits of the user's or of the data set, or lists of pairs.
+        A file of splits, from the user or the data set, or lists of pairs.
     reference : Path
-        Labels of the data set whose splits this one has.
+        Labels of the data set from which this one takes its splits.
     splits : Path
-        Written.
+        Output file.
     spec : SplitSpec
     """
     table = read_table(labels)[0]

@@ -19,13 +19,13 @@ def tables(
     calibration: dict[str, Any] | None = None, tolerance: Tolerance, study: dict[str, Any], jobs: dict[str, list[str]],
     record: Record,
 ) -> None:  # fmt: skip
-    """Write the summary, whose intervals are computed from the predictions, and the record of the run.
+    """Write the summary, with intervals from the predictions, and the record of the run.
 
-    The log names the data sets that are not the papers' by the calibration, and the published values without a row.
+    For each method, the summary has the mean, spread, interval, difference to the ``reference``, published value and
+    verdict; see :func:`mklearn.study.evaluation.summary.summarise` for the arguments. The record ``run`` has the
+    settings to reproduce the tables, and the cost of each rule; see :func:`mklearn.study.run_record.run_record`.
 
-    The summary has for each method the mean, spread, interval, difference to the ``reference``, published value and
-    verdict, by arguments of :func:`mklearn.study.evaluation.summary.summarise`. The record ``run`` has the settings to
-    make the tables again, and the cost of each rule, from arguments of :func:`mklearn.study.run_record.run_record`.
+    The log lists the data sets on which the calibration fails, and the published values without a matching row.
     """
     rows, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
     result = summarise(

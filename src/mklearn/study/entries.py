@@ -137,7 +137,7 @@ class Entry(Strict):
 
     @property
     def implementation(self) -> str:
-        """``"module:name"``."""
+        """Implementation of the kind as ``"module:name"``."""
         return str(self.row.implementation)
 
     def applies_to(self, dataset: str) -> bool:
@@ -158,7 +158,7 @@ class Entry(Strict):
                 yield name, "is required but missing." if default is REQUIRED else "invalid value None; omit the key."
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that the implementation is called with."""
+        """Return the parameters passed to the implementation."""
         return {**self.row.defaults, **self.given}
 
 
@@ -203,11 +203,11 @@ class Descriptor(Entry):
 
     @property
     def point_sets(self) -> bool:
-        """Whether the descriptor gives a point set for each image instead of a vector."""
+        """True if the descriptor gives a point set for each image instead of a vector."""
         return bool(self.row.point_sets)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that the implementation is called with."""
+        """Return the parameters passed to the implementation."""
         options = {name: value for name in ("table", "patch") if (value := getattr(self, name)) is not None}
         return super().parameters() | options
 
@@ -247,17 +247,17 @@ class Kernel(Entry):
     """Scaling of the kernel: k(x,x) = 1 (``unit_diagonal``), or unit variance of the training samples in feature space
     (``centred_trace``)."""
     psd: Literal["clip", "shift", "flip", "none"] = "clip"
-    """Repair of negative eigenvalues; ``shift`` gives a warning, as identity-like kernels attract weight."""
+    """Repair of negative eigenvalues; ``shift`` gives a warning, because nearly diagonal kernels attract weight."""
     descriptor: NamePattern | Patterns | None = None
     """Descriptor from which the kernel is computed. A list, a name with ``*``, or ``each`` (the default) makes one
     kernel per descriptor."""
     feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
-    (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples
-    (``rank``), or standardised logarithms of nonnegative values (``log``). A list makes one kernel per scaling, and
-    methods can learn their weights. ``auto`` makes one kernel: on each split, the scaling with the smallest
-    leave-one-out error on the training samples, ``minmax`` and ``log`` excluded. All kernels of the descriptor in all
-    methods share it."""
+    (``standard``), range 0 to 1 (``minmax``), unit length of each sample (``unit``), quantiles among the training
+    samples (``rank``), or standardised logarithms of nonnegative values (``log``). A list makes one kernel per scaling,
+    and methods can learn their weights. ``auto`` makes one kernel: each split uses the scaling with the smallest
+    leave-one-out error on its training samples, ``minmax`` and ``log`` excluded. All kernels of the descriptor in all
+    methods share this scaling."""
     of: Literal["all"] | Annotated[list[Slug], Field(min_length=2)] | None = None
     """Kind ``product``: names of its factors, as in methods; ``all`` (the default): every Gaussian kernel that applies
     to the data."""
@@ -280,7 +280,7 @@ class Kernel(Entry):
 
     @property
     def is_product(self) -> bool:
-        """Whether the kernel is a product of other kernels."""
+        """True if the kernel is a product of other kernels."""
         return bool(self.row.of == "kernels")
 
     def bandwidths(self) -> list[Any]:
@@ -307,9 +307,9 @@ class Protocol(Entry):
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
     """Classes whose samples are excluded from all splits; descriptors and kernels use the whole data set."""
     choose: Choice = "inner_cv"
-    """How parameters are chosen: by cross-validation within the training samples (``inner_cv``), or on the test samples
-    of each split (``test_set``), which shows the bias of such a choice. In tables, the names of ``test_set`` protocols
-    end in "-optimistic"."""
+    """Choice of parameters: by cross-validation within the training samples (``inner_cv``), or on the test samples of
+    each split (``test_set``), to show the bias of such a choice. In tables, the names of ``test_set`` protocols end in
+    "-optimistic"."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
     """Kind ``random_per_class``: number of training samples per class, or a list of numbers."""
     path: str | None = None

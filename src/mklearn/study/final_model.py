@@ -66,14 +66,14 @@ class ModelSamples:
 
 
 def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
-    """Return the samples outside the study's single given test set; None if splits are drawn, or there are several."""
+    """Return the samples outside the test set of a single given split; None if splits are drawn, or several."""
     if not spec.given_splits or len({(split.repeat, split.test.tobytes()) for split in splits}) > 1:
         return None
     return np.unique(np.concatenate([part for split in splits for role, part in split.parts if role != "test"]))
 
 
 def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidate:
-    """Return the candidate with the best mean metric over folds; raise NotApplicable if none has a value."""
+    """Return the candidate with the best mean metric over folds of `rows`; raise NotApplicable if none has a value."""
     metric, scores = metric_named(spec.metric), list[float]()
     for candidate in spec.candidates if len(spec.candidates) > 1 else []:
         fit, every = candidate.fit, np.arange(len(rows))

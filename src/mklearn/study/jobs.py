@@ -41,7 +41,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "model": {"model": "{study}/model.mklearn", "card": "{study}/model.md", "importances": "{study}/importances.csv"},
     "page": {"page": "{study}/report/index.html"},
 }
-"""Outputs of each rule, relative to the results folder, as in the rules and in their running order."""
+"""Outputs of each rule, relative to the results folder; rules are in running order."""
 Files = str | Sequence[str]
 
 
@@ -68,7 +68,7 @@ class Jobs:
     # --- used by the rules
 
     def input(self, rule: str, name: str) -> Callable[[Any], Files]:
-        """Return an input function of a rule, which gives the files of a name; no files if the job has none."""
+        """Return an input function for one named input of a rule; it gives no files if the job lacks the input."""
         return lambda wildcards: self.job(rule, wildcards).inputs.get(name, [])
 
     def params(self, rule: str) -> dict[str, Callable[[Any], Any]]:
@@ -260,7 +260,7 @@ class Jobs:
                 sources=self._features(dataset.key, final.descriptors),
                 learned=[self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
             )  # fmt: skip
-        measured = final is not None and final.spec.permutations  # then the page needs the model
+        measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
             "page", (), lambda: report_spec(plan).as_dict(), models=self.all_of("fit", "model"),
             samples=[self.samples(dataset) for dataset in plan.datasets.values()],

@@ -67,10 +67,10 @@ class Method(Entry):
     descriptors: Literal["all"] | Names | None = None
     """Methods on the concatenated features of several descriptors: ``all`` of the data set (the default), or a list."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
-    """Methods on features: scaling, fitted on the training samples: mean 0 and standard deviation 1 (``standard``), to
-    0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples (``rank``), standardised
-    logarithms of nonnegative values (``log``), or the scaling with the smallest leave-one-out error on the training
-    samples, ``minmax`` and ``log`` excluded (``auto``)."""
+    """Methods on features: scaling, fitted on the training samples: mean 0 and standard deviation 1 (``standard``),
+    range 0 to 1 (``minmax``), unit length of each sample (``unit``), quantiles among the training samples (``rank``),
+    standardised logarithms of nonnegative values (``log``), or the scaling with the smallest leave-one-out error on the
+    training samples, ``minmax`` and ``log`` excluded (``auto``)."""
     components: Components | None = None
     """Embeddings: number of components used: ``all``, the ``best`` in the inner cross-validation, or the largest within
     ``one_standard_error`` of the best score. By default the study's value, else ``all``; but ``one_standard_error`` if

@@ -21,7 +21,7 @@ from mklearn.study.extensions import packages
 PACKAGE = Path(__file__).resolve().parents[1]
 _IN_WHEEL = PACKAGE / "workflow_files" / "workflow" / "scripts"
 SCRIPTS = _IN_WHEEL if _IN_WHEEL.is_dir() else PACKAGE.parents[1] / "workflow" / "scripts"
-"""Scripts of the rules, in a checkout or in a wheel."""
+"""Folder of the rules' scripts, in a checkout or in a wheel."""
 _NUMERICAL = (
     "numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek", "numba", "opencv-python-headless",
     "pandas", "pyarrow", "h5py", "pydantic", "snakemake",

@@ -55,13 +55,13 @@ class Requests:
             limit = self._fit(wildcards).evaluation.time_limit if rule == "fit" else None
             if limit is not None:  # longer than the study's limit, which ends the fit with a row
                 return attempt * 10 * math.ceil((20 + limit * len(self._fit(wildcards).settings)) / 10)
-            minutes = 30 + 4 * self._seconds(rule, wildcards, input) / 60  # slow cores or disks: several-fold
+            minutes = 30 + 4 * self._seconds(rule, wildcards, input) / 60  # factor 4 for slow cores and disks
             return attempt * min(LONGEST_MINUTES, 10 * math.ceil(minutes / 10))
 
         return {"mem_mb": mem_mb, "runtime": runtime} | ({"mosek": self._licences} if rule == "fit" else {})
 
     def fit_priority(self, wildcards: Any) -> float:
-        """Return the priority of a fit: higher for longer fits, and below 1, the priority of the jobs that precede."""
+        """Return the priority of a fit: higher for longer fits, but below 1, the priority of jobs before the fits."""
         return 1.0 - 1.0 / (1.0 + self._seconds("fit", wildcards, None))
 
     def distance_threads(self, wildcards: Any) -> int:

@@ -33,7 +33,7 @@ Function = Callable[..., None]
 
 
 def run_script(function: Function, snakemake: Any) -> None:
-    """Run the function of a script as the job of a `snakemake` object, or without one by command-line arguments.
+    """Run the function of a script, with arguments from the `snakemake` object or, without one, the command line.
 
     All output of a job goes to its log. The first line is the command that replays the job, and the last line of a
     failed job is the reason. A user's mistake is also printed on the terminal, without a traceback.

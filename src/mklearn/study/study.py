@@ -121,8 +121,8 @@ class Final(Strict):
     """Number of permutations per split for the permutation importance of each view and each feature of a table; by
     default importances are not computed."""
     include_test: bool = False
-    """Whether the model is also fitted to the test samples of a single given split, such as samples of another
-    hospital. With such a split, ``best`` is always chosen on the training samples."""
+    """If true, the model is also fitted to the test samples of a single given split, such as samples of another
+    hospital. In any case, ``best`` is chosen on the training samples of such a split."""
 
 
 class Study(Strict):
@@ -139,13 +139,13 @@ class Study(Strict):
     results: str = "results"
     """Folder for all outputs; studies with the same folder share descriptors, kernels and fits."""
     blocks: Count | None = None
-    """Number of blocks of samples, each a job, for methods with landmarks; with one block, they are fitted like other
-    methods. By default a block of a registered data set is a sixteenth of the samples, at least 20,000 and at most
-    100,000, and your own data are one block."""
+    """Number of jobs that share one pass over the samples, one block each (methods with landmarks only).
+    With one block, these methods are fitted like others. By default a block of a registered data set is a sixteenth of
+    the samples, at least 20,000 and at most 100,000, and your own data are one block."""
     mirror: str | None = None
     """Folder or URL tried first for downloads; the environment variable MKLEARN_MIRROR has precedence."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
-    """Data sets, under names of your choice, or the registered name of a registered data set."""
+    """Data sets by name: a name of your choice, or the name of a registered data set."""
     descriptors: dict[Slug, Descriptor] | None = None
     """Representations of samples; by default pixels, HOG and others for images, and each table of features."""
     kernels: dict[Slug, Kernel] | None = None

@@ -73,7 +73,7 @@ class _Table(NamedTuple):
 
 
 def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", folder: str | Path = ".") -> NewStudy:
-    """Return a checked study of the data with the defaults of mklearn.
+    """Return the text of a study file for the data, with mklearn's defaults, after checking the study.
 
     `place` is a folder with a sub-folder of images for each class, a folder of tables, or one table; its name is the
     default of `name`. Paths are relative to `folder`, the place of the study file. Raise DataError for unusable data

@@ -1,4 +1,4 @@
-"""Predictions of a study's model for new images and tables: reading them as in the study, and tables of results."""
+"""Predictions of a study's model for new images and tables: input as in the study, and tables of predictions."""
 
 import lazy_loader as _lazy
 

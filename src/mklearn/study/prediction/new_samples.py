@@ -1,4 +1,4 @@
-"""New samples as a model takes them: images in the study's size and descriptors, or tables by the names of columns."""
+"""Reading of new samples for a model: images with the study's size and descriptors, or tables by column name."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from mklearn.study.specs.final_spec import CENTRE, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 
 BATCH = 256
-"""Images described at a time."""
+"""Number of images per call of a descriptor."""
 MOST_MISSING = 0.2
-"""Share of a view's features that new samples may all lack (docs/models.md says what was measured)."""
+"""Largest fraction of a view's features that may be missing in all new samples (measurements: docs/models.md)."""
 Arrays = Mapping[str, NDArray[Any]]
 
 
 class NewSamples(NamedTuple):
-    """Samples to predict, in the form that an estimator takes."""
+    """Samples to predict, in the form that estimators accept."""
 
     ids: NDArray[np.str_]
-    """Paths of images below their folder, or ids of tables; row numbers from 1 of arrays without ids."""
+    """Paths of images relative to their folder, or ids from tables; for arrays without ids, row numbers from 1."""
     X: Views
-    """A sample that lacks a view has a row of NaN there."""
+    """Views of the samples; a sample that lacks a view has a row of NaN in it."""
     labels: NDArray[np.str_] | None = None
-    """Labels in the tables, "" where there is none."""
+    """Labels from the tables, "" for samples without a label."""
     notes: Sequence[str] = ()
-    """Notes on missing values and how they are filled in, and on samples that the model was fitted to."""
+    """Notes on missing values and their imputation, and on samples to which the model was fitted."""
     unread: Mapping[str, str] = {}
-    """Images that can't be read, by their paths, and why. They are none of the samples."""
+    """Reasons why images can't be read, by path; these images are not among the samples."""
 
 
 def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
-    """Read new samples for a model, with the arrays beside its estimator; see :func:`mklearn.study.prediction.predict`.
+    """Read new samples for a model, with the arrays of its model file; see :func:`mklearn.study.prediction.predict`.
 
-    Raise DataError for a file that can't be read, lacks more than `MOST_MISSING` of the columns of a view, or holds
-    other features than the training samples had, and ConfigError for sources of another kind than the model takes. Of
-    several images one that can be read is enough.
+    Raise DataError for a file that can't be read, lacks more than `MOST_MISSING` of a view's columns, or has other
+    features than the training samples, and ConfigError for sources of the wrong kind. Unreadable images raise an error
+    only if no image can be read.
     """
     if inputs.family == "tables":
         return _from_tables(_files_by_view(sources, inputs.views), inputs, arrays)
@@ -100,7 +100,7 @@ def _image(file: Path, inputs: ModelInputs) -> NDArray[Any]:
 
 
 def described_images(images: Any, view: ModelView, arrays: Arrays) -> NDArray[Any]:
-    """Compute the features of a view for every image. Its code is that of its kind: a card names no code."""
+    """Compute the features of a view for every image, with the registered code for its kind of descriptor."""
     if view.kind not in DESCRIPTORS:
         raise ConfigError(f"the model needs descriptor {view.kind!r} of another package, which a model can't name")
     compute, start = load(DESCRIPTORS[view.kind].implementation), f"{view.name}/"
@@ -166,7 +166,7 @@ def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays)
 def _features(
     view: ModelView, table: Table, options: Mapping[str, Any], arrays: Arrays
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the features of the samples that have a view, by id, and a note on features that none of them has."""
+    """Return the features of the samples that have a view, by id, and a note on features missing in all samples."""
     features, gone = table.features, np.zeros(view.n_features, dtype=bool)
     if view.columns is not None and table.names is not None:
         features = features.set_axis(table.names, axis=1).reindex(columns=view.columns)

@@ -1,4 +1,4 @@
-"""Tables of a model's predictions: labels with probabilities or decision values, or numbers with intervals."""
+"""Tables of predictions: labels with probabilities or decision values, or numbers with intervals."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
     model : path
         A model file, such as ``results/photos/model.mklearn``.
     sources : paths
-        For a model on images one folder, with images at any depth, or one image. For a model on tables one file that
-        holds all views, a folder of files that are named as the study's, or ``VIEW=FILE`` for each view.
+        For a model on images: one image, or one folder with images at any depth. For a model on tables: one file with
+        all views, a folder of files with the same names as in the study, or ``VIEW=FILE`` for each view.
 
     Returns
     -------
     frame : DataFrame
-        Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
-        ``decision_CLASS`` where it has decision values. For a regressor ``id``, ``predicted`` and,
-        where it has ``predict_interval``, ``low_90`` and ``high_90``, the ends of an interval that holds nine of ten
-        numbers. Images that can't be read are the last rows, and ``problem`` says why; without any there is no such
-        column.
+        For a classifier, columns ``id`` and ``label``, and for each class ``probability_CLASS`` if the method has
+        probabilities, else ``decision_CLASS`` if it has decision values. For a regressor, columns ``id`` and
+        ``predicted``, and if it has ``predict_interval``, the bounds ``low_90`` and ``high_90`` of a 90 % prediction
+        interval. Images that can't be read are the last rows, with the reason in the column ``problem``; this column
+        exists only if there are any.
 
     Raises
     ------
     DataError, ConfigError
-        A model or samples that can't be used; the message names the file.
+        The model or the samples can't be used; the message names the file.
     """
     saved, inputs = load_study_model(model)
     samples = read_new_samples([os.fspath(source) for source in sources], inputs, saved.arrays)
@@ -48,7 +48,7 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
 
 
 def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInputs]:
-    """Load the model of a study, and how samples are read for it; ConfigError for a model that no study has made."""
+    """Load a study's model and its input specification; raise ConfigError if the model is not from a study."""
     model = load_model(path)
     try:
         return model, ModelInputs.model_validate(model.card.get("inputs"))
@@ -60,7 +60,7 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInp
 
 
 def prediction_frame(estimator: Any, samples: NewSamples) -> pd.DataFrame:
-    """Predict new samples; DataError for samples that lack a view, of a model that can't do without."""
+    """Return the table of predictions for new samples; raise DataError if they lack a view that the model requires."""
     try:
         columns = (_numbers if is_regressor(estimator) else _labels)(estimator, samples.X)
     except DataError as error:
@@ -79,7 +79,7 @@ def _labels(estimator: Any, X: Any) -> dict[str, Any]:
     for name, prefix in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(estimator, name):
             values = np.asarray(getattr(estimator, name)(X))
-            if values.ndim == 1:  # two classes: positive for the second
+            if values.ndim == 1:  # two classes: positive values mean the second
                 values = np.stack([-values, values], axis=1)
             return columns | {f"{prefix}_{label}": values[:, place] for place, label in enumerate(estimator.classes_)}
     return columns
@@ -88,7 +88,7 @@ def _labels(estimator: Any, X: Any) -> dict[str, Any]:
 def _numbers(estimator: Any, X: Any) -> dict[str, Any]:
     columns = {"predicted": np.ravel(estimator.predict(X))}
     if hasattr(estimator, "predict_interval"):
-        with suppress(NotApplicable):  # kernel ridge regression on landmarks has none
+        with suppress(NotApplicable):  # kernel ridge regression on landmarks has no intervals
             low, high = estimator.predict_interval(X, coverage=0.9)
             columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
     return columns
