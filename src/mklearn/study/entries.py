@@ -308,7 +308,7 @@ class Protocol(Entry):
     """Classes whose samples are excluded from all splits; descriptors and kernels use the whole data set."""
     choose: Choice = "inner_cv"
     """Choice of parameters: by cross-validation within the training samples (``inner_cv``), or on the test samples of
-    each split (``test_set``), to show the bias of such a choice. In tables, the names of ``test_set`` protocols end in
+    each split (``test_set``), to show the bias of such an oracle. In tables, the names of ``test_set`` protocols end in
     "-optimistic"."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
     """Kind ``random_per_class``: number of training samples per class, or a list of numbers."""

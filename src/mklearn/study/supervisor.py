@@ -19,7 +19,7 @@ _items: Iterator[Any] = iter(())  # the worker, a fork of this process, reads it
 
 
 class SplitAborted(Exception):
-    """The abort of a computation, with the ``status`` for its score row and the reason.
+    """Exception for an aborted computation, with the ``status`` for its score row and the reason.
 
     The status is "time_limit", "out_of_memory", or "lost" after a crash.
     """

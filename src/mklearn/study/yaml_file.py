@@ -1,4 +1,4 @@
-"""Conversion of study files between YAML and plain objects, with few imports: a run first checks its file."""
+"""Conversion of study files between YAML and plain objects. The only heavy import is yaml, for a fast check of runs."""
 
 from __future__ import annotations
 
