@@ -46,7 +46,7 @@ class MethodOnViews:
     """A method on all samples of a data set."""
 
     views: Views | None
-    """Views of all samples, by the names in the method's kernels and inputs; None if samples are read in blocks."""
+    """Views of all samples, named as in the method's kernels and inputs; None if samples are read in blocks."""
     y: NDArray[Any]
     """Class codes or numbers, (n,)."""
     method: MethodSpec

@@ -158,7 +158,7 @@ class Outcomes(NamedTuple):
 
     @property
     def draws(self) -> NDArray[np.intp]:
-        """Number of the draw of each row: rows of one repeat that test the same samples share one."""
+        """Draw number of each row; rows of the same repeat that test the same samples share a draw."""
         return _draws(self.units, self.values)
 
     def without(self, units: pd.MultiIndex) -> Outcomes | None:
@@ -217,8 +217,8 @@ class Predictions:
     def outcomes(self, keys: Mapping[str, Any]) -> Outcomes | None:
         """Return a metric's values for the test samples of a method; None if no split has predictions.
 
-        None is also returned for a metric without values per sample, and for the oracle by another metric than the
-        accuracy, because the oracle's predictions are stored at the dimension of the best accuracy only.
+        None is also returned for a metric without values per sample, and for oracle values of metrics other than the
+        accuracy, because oracle predictions are stored only at the dimension with the best accuracy.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
         name = (*_key(keys), keys["selection"], metric.kind)

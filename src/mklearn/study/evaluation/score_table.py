@@ -21,7 +21,7 @@ from mklearn.study.provenance import commit
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are byte-identical."""
 WITH_VALUE = ("ok", "inaccurate")
-"""Statuses of rows that have a value."""
+"""Statuses with which a row must have a value."""
 ROUNDING = 1e-9
 """Tolerance by which rounding may move a value out of the range of its metric."""
 

@@ -229,7 +229,7 @@ def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: Eval
 def _scores(
     problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, evaluation: EvaluationSpec, rules: Sequence[str]
 ) -> dict[str, list[Scores]]:
-    """Compute the scores of all candidates by each rule, with the estimator's own leave-one-out where it has one."""
+    """Compute the scores of all candidates by each rule; use the estimator's own leave-one-out method if possible."""
     metric, method = metric_named(evaluation.choose_by), problem.method
     shares_work = method.embeds and method.refit is None and hasattr(load(method.implementation), "leave_one_out")
     if not (evaluation.inner_folds == "leave_one_out" and len(parts) == len(parts[0][0]) + 1 and shares_work):

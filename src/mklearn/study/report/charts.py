@@ -26,7 +26,7 @@ VEGA_LITE = "6.4"
 """Version of Vega-Lite in the page and for figure files."""
 FILE_WIDTH = 560
 SCALE = 2
-"""Pixels of the PNG per pixel of the SVG."""
+"""Scale of the PNG: its pixels per pixel of the SVG."""
 MAX_COLOURS = 8
 """Number of colours in a scheme. Methods beyond it have dashed lines; more classes or kernels get generated hues."""
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))

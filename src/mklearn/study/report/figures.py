@@ -43,8 +43,8 @@ def differences(
 ) -> Chart:
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
-    ``summary`` has the inner-CV rows of one setting without the reference. Methods more than ``REACH`` gains that
-    matter behind the reference are not drawn but counted below the title, so that the others remain distinguishable.
+    ``summary`` has the inner-CV rows of one setting without the reference. Methods behind the reference by more than
+    ``REACH`` times the gain that matters are not drawn but counted below the title, so that the others stay legible.
     """
     known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
     near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)

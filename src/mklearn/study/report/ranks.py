@@ -129,7 +129,7 @@ def ranks_table(ranked: Ranks) -> Table:
 
 
 def critical_difference_diagram(ranked: Ranks) -> Chart:
-    """Draw the mean ranks, the critical difference, and a bar for each group of methods within it."""
+    """Draw the mean ranks, the critical difference, and a bar for each group of methods that do not differ."""
     bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + ranked.critical_difference}]
     for place, (first, last) in enumerate(ranked.cliques(), 1):
         low, high = ranked.mean_ranks[[first, last]]

@@ -98,7 +98,7 @@ class _ResultRow:
 
     @property
     def counted(self) -> Row:
-        """The row with most values: methods whose parameters are chosen on the test samples have oracle values only."""
+        """Summary row with more values: methods with parameters chosen on the test samples have oracle values only."""
         return max((part for part in (self.inner, self.oracle) if part), key=lambda part: int(part["n_repeats"]))
 
     @property
@@ -244,7 +244,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
 
 
 def _paper_rows(table: Table, columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
-    """Return the cells of a result table by method and column; scores get the mark of a difference without column."""
+    """Return the cells of a result table by method and column; scores have the mark if the difference is left out."""
     chosen = {}
     for row in table.rows:
         cells = dict(zip((column.name for column in table.columns), row, strict=True))

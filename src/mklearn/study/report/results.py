@@ -198,7 +198,7 @@ def protocol_family(protocol: str, train_size: Any) -> str:
 
 
 def usable(scores: pd.DataFrame) -> pd.DataFrame:
-    """Select the score rows that have a value."""
+    """Return the score rows that have a value."""
     return scores[scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])]
 
 

@@ -93,7 +93,7 @@ def class_columns(class_scores: Any) -> list[Values]:
 
 
 def equal_error_rate(y: Any, class_scores: Any, classes: Any) -> float:
-    """Return the error rate at which both classes have the same one, by linear interpolation of the ROC curve."""
+    """Return the rate at which false positives and false negatives balance on the linearly interpolated ROC curve."""
     from sklearn.metrics import roc_curve
 
     if len(classes) != 2:

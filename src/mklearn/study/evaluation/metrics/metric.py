@@ -30,7 +30,7 @@ class Metric(Row):
     """Name of the metric in studies and tables."""
     larger_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
-    """Smallest and largest possible value."""
+    """Smallest and largest possible value of the metric."""
     mean_of_samples: bool = False
     """True for a mean of zeros and ones over test samples, such as the accuracy, which is defined for a single sample.
     Its interval needs `by_sample` too."""
