@@ -1,4 +1,4 @@
-"""Images: the user's folder of class folders, and the archives of registered sets."""
+"""Readers of images: a user's folder of class folders, and archives of registered data sets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from mklearn.study.data.readers.registered import check_content, only_path
 from mklearn.study.data.samples import SampleSet, check_text, natural_key, read_each, some, stack_if_regular
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
-"""Pillow's decoders that an image can choose by its content; others, such as the one of EPS, start programs."""
+"""Image formats that Pillow may detect. Others are disabled, because some decoders, such as EPS, start programs."""
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
 MOST_BYTES = 8 << 30
-"""Unpacked size of the members of an archive that are read."""
+"""Maximum unpacked size of the members read from an archive, in bytes."""
 CLASS_FOLDERS = "(?P<id>(?P<class>[^/]+)/[^/]+)"
 _NAMED = 20
 """Maximum number of broken images that a message names."""
@@ -30,16 +30,16 @@ _logger = logging.getLogger(__name__)
 
 
 def is_hidden(name: str) -> bool:
-    """Tell whether a file or folder is ignored silently: hidden files, and what macOS adds to archives."""
+    """Check whether a file or folder is silently ignored: it is hidden, or ``__MACOSX`` in an archive."""
     return name.startswith(".") or name == "__MACOSX"
 
 
 def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
-    """Decode the content of an image file of one of `FORMATS`; DataError names it by `name`.
+    """Decode the content of an image file in one of `FORMATS`; raise DataError, which contains `name`, if it can't be.
 
-    "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
-    (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. For an animation, the
-    first frame is used.
+    "grey" gives (rows, cols): colours are converted to luma (ITU-R 601), and 16-bit grey stays 16-bit. "rgb" gives
+    (rows, cols, 3) uint8. Transparency is dropped, the EXIF orientation is applied, and of an animation the first frame
+    is used.
     """
     require("PIL")
     from PIL import Image, ImageOps, UnidentifiedImageError
@@ -74,8 +74,8 @@ def _note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
 def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     """Read the images below the folder ``paths["root"]``, in colour or grey.
 
-    Ids are "class/file.png", relative paths. Other files are left out, named in ``notes`` and logged; hidden ones (and
-    ``__MACOSX``) are left out silently. Raise DataError as :func:`find_images`, and for corrupt images, all at once.
+    Ids are relative paths, "class/file.png". Other files are left out, listed in ``notes`` and logged; hidden files and
+    ``__MACOSX`` are left out silently. Raise DataError as :func:`find_images` does, and one for all corrupt images.
     """
     root = Path(paths["root"])
     files, strays = find_images(root)
@@ -91,10 +91,10 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
 
 
 def find_images(root: Path) -> tuple[list[Path], list[Path]]:
-    """Find the images ``root/class/file`` with a known suffix in either case, in natural order, and strays.
+    """Find the images ``root/class/file`` in natural order, and strays. Suffixes match in upper or lower case.
 
-    Strays are files that are no images, files beside the class folders, and folders inside them. Raise DataError for a
-    missing folder, no or only one class folder, one without images, and a name that is not UTF-8.
+    Strays are files other than images, files beside the class folders, and folders inside them. Raise DataError if the
+    folder is missing, has fewer than two class folders, has a class folder without images, or a name is not UTF-8.
     """
     if not root.is_dir():
         raise DataError(f"{root}: no such folder; expected one sub-folder per class with images in it")
@@ -123,9 +123,9 @@ def archive(
 ) -> SampleSet:  # fmt: skip
     """Read the images of a zip archive, or of the tar archive `inner` in it, in natural order of their ids.
 
-    Nothing is unpacked to disk. `member` is the regular expression for the whole name of an image, with groups ``id``
-    and ``class``. ``content_sha256`` checks the pixels (n, rows, cols) of all images; without it, ``notes`` has the
-    files that are no images. `choose` returns the positions of the images to read by the labels of all.
+    Nothing is unpacked to disk. `member` is a regular expression that matches the whole name of an image, with groups
+    ``id`` and ``class``. ``content_sha256`` checks the pixels (n, rows, cols) of all images; without it, ``notes``
+    lists the files that are not images. `choose` maps the labels of all images to the positions of the images to read.
     """
     path = only_path(paths)
     named = re.compile(member)
@@ -157,7 +157,7 @@ def archive(
 
 
 def _members(path: Path, wanted: Callable[[str], bool], inner: str | None) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the names of an archive's files, in its order, and the content of those that are `wanted`."""
+    """Yield the name of each file in an archive, in order, and its content if `wanted` (None otherwise)."""
     try:
         with zipfile.ZipFile(path) as opened:
             if inner is None:
@@ -177,11 +177,11 @@ def _members(path: Path, wanted: Callable[[str], bool], inner: str | None) -> It
                         name = str(PurePosixPath(member.name))
                         stream = tar.extractfile(member) if wanted(name) else None
                         yield name, None if stream is None else stream.read()
-                while tar.fileobj is not None and tar.fileobj.read(1 << 20):  # its checksum is behind its end
+                while tar.fileobj is not None and tar.fileobj.read(1 << 20):  # zip checks the CRC at the end
                     pass
     except UserError:
         raise
-    except Exception as error:  # of damaged bytes, whatever zipfile, tarfile and zlib raise
+    except Exception as error:  # damaged bytes make zipfile, tarfile and zlib raise many types
         reason = " ".join(str(error).split())
         raise DataError(
             f"{path}: not a readable archive ({reason}); delete the file and run again to download it anew"

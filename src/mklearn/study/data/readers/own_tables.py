@@ -1,4 +1,4 @@
-"""The user's own features, a table per descriptor with a row per sample, and own kernel or distance matrices."""
+"""Readers of a user's own features (one table per descriptor) and own kernel or distance matrices."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
 _SYMMETRY = 1e-6
-"""Largest difference of mirrored entries, by the largest entry: rounding of single precision or of seven digits."""
+"""Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
 
 
 def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
-    """Return the name of the array that is a view, of MuData the modality of the view; None: the file's only one."""
+    """Return the array of a view in its file. The default is its modality in MuData, else None, the only array."""
     return chosen or (view if path.suffix == MUDATA else None)
 
 
@@ -37,17 +37,17 @@ def feature_tables(
     paths: Mapping[str, Path], *, labels: str | None = None, arrays: Mapping[str, str] | None = None,
     missing_views: MissingViews = "error", impute: Impute = "none", **columns: Any,
 ) -> SampleSet:  # fmt: skip
-    """Read tables that describe the same samples: `paths` has a file for each descriptor.
+    """Read tables of features of the same samples. `paths` has one file per descriptor.
 
-    Rows may be in any order: samples are in the order of the first table, and samples that it lacks follow. Arrays
-    without ids, all in one file or beside a labels file, have its order; without one their ids are the row numbers,
-    from 1. Samples without a label are left out.
+    Rows may be in any order. Samples are in the order of the first table, followed by samples that it lacks. Arrays
+    without ids are in the order of the labels file. Without a labels file they must all be in one file, and ids are the
+    row numbers from 1. Samples without a label are left out.
 
     `labels` is the key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have
-    labels; labels of several files must agree. `arrays` names the array of a descriptor whose file has several. Samples
-    that lack a table, or whose row there has no value, are by `missing_views` refused, left out, or kept with a row of
-    NaN (see :mod:`mklearn.kernels.completion`). With `impute` single values may be missing; they stay NaN here.
-    `columns` are fields of :class:`Columns`.
+    labels; labels in several files must agree. `arrays` names the array of a descriptor whose file has several.
+    `missing_views` decides about samples that lack a table or whose row has no value: "error" raises DataError, "drop"
+    leaves them out, "mean" keeps them with a row of NaN (see :mod:`mklearn.kernels.completion`). With `impute`, single
+    values may be missing; they stay NaN here. `columns` are fields of :class:`Columns`.
     """
     special = Columns(**columns)
 
@@ -75,16 +75,16 @@ def feature_tables(
 
 
 def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kernel", **columns: Any) -> SampleSet:
-    """Read pairwise matrices of the same samples, one file each; `labels` is the key of the labels file in `paths`.
+    """Read pairwise matrices of the same samples, one per file. `labels` is the key of the labels file in `paths`.
 
-    Tables have a row per sample, a column of ids and one column per sample, named by its id. Text tables without a
-    header, of numbers only, are in the order of the labels file. NPZ and MATLAB files have one square array, and
-    optionally an array of ids (without it, the order of the labels file). Rows and columns are brought to the order of
-    the labels file, and samples without a label left out. `columns` are fields of :class:`Columns`.
+    A table has one row per sample, a column of ids, and one column per sample, named by its id. A text table of numbers
+    only, without a header, is in the order of the labels file. NPZ and MATLAB files have one square array, and
+    optionally an array of ids; without ids the order is that of the labels file. Rows and columns are reordered as in
+    the labels file, and samples without a label are left out. `columns` are fields of :class:`Columns`.
 
-    `measure` says what matrices hold: "kernel", "distance", "squared_euclidean" or "chi2". They are made exactly
-    symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the largest entry count as rounding and are
-    averaged.
+    `measure` is the content of the matrices: "kernel", "distance", "squared_euclidean" or "chi2". Matrices are made
+    exactly symmetric: K[i, j] and K[j, i] are averaged if they differ by at most 1e-6 of the largest entry. A larger
+    difference raises DataError.
     """
     special = Columns(**columns)
     holder = read_table(Path(paths[labels]), special)
@@ -104,7 +104,7 @@ def _labelled_samples(
     sources: Sequence[Table], ids: np.ndarray, columns: Columns, content: Callable[[np.ndarray], dict[str, Any]],
     notes: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
-    """Return the samples of `ids` that have a label or number, with their content; DataError if none has one."""
+    """Return the samples of `ids` that have a label or number, with their content; DataError if there are none."""
     what, predicts = ("label", "labels") if columns.task == "classes" else ("number", "predicts")
     paths = ", ".join(str(source.path) for source in sources)
     labels = agreed(sources, ids, "labels")
@@ -129,9 +129,9 @@ def _labelled_samples(
 
 
 def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:
-    """Return the label or group of each sample, "" if no file has one; files that have one must agree.
+    """Return the label or group of each sample, "" if no file has one; raise DataError if files disagree.
 
-    Sources have a ``path``, ``ids``, and ``labels`` or ``groups`` of these, or None.
+    Sources have attributes ``path``, ``ids``, and ``labels`` or ``groups``, which may be None.
     """
     every = pd.Series("", ids, dtype=object)
     for source in sources:
@@ -152,7 +152,7 @@ def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "gro
 
 
 def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: bool) -> None:
-    """Raise DataError for a column of labels, groups or what is no feature that no table has."""
+    """Raise DataError if no table has the column of labels, of groups, or one in ``leave_out``."""
     valid = {name for table in tables for name in table.columns}
     group = [columns.group_column] if columns.group_column else []
     unknown = [name for name in (columns.label_column, *group, *columns.leave_out) if name not in valid]
@@ -164,7 +164,7 @@ def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: boo
 
 
 def _with_ids(tables: dict[str, Table], holder: Table | None, id_column: str) -> dict[str, Table]:
-    """Return the tables, of which those without ids have the ids of the labels file, in its order."""
+    """Give the ids of the labels file, in its order, to the tables without ids."""
     without = [table for table in tables.values() if not table.has_ids]
     if without and holder is None and len({(table.path, len(table.ids)) for table in tables.values()}) > 1:
         raise DataError(
@@ -186,7 +186,7 @@ def _with_ids(tables: dict[str, Table], holder: Table | None, id_column: str) ->
 
 
 def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
-    """Return the features as float64, by id; rows may be empty, and with `impute` single values missing."""
+    """Return the features as float64, by id. Rows may be empty; with `impute`, single values may be missing too."""
     values = numeric_values(table.features, table.path, table.ids, may_have_nan=True)
     missing = np.isnan(values)
     partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
@@ -203,10 +203,10 @@ def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
 def _absent(
     views: Mapping[str, pd.DataFrame], tables: Mapping[str, Table], holder: Table | None, missing_views: MissingViews
 ) -> pd.DataFrame:
-    """Return which samples lack each table; samples are in the order of the first table, then of the others.
+    """Return a boolean table of which samples (rows) lack which table (columns), in the order of `feature_tables`.
 
-    Raise DataError if a sample lacks a table and `missing_views` does not say what to do, tables have no common sample,
-    or a labels file lacks one of the tables.
+    Raise DataError if a sample lacks a table and `missing_views` is "error", if a table has no sample in common with
+    the others, or if the labels file lacks a sample of the tables.
     """
     _check_prefixes([*tables.values(), *([holder] if holder else [])])
     ids = pd.Index(dict.fromkeys(name for view in views.values() for name in view.index))
@@ -235,7 +235,7 @@ def _absent(
 
 
 def _check_prefixes(tables: Sequence[Table]) -> None:
-    """Raise DataError if ids of one table, such as patients, are beginnings of the ids of another, such as aliquots."""
+    """Raise DataError if ids of one table (such as patients) are prefixes of the ids of another (such as aliquots)."""
     for short, long in itertools.permutations(tables, 2):
         n, ids = len(short.ids[0]), pd.Index(long.ids)
         begun = ids[ids.str[:n].isin(short.ids)]
@@ -247,7 +247,7 @@ def _check_prefixes(tables: Sequence[Table]) -> None:
 
 
 def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequence[str]:
-    """Count the samples that lack a table, and say what is done with them."""
+    """Return a note that counts the samples that lack a table and states their treatment."""
     n, n_nowhere = int(absent.any(axis=1).sum()), int(absent.all(axis=1).sum())
     if not n:
         return ()
@@ -258,7 +258,7 @@ def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequenc
 
 
 def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[str]:
-    """Count the single missing values, and name the tables that logarithms suit."""
+    """Return notes that count the single missing values, and that name heavy-tailed tables."""
     gaps = {name: np.isnan(table) for name, table in tables.items()}
     single = {name: int(gap[~gap.all(axis=1)].sum()) for name, gap in gaps.items()}
     counted = ", ".join(f"{name} {n}" for name, n in single.items() if n)
@@ -275,7 +275,7 @@ def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[s
 
 
 def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataFrame:
-    """Read a matrix among the samples of the labels file, in its order, exactly symmetric."""
+    """Read a pairwise matrix of the samples of the labels file, in its order, and make it exactly symmetric."""
     table = read_table(path, Columns(id_column))
     rows, columns = table.features.shape
     if rows != columns:

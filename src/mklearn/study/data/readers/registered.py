@@ -1,4 +1,4 @@
-"""Registered data sets: digits, images in rows of MATLAB files, tables of the UCI repository, and cells of views."""
+"""Readers of registered data sets: digits, images in MATLAB files, tables of the UCI repository, cells of views."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Part = tuple[np.ndarray, np.ndarray]
 
 
 def only_path(paths: Mapping[str, Path]) -> Path:
-    """Return the single file of a reader that takes one."""
+    """Return the path of the only file; raise DataError if there is not exactly one."""
     if len(paths) != 1:
         raise DataError(f"the reader takes one file, got {len(paths)}: {', '.join(map(str, paths.values()))}")
     return existing_file(next(iter(paths.values())))
 
 
 def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:
-    """Raise DataError if the sha256 of an array's C-ordered bytes is not the expected one, if any."""
+    """Raise DataError if the sha256 of the C-ordered bytes of an array is not `expected`; None skips the check."""
     digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest() if expected else None
     if digest != expected:
         raise DataError(
@@ -43,7 +43,7 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
 
 
 def number_within_class(labels: Iterable[str]) -> np.ndarray:
-    """Build ids "label/k", k = 1, 2, ... in the order of appearance."""
+    """Build ids "label/k", with k = 1, 2, ... in the order of appearance within the class."""
     counters: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
     return np.array([f"{label}/{next(counters[label])}" for label in labels])
 
@@ -52,7 +52,7 @@ def number_within_class(labels: Iterable[str]) -> np.ndarray:
 
 
 def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
-    """Return the test part of data sets whose ids begin with "train/" and "test/"; `path` is not read."""
+    """Return the ids that begin with "test/", as the only split; other ids begin with "train/". `path` is ignored."""
     test = np.char.startswith(ids, "test/")
     if test.all() or not test.any():
         raise ConfigError(
@@ -63,17 +63,17 @@ def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
 
 
 def published_folds(path: Path, ids: np.ndarray) -> list[np.ndarray]:
-    """Return the test part of each fold in the column ``fold`` of a data set's table of samples, by number."""
+    """Return the ids of the samples of each fold, by the column ``fold`` of the table of samples in `path`."""
     frame = pd.read_csv(path, dtype={"id": str})
     folds = [frame.loc[frame["fold"].eq(number), "id"] for number in sorted(frame["fold"].unique())]
     return [ids[np.isin(ids, fold.to_numpy(dtype=str))] for fold in folds]
 
 
 def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
-    """Read the ids of the test samples of each split that a MATLAB file of this form has beside its samples.
+    """Read the ids of the test samples of each split in a MATLAB file of F-SVM (see :func:`uci`).
 
-    ``kfold`` is a cell of their positions, counted from 1; each counts once, although they were drawn with replacement.
-    The `ids` of the data set are not used: a study may take a part of the file.
+    The variable ``kfold`` is a cell of positions, counted from 1. They were drawn with replacement; repetitions are
+    dropped. `ids` is ignored, because a study may select a part of the file.
     """
     labels, cells = load_mat(path, ("Y", "kfold"))
     every = number_within_class(str(code) for code in whole_numbers(labels, path, "Y"))
@@ -87,7 +87,7 @@ def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
 
 
 def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
-    """Read the 1797 digits of 8 x 8 pixels in 0..16 that come with scikit-learn; `paths` is ignored."""
+    """Read the 1797 digits of scikit-learn, 8 x 8 pixels in 0..16. `paths` is ignored."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
@@ -96,10 +96,10 @@ def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
 
 
 def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read the training and the test part of MNIST from its four files by name.
+    """Read the training and test parts of MNIST from its four files, which are recognised by name.
 
     ``content_sha256`` checks the pixels, (n, rows, columns) bytes, training part first. Ids are "train/1", ...,
-    "test/1", ..., classes "0" ... "9".
+    "test/1", ...; classes are "0" to "9".
     """
     parts: dict[str, Part] = {}
     for begin, part in {"train": "train", "t10k": "test"}.items():
@@ -113,13 +113,14 @@ def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sa
 
 
 def usps(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read the training and test parts, whose values times 2000, (n, 256) little-endian uint16, have the sha256.
+    """Read the training and test parts of USPS from one HDF5 file or two text files.
 
-    The files are one HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the
-    two text files usps.bz2 and usps.t.bz2 of LIBSVM, compressed or not, with grey values v in [-1, 1] of three decimals
-    and labels 1..10 of the digits 0..9. (v + 1) / 2 is returned. Both packagings are rounded to that grid, multiples of
-    1/2000, and give bitwise equal samples (the HDF5 file is in single precision). Ids are "train/1", ..., and images
-    (n, 16, 16) float64 in [0, 1], ink bright.
+    The HDF5 file has groups train and test, each with data (n, 256) in [0, 1] and target 0..9. The text files are
+    usps.bz2 and usps.t.bz2 of LIBSVM, compressed or not, with grey values v in [-1, 1] of three decimals, mapped to
+    (v + 1) / 2, and labels 1..10 for the digits 0..9. Values are rounded to multiples of 1/2000, so that both
+    packagings give bitwise equal samples (the HDF5 file is in single precision). ``content_sha256`` checks the values
+    times 2000, (n, 256) little-endian uint16. Ids are "train/1", ..., "test/1", ...; images are (n, 16, 16) float64 in
+    [0, 1], with bright ink.
     """
     files = [existing_file(path) for path in paths.values()]
     if len(files) not in (1, 2):
@@ -147,7 +148,7 @@ def _in_parts(parts: Mapping[str, Part], images: np.ndarray) -> SampleSet:
 
 
 def _idx(paths: Mapping[str, Path], begin: str, n_axes: int) -> np.ndarray:
-    """Read the array of bytes whose file's name begins so; its header says how many there are."""
+    """Read the IDX file whose name starts with `begin`, an array of bytes with `n_axes` axes."""
     files = [path for name, path in paths.items() if name.startswith(begin)]
     if len(files) != 1:
         raise DataError(f"MNIST is four files; of {begin}... there are {len(files)} among {', '.join(paths)}")
@@ -178,7 +179,7 @@ def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
         raise DataError(f"exactly one of {', '.join(path.name for path in files)} must be the test part (usps.t...)")
     parts = {}
     for part, path in zip(("train", "test"), ordered, strict=True):
-        with readable(path):  # the suffix selects the decompression; a pixel left out of a line is 0, mid-grey
+        with readable(path):  # the suffix selects the decompression; omitted pixels are 0, mid-grey
             data, labels = load_svmlight_file(str(path), n_features=_USPS_SIDE**2)
         parts[part] = (data.toarray() + 1) / 2, labels - 1
     return parts
@@ -188,7 +189,7 @@ def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
 
 
 def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[Any]:
-    """Read variables of a MATLAB file: of `alternatives` the first that it has completely."""
+    """Read the first group of `alternatives` whose variables are all in a MATLAB file; DataError if there is none."""
     variables = matlab_variables(path)
     for names in alternatives:
         if all(name in variables for name in names):
@@ -202,8 +203,8 @@ def deng_cai(
 ) -> SampleSet:
     """Read ``fea`` (n, rows * cols), whose rows are images in column-major order, and ``gnd`` (n, 1).
 
-    Some files have the names ``X`` and ``Y``. ``content_sha256`` checks ``fea``, as uint8 if all its values are
-    integers in 0..255 and as float64 otherwise. Ids are "label/k", k counting from 1 within the class.
+    ``X`` and ``Y`` are accepted as names too. ``content_sha256`` checks ``fea``, as uint8 if all values are integers in
+    0..255 and as float64 otherwise. Ids are "label/k", with k counted from 1 within the class.
     """
     path = only_path(paths)
     values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
@@ -211,9 +212,9 @@ def deng_cai(
 
 
 def olivetti(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read ``faces`` (4096, 400), a column-major 64 x 64 image per column.
+    """Read ``faces`` (4096, 400), with a column-major 64 x 64 image in each column.
 
-    Ids are "person/k", both counting from 1: the file has no labels, and every ten consecutive images show one person.
+    The file has no labels: every ten consecutive images show one person. Ids are "person/k", both counted from 1.
     """
     path = only_path(paths)
     (faces,) = load_mat(path, ("faces",))
@@ -225,7 +226,7 @@ def _images_in_rows(
     values: np.ndarray, labels: np.ndarray, shape: Sequence[int], content_sha256: str | None, path: Path,
     order: str = "C",
 ) -> SampleSet:  # fmt: skip
-    """Return the images in the rows of a matrix, each in column-major order."""
+    """Convert the rows of a matrix, each an image in column-major order, to a sample set."""
     rows, cols = shape
     if values.shape != (len(labels), rows * cols):
         raise DataError(
@@ -244,12 +245,12 @@ def uci(
     paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None,
     class_codes: Sequence[int] = (), content_sha256: str | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
+    """Read one file of features and class codes: MATLAB with ``X`` (d, n) and ``Y`` (n, 1), or comma-separated text.
 
-    Features of each of the `tables` are a slice of all; by default one table, "features", has all. In text the column
-    with the `class_codes` is the first or the last one: copies differ in that. ``content_sha256`` checks the
-    features, shape (n, d), with the codes as last column, as float64. Ids are "code/k", k counting from 1 within the
-    class.
+    `tables` gives each table a range (start, stop) of the features; by default one table, "features", has all of them.
+    In text, the class codes are in the first or the last column (copies differ); it is the column whose values are the
+    `class_codes`. ``content_sha256`` checks the features, (n, d), with the codes as last column, as float64. Ids are
+    "code/k", with k counted from 1 within the class.
     """
     path = only_path(paths)
     if path.suffix == ".mat":
@@ -277,10 +278,10 @@ def views(
     paths: Mapping[str, Path], *, tables: Sequence[str], classes: Sequence[str] | None = None, sample: str = "",
     parts: Mapping[str, int] | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read a cell ``X`` of one matrix (n, d) for each of the `tables`, unscaled, and the codes ``y``, from 1.
+    """Read a cell ``X`` with one matrix (n, d) for each of the `tables`, and the class codes ``y``, counted from 1.
 
-    Ids are `sample` before the row from 0. They begin with the part of the published split, ``train/s1``, if `parts`
-    has the number of samples of each.
+    Features are not scaled. Ids are `sample` followed by the row, counted from 0. If `parts` gives the number of
+    samples of each part of the published split, ids begin with the part: ``train/s1``.
     """
     path = only_path(paths)
     cells, codes = load_mat(path, ("X", "y"))

@@ -1,4 +1,4 @@
-"""Files of tables: ids, labels and numbers in text, Parquet, NumPy, MATLAB, AnnData and MuData files."""
+"""Reading of tables of ids, labels and numbers from text, Parquet, NumPy, MATLAB, AnnData and MuData files."""
 
 from __future__ import annotations
 
@@ -24,53 +24,53 @@ from mklearn.study.specs.data_specs import TargetKind
 MUDATA = ".h5mu"
 ANNOTATED = (".h5ad", MUDATA)
 ARRAYS = (".npy", ".npz", ".mat")
-"""Files of arrays, whose features have no names and which may have no ids."""
+"""Suffixes of files of arrays: features have no names, and ids are optional."""
 MOST_BYTES = 8 << 30
-"""Memory that a sparse matrix may take as a dense table."""
+"""Maximum size of a sparse matrix as a dense table, in bytes."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
-"""A column without a name, and the name that pandas gives it."""
+"""Matches an empty column name, and the name that pandas gives to such a column."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of tables that hold no features, and how they are read."""
+    """Columns of tables that do not hold features, and how they are read."""
 
     id_column: str = "id"
-    """Where there is no such column, ids are the index of a Parquet table or of AnnData's ``obs``."""
+    """Column of the ids. Without it, ids are the index of a Parquet table, or of ``obs`` in AnnData."""
     label_column: str = "label"
     group_column: str | None = None
     leave_out: Sequence[str] = ()
     task: TargetKind = "classes"
-    """Kind of the labels."""
+    """Kind of the labels: classes or numbers."""
     missing_labels: Collection[str] = MISSING
-    """Words that stand for no label or group, as an empty cell does."""
+    """Words that mean a missing label or group, as an empty cell does."""
     id_prefix: int | None = None
-    """Number of characters of each id that count."""
+    """Number of leading characters of each id that identify the sample; None for all."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The samples of a file."""
+    """Samples of one file."""
 
     path: Path
     features: pd.DataFrame
-    """By id: unique, and row numbers from 1 where the file has none. Columns of arrays have no names."""
+    """Features, indexed by unique ids: row numbers from 1 if the file has no ids. Columns of arrays are unnamed."""
     has_ids: bool
     labels: np.ndarray | None
-    """'' where a sample has none; None where the file has no such column."""
+    """Label of each sample, (n,) str, "" for a missing one; None if the file has no such column."""
     groups: np.ndarray | None
     columns: Sequence[str]
-    """Columns that hold no features."""
+    """Names of the columns that do not hold features."""
 
     @property
     def ids(self) -> np.ndarray:
-        """Names of the samples, (n,)."""
+        """Ids of the samples, (n,) str."""
         return self.features.index.to_numpy(dtype=str)
 
     @property
     def names(self) -> np.ndarray | None:
-        """Names of the features, (d,), as far as they have names."""
+        """Names of the features, (d,) str; None if they have no names."""
         is_numbered = isinstance(self.features.columns, pd.RangeIndex)
         return None if is_numbered else self.features.columns.to_numpy(dtype=str)
 
@@ -78,9 +78,9 @@ class Table:
 def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
     """Read the samples of a file: columns of ids, labels and groups, and one matrix of features.
 
-    `array` names the matrix of a file of several: a variable of NPZ and MATLAB; of AnnData ``X``, ``obsm/NAME`` or
-    ``layers/NAME``; of MuData the modality, or ``MODALITY/obsm/NAME``. A text table that begins with a line of numbers
-    is a matrix without names, as arrays are.
+    `array` selects the matrix in a file with several: a variable of NPZ or MATLAB; ``X``, ``obsm/NAME`` or
+    ``layers/NAME`` of AnnData; a modality or ``MODALITY/obsm/NAME`` of MuData. A text table whose first line has
+    numbers only is a matrix with unnamed columns, like an array.
     """
     text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
     suffix = table_suffix(path)
@@ -122,7 +122,7 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Raise DataError for whatever libraries raise of a file that is damaged or of another kind."""
+    """Convert any exception of a library that reads a damaged or wrong file to DataError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -140,11 +140,11 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
-    """Read a Parquet, CSV or TSV table, of text the first `rows`; the first of `text_columns` has the ids.
+    """Read a Parquet, CSV or TSV table; of CSV and TSV, only the first `rows` if given.
 
-    Columns of True, False and missing values are logical. In text tables `text_columns` are read as they are written:
-    an id "007" or "NA" is text. Every column has a name, and no two columns the same, but for text that begins with a
-    line of numbers: it is a matrix, and all its lines are rows.
+    The first of `text_columns` has the ids. In CSV and TSV tables, `text_columns` are read verbatim: an id "007" or
+    "NA" is text. Columns of True, False and missing values become boolean. Columns must have unique, non-empty names,
+    except in a text table whose first line has numbers only: it is a matrix without names, and that line is a row.
     """
     suffix = table_suffix(path)
     if suffix == ".parquet":
@@ -165,10 +165,10 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = 
             if not is_matrix:
                 _check_names(first, path)
             options |= {"nrows": rows, "header": None if is_matrix else "infer"}
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
             missing, types = ("", *MISSING), dict.fromkeys(text_columns, str)
             frame = pd.read_csv(path, index_col=False, na_values=missing, dtype=types, **options)
-            # again, for the words of missing values in them: `na_values` for each column would take 14 kB a column
+            # text columns again, verbatim: `na_values` per column would take 14 kB for each column
             as_text = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, **options)
         for name in as_text.columns:
             frame[name] = as_text[name]
@@ -199,9 +199,10 @@ def _check_names(names: Sequence[str], path: Path) -> None:
 
 
 def arrays_in(path: Path, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an NPZ or MATLAB file (versions 5 to 7.3), or the arrays of `names`; the one of NPY is ``X``.
+    """Read the arrays of an NPZ, NPY or MATLAB file (versions 5 to 7.3); of MATLAB, only those in `names` if given.
 
-    Text of MATLAB, also in cells, is a vector. The arrays of ``scipy.sparse.save_npz`` are a dense matrix ``X``.
+    The array of NPY is named ``X``. A MATLAB cell of text becomes a vector. A file of ``scipy.sparse.save_npz`` becomes
+    a dense matrix ``X``.
     """
     path = existing_file(path)
     if path.suffix == ".npz":
@@ -220,7 +221,7 @@ def arrays_in(path: Path, names: Collection[str] | None = None) -> dict[str, np.
 
 
 def matlab_variables(path: Path, names: Collection[str] | None = None) -> dict[str, Any]:
-    """Read the variables of a MATLAB file, or the variables of `names`, without axes of length 1; cells are lists."""
+    """Read the variables of a MATLAB file, or only `names`. Axes of length 1 are dropped; cells become lists."""
     require("pymatreader", "h5py")
     from pymatreader import read_mat
 
@@ -242,7 +243,7 @@ def _array(value: Any, path: Path) -> np.ndarray:
 
 
 def _of_arrays(path: Path, array: str | None, text: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the vectors of `text`, and the matrix that is named or the only one."""
+    """Return the vectors named in `text`, and the matrix `array` (by default the only one)."""
     arrays = arrays_in(path, None if array is None else (array, *text))
     matrices = {name: values for name, values in arrays.items() if name not in text and values.ndim == 2}
     if array is not None:
@@ -265,7 +266,7 @@ def _of_arrays(path: Path, array: str | None, text: Sequence[str]) -> tuple[pd.D
 
 
 def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the columns of ``obs``, in MuData of modality and whole, and a matrix with the names in ``var``."""
+    """Return the columns of ``obs`` (for MuData, of the modality and the file) and a matrix named by ``var``."""
     place = array
     with annotated_file(path) as (file, read):
         part = file
@@ -286,7 +287,7 @@ def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd
 
 @contextmanager
 def annotated_file(path: Path) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
-    """Open an AnnData or MuData file, and yield it with the function that reads an element of it."""
+    """Open an AnnData or MuData file; yield the file and the function that reads its elements."""
     require("anndata", "h5py")
     with readable(path):
         import h5py
@@ -297,7 +298,7 @@ def annotated_file(path: Path) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
 
 
 def arrays_of(path: Path) -> tuple[list[str], list[str]]:
-    """List the columns of ``obs`` and the arrays of an AnnData file, or the modalities of a MuData file."""
+    """List the columns of ``obs``, and the arrays of an AnnData file or the modalities of a MuData file."""
     with annotated_file(path) as (file, read):
         return list(map(str, read(file["obs"]))), list(file["mod"]) if path.suffix == MUDATA else _places(file)
 
@@ -319,7 +320,7 @@ def _dense(matrix: Any, path: Path) -> np.ndarray:
 
 
 def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
-    """Return what may be ids, labels or groups, or `names` of it: columns, vectors of a file of arrays, or ``obs``."""
+    """Read possible ids, labels and groups (or `names` only): columns, vectors of a file of arrays, or ``obs``."""
     if path.suffix in ARRAYS:
         vectors = {name: values for name, values in arrays_in(path, names or None).items() if values.ndim == 1}
         length = len(vectors.get("id", next(iter(vectors.values()), ())))
@@ -335,7 +336,7 @@ def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = Non
 
 
 def first_values(path: Path, column: str, count: int = 100) -> list[str]:
-    """Return the first values of a column as text, "" where there is none; no values if the file has no such column."""
+    """Return the first values of a column as text, "" for a missing one; an empty list if there is no such column."""
     columns = sample_columns(path, (column,), count)
     return column_text(columns[column], path, column, may_be_empty=True)[:count].tolist() if column in columns else []
 
@@ -348,7 +349,7 @@ def _joined(obs: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
-    """Raise DataError if a table lacks a column (or array)."""
+    """Raise DataError if a required column (or array, by `what`) is missing."""
     missing = [name for name in required if name not in columns]
     if missing:
         raise DataError(
@@ -357,7 +358,7 @@ def require_columns(columns: Any, required: Sequence[str], path: Path, what: str
 
 
 def column_text(values: Any, path: Path, column: str, *, may_be_empty: bool = False) -> np.ndarray:
-    """Convert a column of ids or labels to text; whole floats lose their ".0", missing values are ""."""
+    """Convert a column of ids or labels to text. Whole floats lose their ".0"; missing values become ""."""
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
         series = series.astype("Int64")
@@ -373,7 +374,7 @@ def _text(value: Any) -> str:
 
 
 def _class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
-    """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones."""
+    """Return labels as class names. Whole numbers lose the ".0" that pandas adds if some labels are missing."""
     labelled = [label for label in dict.fromkeys(labels.tolist()) if label]
     if not any("." in label for label in labelled) or not all(map(_NUMBER.fullmatch, labelled)):
         return labels
@@ -388,7 +389,7 @@ def _class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
 
 
 def _target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
-    """Return numbers as text that holds every digit: equal numbers are equal, however they are written."""
+    """Normalise numbers given as text, at full precision, so that equal numbers have equal text."""
     wrong = [value for value in text if value and not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
     if wrong:
         raise DataError(
@@ -399,10 +400,10 @@ def _target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
 
 
 def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:
-    """Convert a table of numbers to float64, shape (n, d); True is 1 and False is 0.
+    """Convert a table of numbers to float64, shape (n, d). True becomes 1 and False 0.
 
-    With `may_have_nan` values may be missing (NaN). Raise DataError if there are no columns, or values that are no real
-    numbers, missing, infinite or above 1e60.
+    With `may_have_nan`, missing values become NaN. Raise DataError if there are no columns, or if values are not real
+    numbers, are missing or infinite, or exceed 1e60 in magnitude.
     """
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
@@ -423,7 +424,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
 
 
 def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
-    """Convert a column, such as the folds, to int64; raise DataError for anything but whole numbers below 2**53."""
+    """Convert a column, such as fold numbers, to int64; raise DataError unless all are whole and below 2**53."""
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~(np.abs(numbers) < 2**53) | (np.mod(numbers, 1) != 0)
     if bad.any():
@@ -434,7 +435,7 @@ def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
 
 
 def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarray:
-    """Find the positions of named samples in a data set with these ids; raise DataError if it lacks one."""
+    """Return the positions of `names` in `ids`; raise DataError if a name is not in `ids`."""
     positions = pd.Index(ids).get_indexer(pd.Index(names))
     if (positions < 0).any():
         unknown = list(dict.fromkeys(np.asarray(names)[positions < 0].tolist()))

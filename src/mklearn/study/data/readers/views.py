@@ -1,4 +1,4 @@
-"""Tables of views of the same samples: text files, files of R packages, and sets that come with scikit-learn."""
+"""Readers of tables of views: text files, files of R packages, and data sets that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from mklearn.study.data.text_tables import table_stem
 
 _SAMPLES = "samples"
 _BODY = 4
-"""Columns age, sex, body mass index and blood pressure of `diabetes`; the others are measurements of blood serum."""
+"""Number of columns in view "body" of `diabetes`: age, sex, body mass index, blood pressure. The rest is "serum"."""
 
 
 def diabetes(paths: Mapping[str, Path] | None = None, *, target: str = "progression") -> SampleSet:
-    """Read scikit-learn's 442 patients, in their own units; `paths` and `target` are ignored: there is one, no file."""
+    """Read the 442 diabetes patients of scikit-learn, unscaled. `paths` and `target` are ignored."""
     from sklearn.datasets import load_diabetes
 
     data, progression = load_diabetes(return_X_y=True, scaled=False)
@@ -35,7 +35,7 @@ def diabetes(paths: Mapping[str, Path] | None = None, *, target: str = "progress
 
 
 def linnerud(paths: Mapping[str, Path] | None = None, *, target: str = "weight") -> SampleSet:
-    """Read scikit-learn's 20 men of a fitness club: pounds, inches and beats a minute; `paths` is ignored."""
+    """Read the 20 men of scikit-learn's Linnerud data: pounds, inches and beats per minute. `paths` is ignored."""
     from sklearn.datasets import load_linnerud
 
     loaded = load_linnerud()
@@ -49,13 +49,14 @@ def text(
     part_column: str | None = None, group_column: str | None = None, target: str | None = None,
     filled_column: str | None = None, kernels: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
-    """Read text tables ``NAME.csv`` (or ``NAME.csv.gz``) for each view, with a column ``id``, and ``samples.csv``.
+    """Read one text table per view, ``NAME.csv`` or ``NAME.csv.gz`` with a column ``id``, and ``samples.csv``.
 
-    `tables` are names of the views, and of their files. There are columns of classes, `label`, or in its place of
-    numbers to predict, `target`; of groups, and of parts of the published split, with which the ids begin:
-    ``train/s1``. `filled_column` has the files, joined by "+", whose row was filled in upstream: the sample lacks these
-    views. The tables of `kernels` are kernels among all samples, and become a root of it, so that a linear kernel of
-    the view is the kernel.
+    `tables` are the names of the views and their files, or a mapping from views to file names. The other arguments name
+    columns of ``samples.csv``: `label` has the classes, or `target` the numbers to predict; `group_column` the groups;
+    `part_column` the part of the published split, which becomes a prefix of the id (``train/s1``). `filled_column`
+    lists, joined by "+", the files whose row of this sample was filled in upstream; the sample then lacks these views.
+    `kernels` names the tables that are kernels among all samples. They are replaced by a root, so that the linear
+    kernel of the view equals the kernel.
     """
     by_stem = {table_stem(path): path for path in map(Path, paths.values())}
     stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
@@ -82,10 +83,10 @@ def text(
 
 
 def _root(kernel: np.ndarray, path: Path) -> np.ndarray:
-    """Return a root of a kernel, (n, n): its symmetric root times a fixed random rotation.
+    """Return a root of a kernel, (n, n): the symmetric root times a fixed random rotation.
 
-    Each column is then a mixture of all samples, of about the same spread. Columns of other roots are of few samples:
-    one that is 0 but for rounding among training samples would be scaled up by 1e13 for the others.
+    The rotation mixes all samples in each column, and gives columns about the same spread. Columns of other roots
+    depend on few samples: a column that is zero up to rounding on the training samples would be scaled by 1e13.
     """
     n = len(kernel)
     if kernel.shape != (n, n) or not np.allclose(kernel, kernel.T, rtol=1e-8, atol=1e-8):
@@ -100,10 +101,10 @@ def r_package(
     paths: Mapping[str, Path], *, tables: Sequence[str], label: str = "label", sample: str = "",
     parts: Mapping[str, str] | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read an object of R: a list of matrices or data frames, `tables`, and a factor, `label`.
+    """Read an R object: a list of matrices or data frames, named by `tables`, and a factor, `label`.
 
-    `sample` stands before the names of rows in ids. `parts` has the list in it that holds each part of the published
-    split; ids begin with the part, and a part may lack a table.
+    Ids are `sample` followed by the row name. `parts` maps each part of the published split to the nested list that
+    holds it; ids then begin with the part (``train/s1``), and a part may lack a table.
     """
     path = only_path(paths)
     require("rdata")
@@ -132,7 +133,7 @@ def r_package(
 
 
 def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, pd.DataFrame | np.ndarray]]:
-    """Yield the tables of numbers, and factors as text, by their path, such as ``nutrimouse/gene``."""
+    """Yield the numeric tables, and the factors as text, with their path, such as ``nutrimouse/gene``."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flattened(value, f"{place}{name}/")
@@ -147,7 +148,7 @@ def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str
 
 
 def _names_of_matrix(value: Any) -> Iterator[Any]:
-    """Yield the names of rows and of columns; their numbers, from 1, where it has none."""
+    """Yield the row names and the column names of an R matrix; numbers from 1 where it has no names."""
     for axis, size in enumerate(value.shape):
         dim = getattr(value, "dims", ())[axis : axis + 1]
         yield value.coords[dim[0]].values if dim and dim[0] in value.coords else range(1, size + 1)
