@@ -20,10 +20,10 @@ from mklearn.subspace.kfd import KernelFDA
 class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
-    Embedded samples, less the mean of the training embedding, are scaled to unit length: with a ridge, new samples are
-    closer to the mean than training samples, so that lengths do not discriminate classes. Unit length would reduce a
-    single component to its sign. It is therefore divided by its mean length over the training samples, and the machine
-    has no intercept, so that the sign still decides.
+    Embedded samples are centred at the mean of the training embedding and scaled to unit length: with a ridge, new
+    samples are closer to the mean than training samples, so that lengths do not discriminate classes. Unit length would
+    reduce a single component to its sign. It is therefore divided by its mean length over the training samples, and the
+    machine has no intercept, so that the sign still decides.
 
     Parameters
     ----------

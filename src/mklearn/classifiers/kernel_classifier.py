@@ -18,7 +18,7 @@ from mklearn.kernels.stack import KernelStack
 
 
 class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
-    """Base of classifiers with a parameter ``kernels``: "precomputed", or specs of kernels on features.
+    """Base of classifiers with a parameter ``kernels``: "precomputed", or specs for kernels on features.
 
     A subclass implements `_fit_kernels`; its predictions begin with `_new_stack`.
     """

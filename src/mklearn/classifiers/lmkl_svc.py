@@ -117,9 +117,9 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
 
     References
     ----------
-    Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008: the method.
-    Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition" (its text names no year; 2009 or later):
-    sigmoid gates, gating by the rows of a kernel, and the tables of images. Equations are numbered as there.
+    Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008: the method. Gonen, Alpaydin, "Localized Multiple
+    Kernel Machines for Image Recognition" (its text names no year; 2009 or later): sigmoid gates, gating by the rows of
+    a kernel, and the tables for images. Equations are numbered as there.
 
     Notes
     -----

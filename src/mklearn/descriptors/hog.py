@@ -43,7 +43,7 @@ def hog(
     block_norm : {"L2-Hys", "L2", "L1", "L1-sqrt"}
         Normalisation of a block. "L2-Hys" (L2, clipped at 0.2, L2 again) is the best one in the paper.
     channels : {"grey", "colour"}
-        "colour": the features of red, green and blue, side by side, of images in colour.
+        "colour" concatenates the features of the red, green and blue channels of colour images.
 
     Returns
     -------

@@ -107,7 +107,7 @@ def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
 
 
 def by_channel(describe: Callable[[list[Grey]], Grey], images: Images, user: str) -> Grey:
-    """Describe the red, green and blue channels as grey images, and put the features side by side: (n, 3 d)."""
+    """Describe the red, green and blue channels as grey images, and concatenate the features: shape (n, 3 d)."""
     coloured = as_colour_images(images, user)
     return np.hstack([describe([image[..., channel] for image in coloured]) for channel in range(3)])
 

@@ -55,7 +55,7 @@ def lbp(
         "uniform": 59 bins, one per uniform pattern and one for the rest [2]_. "rotation_invariant": 10 bins, the number
         of brighter neighbours of uniform patterns and one for the rest [1]_.
     channels : {"grey", "colour"}
-        "colour": the histograms of red, green and blue, side by side, of images in colour.
+        "colour" concatenates the histograms of the red, green and blue channels of colour images.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from mklearn.errors import DataError
 _SAMPLE = 50_000
 
 Extract = Callable[[Grey], tuple[Float32, NDArray[np.int64]]]
-"""Computes the local descriptors (k, d) of a grey image and their positions (k, 2)."""
+"""Function that computes the local descriptors (k, d) of a grey image and their positions (k, 2)."""
 
 
 def sample_local_descriptors(local: Iterable[NDArray], n_images: int, size: int, random_state: int) -> Float32:

@@ -18,9 +18,9 @@ from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.extras import require
 
 LENGTH = 128
-"""Entries of a SIFT descriptor: 4 x 4 cells of 8 orientations."""
+"""Number of entries of a SIFT descriptor: 4 x 4 cells with 8 orientations each."""
 PATCH_SIDE = Interval(Real, 4, 1024, closed="both")
-"""Pixels of a patch of 4 x 4 cells."""
+"""Valid sides, in pixels, of a patch of 4 x 4 cells."""
 
 # OpenCV's scale space: blur of the first level, and levels per octave. A keypoint of diameter 2 s belongs to the level
 # of blur s, and each of its 4 x 4 cells is 3 s wide.

@@ -1,7 +1,7 @@
 """The radius-margin machines that F-SVM is compared with: RMM, R-SVM+ and R-SVM+_mu.
 
-Each pair of classes is a problem of its own, and its samples are scaled to mean squared norm 1 about their mean, so
-that the parameters have the same meaning for all features.
+Each pair of classes is a separate problem, and its samples are scaled to mean squared norm 1 about their mean, so that
+the parameters have the same meaning for all features.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 `serre_c1` is the filter bank of Serre, Wolf and Poggio; `pyramid_c1` the image pyramid with a single filter of Mutch
 and Lowe. The layers above are in `mklearn.papers.mkl_dr.c2`.
 
-The parameters were not checked against the papers. Tags give their source: [ports], several public programs agree on
-them (ports of Serre's among them); [common], commonly given values.
+The parameters were not checked against the papers. Tags give their source. [ports]: several public programs agree on
+them, ports of Serre's among them. [common]: commonly given values.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class MKMMC(KernelEmbedding):
     objective_history_ : array of shape ``(2 n_iter_ + 1,)``
         Objective after every half-step.
     history_ : list of dict
-        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and of a theta-step "status",
+        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and for theta-steps "status",
         "method" and "kkt_residual" of `mklearn.optimize.simplex_qp`.
     objective_ : float
         Sum of the eigenvalues of the returned A-step.
