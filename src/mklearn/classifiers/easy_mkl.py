@@ -26,7 +26,8 @@ class EasyMKL(CombinedSVC):
         lambda, above 0 and at most 1. With 1 the weights follow the distance between the class means, with small values
         the distance between the nearest points of the classes' convex hulls.
     C, C_scale, decide
-        Penalty, its unit, and the scheme for more than two classes: as for `KernelSVC`.
+        Penalty of the machine, its unit ("variance" or "none"), and the scheme for more than two classes ("one_vs_rest"
+        or "one_vs_one"): as for `KernelSVC`.
 
     Attributes
     ----------

@@ -163,7 +163,7 @@ def verification(
 
     Parameters
     ----------
-    target, ids : (n,) arrays of int, of str
+    target, ids : arrays of shape (n,), int and str
         Class codes and ids of the data set.
     components, square_root, whiten, unit_length, terms
         How samples are compared: see `PairFeatures`.

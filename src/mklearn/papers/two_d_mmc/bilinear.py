@@ -257,7 +257,7 @@ def energy(stack: Array) -> float:
 
 
 def _rows_and_columns(value: Any, name: str) -> tuple[int, int]:
-    """Return two integers >= 1; raise `ConfigError` for anything else."""
+    """Return ``value`` as two integers >= 1; raise `ConfigError` for anything else."""
     try:
         rows, columns = (check_integer(number, name) for number in value)
     except (TypeError, ValueError):
