@@ -78,7 +78,7 @@ def _gap(gamma: Array, slope: Array, members: list[NDArray[np.intp]]) -> float:
 
 
 def _minimiser(Q: Array, members: list[NDArray[np.intp]], tol: float) -> Array:
-    """Minimise gamma'Q gamma, where the entries of gamma in each class form a simplex.
+    """Minimise gamma'Q gamma over gamma >= 0 with sum 1 over each class.
 
     An accelerated projected gradient method with restarts finds the support. Once the support no longer changes, the
     minimiser is computed in closed form.

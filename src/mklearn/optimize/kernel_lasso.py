@@ -14,7 +14,7 @@ The point theta = R min(1, mu / max_m ||F_m' R||) is feasible for the dual ``max
 the duality gap is a certificate. Blocks are updated one at a time by a proximal gradient step of length 1/||K_m||. Only
 blocks that are not 0 or violate (KKT) are visited. For mu >= max_m ||F_m' T|| no kernel is chosen.
 
-F_m is a pivoted Cholesky factor (n, rank). It is exact for kernels of low rank and needs less memory than (n, n).
+F_m is a pivoted Cholesky factor (n, rank). It is exact for kernels of low rank, and smaller than the kernel (n, n).
 """
 
 from __future__ import annotations

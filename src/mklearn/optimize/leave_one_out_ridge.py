@@ -316,9 +316,9 @@ def leave_one_out_weights(
 ) -> LeaveOneOutWeights:
     """Minimise the leave-one-out error of kernel ridge regression over kernel weights.
 
-    Solves ``min L(q, lambda) over q >= 0, sum q = 1, lambda >= regularisation``, starting from equal shares. Then drops
-    each kernel for which a ridge in its place raises L by less than 1e-3, relatively, and shrinks the shares towards
-    equal ones. L is not convex in general: the result is a local minimum, no worse than equal shares.
+    Solves ``min L(q, lambda) over q >= 0, sum q = 1, lambda >= regularisation``, starting from equal shares. Kernels
+    are then dropped if a ridge in their place raises L by less than 1e-3, relatively. Last, the shares are shrunk
+    towards equal ones. L is not convex in general: the result is a local minimum, no worse than equal shares.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def _smallest(ridges: Array, errors: list[Array], weights: Array, each_target: b
 
 
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:
-    """Return the mean row p'K of a kernel, (n,), and M = S K_c S, (n, n), a new array in double precision."""
+    """Compute the mean row p'K of a kernel (n,) and M = S K_c S (n, n), a new array in double precision."""
     rows = shares @ K
     lesser = rows - float(shares @ rows)
     M = np.empty(K.shape)

@@ -1,17 +1,17 @@
-"""The standard quadratic program: maximise theta'Q theta over the simplex, exactly or locally.
+"""Standard quadratic program: maximise theta'Q theta over the simplex, exactly or locally.
 
 This is the theta-step of MKMMC (Gu, Zhou 2009, equation (23)). Q is indefinite, so convex solvers do not apply, and
-the problem is NP-hard in general; for a dozen kernels the supports can be enumerated.
+the problem is NP-hard in general. For a dozen kernels the supports can be enumerated.
 
 Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0.
 
-Proof. By second-order optimality inside the face Q is negative semidefinite there. If v'Qv = 0 for a v != 0 on J with
-sum 0, then f(theta + t v) = f(theta) for all t, as v'Q theta = 0 by the first-order condition; moving along v until an
-entry vanishes gives a maximiser of smaller support.
+Proof. By second-order optimality inside the face, Q is negative semidefinite there. If v'Qv = 0 for some v != 0 on J
+with sum 0, then f(theta + t v) = f(theta) for all t, because v'Q theta = 0 by the first-order condition. Moving along v
+until an entry vanishes then gives a maximiser of smaller support.
 
 Hence (a) every pair in J is concave, Q_ss + Q_tt - 2 Q_st < 0; (b) subsets inherit the property, so supports can be
 grown one kernel at a time; (c) the stationary point of each support is the unique solution of a regular linear system.
-If no pair is concave, for example for a positive semidefinite Q, the maximiser is a vertex: one kernel alone.
+If no pair is concave, for example if Q is positive semidefinite, the maximiser is a vertex: a single kernel.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
 Method = Literal["exact", "local", "auto"]
 
-#: Largest number of supports enumerated: all supports of 14 kernels, or of more kernels with few concave pairs.
+#: Largest number of enumerated supports: enough for 14 kernels, or for more kernels with few concave pairs.
 MAX_SUPPORTS = 2**14
 
-# In units of the largest entry of Q minus its mean. A face flatter than _FLAT is left to its boundary, which lowers the
-# value by no more than that. Gains below _GAIN are rounding.
+# In units of the largest entry of Q minus its mean. A face flatter than _FLAT is skipped in favour of its boundary,
+# which lowers the value by at most _FLAT. Gains below _GAIN are rounding.
 _FLAT = 1e-12
 _GAIN = 1e-14
 
@@ -73,15 +73,16 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     Q : array of shape (m, m)
         Symmetric, of any signature. Only its symmetric part is used.
     method : {"exact", "local", "auto"}
-        - "exact": the global maximum, over all supports that can hold one (see the module's theorem).
-        - "local": an active-set ascent to a stationary point, exact to rounding, from equal entries, every vertex, and
-          the maximisers of the at most 4 m best concave pairs; the best result.
+        - "exact": the global maximum, by enumerating all supports that satisfy the theorem of this module.
+        - "local": the best stationary point, exact up to rounding, of active-set ascents from equal entries, every
+          vertex, and the maximisers of the best concave pairs (at most 4 m).
         - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
 
     Returns
     -------
     SimplexQP
-        If several maximisers have the same value, one of smallest support. A constant Q gives equal entries.
+        If several maximisers have the same value, ``theta`` is one of smallest support. A constant Q gives equal
+        entries.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     full = as_square_matrix(Q, "Q")
     check_symmetric(full, "Q")
     full = symmetrized(full)
-    # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
+    # A constant added to Q only shifts the value. Without it, tolerances are relative to the differences that matter.
     centred = full - full.mean()
     scale = float(np.abs(centred).max())
     if scale <= 8 * np.finfo(float).eps * float(np.abs(full).max()):
@@ -141,7 +142,7 @@ def simplex_projection(points: ArrayLike) -> Floats:
 
 
 def _enumerate(Q: Floats) -> Floats | None:
-    """Return the global maximiser; None if there are too many supports."""
+    """Return the global maximiser, or None if there are too many supports."""
     m = len(Q)
     theta = np.eye(m)[int(np.argmax(Q.diagonal()))]
     value = float(Q.diagonal().max())
@@ -162,7 +163,7 @@ def _enumerate(Q: Floats) -> Floats | None:
                 value = float(values[best])
                 theta = np.zeros(m)
                 theta[members[inside[best]]] = points[inside[best]]
-        # Members ascend, so that each clique of concave pairs is reached once.
+        # Members ascend, so that each clique of concave pairs is generated once.
         common = concave[members].all(axis=1) & (np.arange(m) > members[:, -1:])
         rows, added = np.nonzero(common)
         members = np.concatenate([members[rows], added[:, None]], axis=1)
@@ -175,13 +176,13 @@ def _concave_pairs(Q: Floats) -> NDArray[np.bool_]:
 
 
 def _stationary_points(Q: Floats, members: Integers) -> tuple[Floats, NDArray[np.bool_]]:
-    """Compute the stationary point (k, size) of each face's affine hull, and whether Q is negative definite on it."""
+    """Compute the stationary point on each face's affine hull, (k, size), and whether Q is negative definite there."""
     size = members.shape[1]
     basis = _sum_zero_basis(size)
     blocks = _sub_matrices(Q, members)
     values, vectors = np.linalg.eigh(basis.T @ blocks @ basis)
     regular = values[:, -1] < -_FLAT
-    slope = blocks.mean(axis=2) @ basis  # of f/2 at the centre of the face
+    slope = blocks.mean(axis=2) @ basis  # gradient of f/2 at the centre of the face
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = -np.einsum("kab,kb->ka", vectors, np.einsum("kab,ka->kb", vectors, slope) / values)
     inner[~regular] = 0.0
@@ -221,10 +222,10 @@ def _best_local(Q: Floats, starts: Floats) -> Floats:
 
 
 def _active_set_ascent(Q: Floats, theta: Floats) -> Floats:
-    """Ascend to a stationary point.
+    """Ascend from theta to a stationary point.
 
-    A step is Newton's inside the face, goes along flat or convex directions to its boundary, or leaves the face towards
-    an entry of larger gradient.
+    Each step is a Newton step inside the face, a move along a flat or convex direction to the boundary of the face, or
+    a move out of the face towards an entry with a larger gradient.
     """
     theta = np.where(theta > 1e-9, theta, 0.0)
     theta = theta / theta.sum()
@@ -256,7 +257,7 @@ def _active_set_ascent(Q: Floats, theta: Floats) -> Floats:
 
 
 def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
-    """Return a direction that sums to 0 and the step length: to the maximum, or to the boundary before it."""
+    """Return a direction with sum 0, and the step length to the maximum or to the boundary, whichever comes first."""
     basis = _sum_zero_basis(len(theta))
     values, vectors = np.linalg.eigh(basis.T @ Q @ basis)
     slope = basis.T @ (Q @ theta)

@@ -1,7 +1,7 @@
 """Choice of the convex solver: MOSEK where a licence works, else CLARABEL.
 
-CVXPY lists MOSEK as installed also without a licence, and MOSEK then fails when a problem is solved. The licence is
-therefore probed, once per process.
+CVXPY lists MOSEK as installed even without a licence, and MOSEK then fails when it solves a problem. The licence is
+therefore probed once per process.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PREFERENCE: tuple[str, ...] = ("MOSEK", "CLARABEL")
 
 @cache
 def mosek_problem() -> str | None:
-    """Return why MOSEK can't run here, in one sentence; None if it can.
+    """Return the reason why MOSEK can't run here, as one sentence, or None if it can.
 
-    A licence of the conic optimiser is checked out and returned; nothing is solved. ``mosek_problem.cache_clear()``
+    A licence of the conic optimiser is checked out and released; nothing is solved. ``mosek_problem.cache_clear()``
     discards the cached answer.
     """
     if not importable("mosek"):
@@ -42,7 +42,7 @@ def mosek_problem() -> str | None:
 
 
 def solver_problem(name: str) -> str | None:
-    """Return why the solver ``name`` can't run here, in one sentence; None if it can."""
+    """Return the reason why the solver ``name`` can't run here, as one sentence, or None if it can."""
     if name not in SDP_SOLVERS:
         return f"unknown solver (known: auto, {', '.join(SDP_SOLVERS)})"
     if name == "MOSEK":
@@ -59,7 +59,7 @@ def available_solvers() -> list[str]:
 
 
 def resolve_solver(solver: str = "auto") -> str:
-    """Return CVXPY's name of the solver to use.
+    """Return the CVXPY name of the solver to use.
 
     Parameters
     ----------

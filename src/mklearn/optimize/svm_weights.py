@@ -1,12 +1,12 @@
-"""Kernel weights of the support vector machine with the largest margin (multiple kernel learning), by Newton's method.
+"""Kernel weights that maximise the margin of a support vector machine (multiple kernel learning), by Newton's method.
 
-With K = sum_m theta_m K_m, signs y and c = alpha y, the objective of the machine is
+With K = sum_m theta_m K_m, labels y = +-1 and c = alpha y, the objective of the SVM is
 
     J(theta) = max over alpha of sum(alpha) - c'K c / 2,    0 <= alpha <= C, sum(c) = 0,
 
-a maximum of functions that are linear in theta: J is convex and nonincreasing. Sample weights w make the bounds C w_i,
-and change nothing else. The derivatives of J at the optimal c are dJ/dtheta_m = -q_m / 2, q_m = c'K_m c; and with F the
-support vectors below the bound and b_m = (K_m c)_F,
+a maximum of linear functions of theta: J is convex and nonincreasing. With sample weights w the bounds are C w_i, and
+nothing else changes. At the optimal c, dJ/dtheta_m = -q_m / 2 with q_m = c'K_m c. With F the support vectors below the
+bound and b_m = (K_m c)_F,
 
     d2J/dtheta_m dtheta_l = b_m' Z (Z'K_FF Z)^-1 Z' b_l,    Z a basis of the vectors that sum to 0,
 
@@ -15,8 +15,8 @@ as long as F does not change.
 **Feasible set.** theta >= 0 and ||theta||_p <= M^(1/p - 1): equal weights 1/M lie on its boundary for every p >= 1.
 p = 1 is the simplex.
 
-**Certificate.** sum(alpha) - max over theta' of sum_m theta'_m q_m / 2, for the same alpha, bounds J from below over
-the whole set. The duality gap is J less this bound: max over theta' of q'theta' / 2, less q'theta / 2.
+**Certificate.** For the same alpha, sum(alpha) - max over theta' of q'theta' / 2 is a lower bound of J over the
+feasible set. The duality gap is J minus this bound: (max over theta' of q'theta' / 2) - q'theta / 2.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mklearn.optimize.svm import SVMSolution, solve_svm
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
 
-# A step must gain this share of what the tangent promises.
+# Armijo's condition: smallest gain of a step, relative to the gain predicted by the tangent.
 _ARMIJO = 1e-4
 _HALVINGS = 20
 # Ridge on K_FF, relative to its mean diagonal.
@@ -51,12 +51,12 @@ class SVMWeights:
     theta, weights : arrays of shape (P,)
         The kernel weights, with ||theta||_p = P^(1/p - 1), and theta / sum(theta).
     solution : SVMSolution
-        The machine on sum_m theta_m K_m; its value is J.
+        The SVM on sum_m theta_m K_m; its value is J.
     gap : float
-        Duality gap relative to J: by the largest of the bounds that all machines gave, so that it is at most
-        the gap of this solution, which is one of several where kernels are singular.
+        Duality gap relative to J. It uses the largest lower bound over all SVMs solved, so it is at most the gap of
+        ``solution`` alone.
     history : array of shape (steps + 1,)
-        J at equal weights and after every step, nonincreasing but for the precision of the SVM.
+        J at equal weights and after every step, nonincreasing up to the precision of the SVM.
     n_svm : int
         Number of SVMs solved.
     status : {"optimal", "max_iter", "stalled"}
@@ -78,21 +78,22 @@ def svm_weights(
 ) -> SVMWeights:  # fmt: skip
     """Minimise the objective J of a support vector machine over kernel weights (see the module).
 
-    Each step minimises the second-order model of J over the feasible set and searches the line to the minimiser; if
-    this gives no descent, it searches the line to the tangent's minimiser (Frank-Wolfe). The start is equal weights.
+    Each step minimises the second-order model of J over the feasible set, followed by a line search towards the
+    minimiser. If this gives no descent, the line search goes towards the minimiser of the tangent (Frank-Wolfe). The
+    start is equal weights.
 
     Parameters
     ----------
     kernels : array of shape (P, n, n)
         Symmetric positive semidefinite.
     y, sample_weight, C, svm_tol
-        Labels -1 and 1, weights, bound and tolerance of each machine, see `mklearn.optimize.svm.solve_svm`; for a gap
-        below 1e-4 take ``svm_tol`` of 1e-5 or less.
+        Labels -1 and 1, sample weights, penalty and tolerance of each SVM, see `mklearn.optimize.svm.solve_svm`. A gap
+        below 1e-4 needs an ``svm_tol`` of 1e-5 or less.
     p : float
         Norm, from 1 (sparse weights) to infinity (equal weights).
     tol : float
-        Tolerance of the relative duality gap. With a small C the gap of equal weights may already be below it: the
-        weights then say nothing.
+        Tolerance of the relative duality gap. With a small C, the gap of equal weights may already be below it; the
+        weights are then not informative.
     max_iter : int
         Largest number of steps.
 
@@ -100,11 +101,11 @@ def svm_weights(
     ----------
     .. [1] Lanckriet, Cristianini, Bartlett, El Ghaoui, Jordan, "Learning the kernel matrix with semidefinite
        programming", JMLR 5, 2004; Bach, Lanckriet, Jordan, "Multiple kernel learning, conic duality, and the SMO
-       algorithm", ICML 2004: the problem for p = 1, there a QCQP in alpha.
-    .. [2] Rakotomamonjy, Bach, Canu, Grandvalet, "SimpleMKL", JMLR 9, 2008: J, its gradient and the gap; there
-       minimised by a reduced gradient, here by Newton steps, which need fewer SVMs.
-    .. [3] Kloft, Brefeld, Sonnenburg, Zien, "lp-norm multiple kernel learning", JMLR 12, 2011: p > 1, with radius 1
-       instead of P^(1/p - 1), which is another scale of C.
+       algorithm", ICML 2004: the problem for p = 1, stated as a QCQP in alpha.
+    .. [2] Rakotomamonjy, Bach, Canu, Grandvalet, "SimpleMKL", JMLR 9, 2008: J, its gradient and the gap. The paper uses
+       a reduced gradient method; the Newton steps here need fewer SVMs.
+    .. [3] Kloft, Brefeld, Sonnenburg, Zien, "lp-norm multiple kernel learning", JMLR 12, 2011: p > 1. Their radius is 1
+       instead of P^(1/p - 1), which only rescales C.
     """
     radius = equal_weight_radius(len(kernels), p)
     problem = _Problem(kernels, y, C, svm_tol, radius, p, sample_weight)
@@ -128,7 +129,7 @@ def svm_weights(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """J at one theta, with -dJ/dtheta (P,), K_m c on the support vectors (P, n_s) and the relative gap."""
+    """SVM at one theta, with -dJ/dtheta (P,), K_m c on the support vectors (P, n_s) and the relative gap."""
 
     theta: Array
     solution: SVMSolution
@@ -138,7 +139,7 @@ class _Point:
 
 
 class _Problem:
-    """Evaluate J and its derivatives, and count the SVMs solved."""
+    """Objective J with its derivatives; counts the SVMs solved."""
 
     def __init__(
         self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, radius: float, p: float,
@@ -167,18 +168,18 @@ class _Problem:
         return _Point(theta, solution, descent, products, gap)
 
     def gap(self, at: _Point) -> float:
-        """Return the relative duality gap by the largest bound; the error of the SVMs may make it 0."""
+        """Compute the relative duality gap from the largest bound; it may be 0 because of the error of the SVMs."""
         return max(1.0 - self._bound / at.solution.value, 0.0)
 
     def step(self, at: _Point) -> _Point | None:
-        """Return a better point: on the line to the minimiser of the second-order model, or else of the tangent."""
+        """Return a better point, from a line search towards the minimiser of the second-order model or the tangent."""
         scale = at.gap * at.solution.value
         target = model_maximiser(at.theta, at.descent, -self._hessian(at), scale, self.radius, self.p)
         fallback = tangent_maximiser(at.descent, self.radius, self.p)
         return self._line_search(at, target) or self._line_search(at, fallback)
 
     def _hessian(self, at: _Point) -> Array:
-        """Compute d2J/dtheta^2, (P, P), for the present set F of support vectors below the bound."""
+        """Compute d2J/dtheta^2, (P, P), for the current set F of support vectors below the bound."""
         S = at.solution.support
         free = np.abs(at.solution.dual[S]) < self._bounds[S] * (1.0 - 1e-8)
         F, B = S[free], at.products[:, free].T
@@ -189,8 +190,8 @@ class _Problem:
             if weight != 0:
                 K += weight * matrix[np.ix_(F, F)]
         mean = float(np.trace(K)) / len(F)
-        K += mean  # changes nothing on vectors that sum to 0, and makes K_FF regular where it is so on them
-        # kernels in single precision are positive semidefinite to its rounding errors alone
+        K += mean  # no change on vectors that sum to 0; makes K_FF regular if it is regular on them
+        # Kernels in single precision are positive semidefinite only up to its rounding errors.
         K[np.diag_indices_from(K)] += max(_RIDGE, 10 * len(F) * float(np.finfo(self.kernels.dtype).eps)) * mean
         try:
             factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
@@ -203,9 +204,9 @@ class _Problem:
         return np.asarray((hessian + hessian.T) / 2.0)
 
     def _line_search(self, at: _Point, goal: Array) -> _Point | None:
-        """Return the first point on the way back from ``goal`` that decreases J enough; None if there is none.
+        """Return the first point of a backtracking line search from ``goal`` that decreases J enough, or None.
 
-        Where J is flat to the precision of the SVM, the duality gap decides: it is of first order.
+        If J is flat up to the precision of the SVM, the duality gap decides: it depends on the gradient.
         """
         step = goal - at.theta
         promised = float(at.descent @ step)

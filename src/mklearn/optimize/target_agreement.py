@@ -1,13 +1,13 @@
-"""Agreement of a kernel with the targets, in standard deviations of a kernel that is independent of them.
+"""Agreement of a kernel with the targets, in standard deviations under independence.
 
-With the centred kernel K_c, centred targets T and sample weights w, samples i and j agree by ``h_ij = w_i w_j (K_c)_ij
-(TT')_ij``. Sums of h over pairs of different samples, or of different groups g and h, are compared with sums of the
-same size with random signs:
+With the centred kernel K_c, centred targets T and sample weights w, the agreement of samples i and j is
+``h_ij = w_i w_j (K_c)_ij (TT')_ij``. Its sum over pairs of different samples, or of different groups g and h, is
+divided by its standard deviation under random signs:
 
     z = sum_{g<h} H_gh / (sum_{g<h} H_gh^2)^(1/2),    H_gh = sum over i in g, j in h of h_ij.
 
-Pairs of a sample with itself, or within a group, are left out: they agree in every kernel. It is O(n^2 c), without a
-factorisation, and has no parameter.
+Pairs of a sample with itself, or within a group, are left out, because they agree in every kernel. The cost is
+O(n^2 c), without a factorisation, and there are no parameters.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Array = NDArray[np.floating[Any]]
 def target_agreement(
     K: NDArray[Any], targets: Array, *, sample_weight: Array | None = None, groups: ArrayLike | None = None
 ) -> float:
-    """Compute z of the module for a symmetric kernel, centred or not, of any scale, and targets (n, c).
+    """Compute the agreement z of a symmetric kernel, centred or not, of any scale, with targets (n, c).
 
-    It is about standard normal for a kernel that is independent of the targets, 0 for one that is zero. A sample of
-    weight 2 counts as two equal ones of one group; pairs of samples of one group do not count.
+    z is approximately standard normal for a kernel that is independent of the targets, and 0 for a zero kernel. A
+    sample of weight 2 counts as two equal ones of one group; pairs of samples of one group do not count.
 
     References
     ----------
     Gretton, Bousquet, Smola, Schoelkopf, "Measuring statistical dependence with Hilbert-Schmidt norms", ALT 2005: the
-    sum is an estimate of their criterion, without its diagonal. The scale by random signs is this library's own.
+    sum is an estimate of their criterion without its diagonal. Scaling by random signs is this library's own.
     """
     n = len(K)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

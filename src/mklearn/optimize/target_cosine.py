@@ -1,11 +1,11 @@
-"""Decisions by the outputs of a regression on class indicators: by the largest output, or the largest cosine.
+"""Classification from the outputs of a regression on class indicators, by the largest output or the largest cosine.
 
-The cosine of an output f with the target e_k of a class, both about the class frequencies p, is
+The cosine between an output f and the target e_k of a class, both centred at the class frequencies p, is
 
     cos_k = <f - p, e_k - p> / (|f - p| |e_k - p|).
 
-The largest output prefers classes of many training samples, which is right if new samples have the same frequencies;
-the cosine rule is equal to kernel discriminants with class means.
+The largest output favours classes with many training samples, which is right if new samples have the same frequencies.
+The cosine rule is equivalent to kernel discriminants with class means.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Array = NDArray[np.floating[Any]]
 
 
 def target_cosines(outputs: Array, frequencies: Array) -> Array:
-    """Compute the cosine of outputs (m, c) with the target of each class, both about the class frequencies (c,).
+    """Compute the cosines between outputs (m, c) and the target of each class, centred at the class frequencies (c,).
 
-    Rows of outputs sum to 1; the cosines of outputs that are the frequencies are 0. With two classes the cosine is only
-    a sign, so the deviation over the length of the target replaces it, which has the same sign and ranks the samples.
+    Rows of outputs sum to 1. Outputs equal to the frequencies have cosines 0. With two classes the cosine is only a
+    sign. It is then replaced by (f_k - p_k) / |e_k - p|, which has the same sign and ranks the samples.
     """
     deviations = outputs - frequencies
     # <f - p, e_k - p> = (f_k - p_k) - <f - p, p>, |e_k - p|^2 = 1 - 2 p_k + |p|^2
@@ -39,11 +39,12 @@ def target_cosines(outputs: Array, frequencies: Array) -> Array:
 def gain_in_standard_errors(
     one: NDArray[np.bool_], other: NDArray[np.bool_], left_out: LeftOut, sample_weight: Array | None = None
 ) -> float:
-    """Return the difference of two rates of correct predictions, (n,), of the same samples, over its standard error.
+    """Compute the difference of two accuracies on the same samples, divided by its standard error.
 
-    Samples of one set of ``left_out`` are not independent: the error is computed from the sums over sets. The result is
-    1 if a single one of samples of equal weight is correct for ``one`` alone, and all others agree, 0 if both are
-    correct for the same samples, infinite if they differ alike for all samples.
+    ``one`` and ``other`` (n,) mark the correct predictions. Samples within a set of ``left_out`` are not independent,
+    so the standard error is computed from sums over sets. The result is 0 if both are correct for the same samples, and
+    infinite if the difference is the same for all samples. For equal weights it is 1 if ``one`` alone is correct for a
+    single sample and both agree on all others.
     """
     weights = np.ones(len(one)) if sample_weight is None else sample_weight
     shares = weights / weights.sum()

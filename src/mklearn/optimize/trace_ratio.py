@@ -1,14 +1,14 @@
-"""The trace-ratio problem: the global minimum of a ratio of traces over orthonormal columns.
+"""Trace-ratio problem: the global minimum of a ratio of traces over orthonormal columns.
 
     ``min tr(A'SA) / tr(A'S'A)  over A with A'A = I``
 
 is solved by Newton's method on ``f(rho) = min_A tr(A'(S - rho S')A)``, which is concave, decreasing, and zero at the
-optimal ratio. An iteration takes the eigenvectors of the p smallest eigenvalues of ``S - rho S'`` as A and the ratio of
-A as rho. The ratio starts from that of the full traces, an upper bound of the optimum, never increases and converges
+optimal ratio. An iteration sets A to the eigenvectors of the p smallest eigenvalues of ``S - rho S'`` and rho to the
+ratio of A. The start is tr S / tr S', an upper bound of the optimum. The ratio never increases and converges
 quadratically to the global optimum [1]_ [2]_.
 
 Without A'A = I the minimum is the smallest generalised eigenvalue and A has rank one: this is equation (18) of MKL-DR
-[3]_ as printed. The paper solves the ratio-trace problem instead, which is another one.
+[3]_ as printed. The paper solves the ratio-trace problem instead, which is a different problem.
 
 References
 ----------
@@ -44,7 +44,7 @@ class TraceRatio:
     value : float
         tr(A'SA) / tr(A'S'A) at ``components``.
     history : array of shape (iterations + 1,)
-        The ratio before the first and after each iteration, nonincreasing.
+        The ratio at the start and after each iteration, nonincreasing.
     residual : float
         Optimality certificate: the sum of the p smallest eigenvalues of S - value S', relative to tr(A'S'A). It is 0
         at the global optimum and negative elsewhere.
@@ -61,7 +61,7 @@ class TraceRatio:
 def trace_ratio(
     S: ArrayLike, S_prime: ArrayLike, n_components: int, *, max_iter: int = 100, tol: float = 1e-12
 ) -> TraceRatio:
-    """Minimise a ratio of traces over orthonormal columns.
+    """Minimise tr(A'SA) / tr(A'S'A) over matrices A with orthonormal columns.
 
     The algorithm is by Wang et al. (CVPR 2007) and Ngo, Bellalij, Saad (SIAM Review 2012).
 
@@ -71,12 +71,13 @@ def trace_ratio(
         Symmetric.
     S_prime : array of shape (n, n)
         Symmetric positive semidefinite, of rank above ``n - n_components``: otherwise the denominator can be 0.
-        Project out directions in the null space of both matrices first: they cost nothing and would fill columns.
+        Project out the common null space of both matrices first: its directions would fill columns at no cost.
     n_components : int
-        p, from 1 to n.
+        Number of columns p, from 1 to n.
     max_iter : int
+        Largest number of iterations.
     tol : float
-        Stop when the ratio falls by less than ``tol * (|ratio| + |tr S| / tr S')``.
+        The iteration stops when the ratio falls by less than ``tol * (|ratio| + |tr S| / tr S')``.
 
     Raises
     ------
@@ -105,7 +106,7 @@ def trace_ratio(
     for _ in range(max_iter):
         _, candidate = generalized_eigh(s - ratio * s_prime, None, p)
         new = _ratio(candidate, s, s_prime, smallest)
-        # Rounding can raise the last digits of the ratio: keep the better point, so that the history is monotone.
+        # Rounding can raise the last digits of the ratio: keep the better point, so the history is monotone.
         if A is None or new <= ratio:
             A, drop = candidate, ratio - new
             ratio = min(new, ratio)

@@ -1,17 +1,17 @@
-"""Kernel ridge regression of a view on the other views, to complete samples that lack it.
+"""Kernel ridge regression of one view on the other views, which completes samples without that view.
 
-A kernel on one view has the feature map phi, and the other views together the kernel S. For a sample x without the
-view, phi(x) is estimated by the ridge regression of phi on S, fitted to the samples o that have the view:
+Let phi be the feature map of a kernel on one view, and S the combined kernel of the other views. For a sample x without
+the view, phi(x) is estimated by kernel ridge regression of phi on S, fitted to the samples o that have the view:
 
     phi(x) = sum_i b_i(x) phi(x_i),    b(x) = 1/n + (s(x) - mean of S_oo) H (H S_oo H + lambda I)^-1 H,
 
-H = I - 11'/n. No feature is computed: everything that is linear in phi, kernel rows among it, is averaged with the
-weights b(x), which sum to 1. The ridge has the smallest leave-one-out error of phi; the larger it is, the closer is
-b(x) to the mean. This is the conditional mean for a Gaussian process, and with a linear function of phi the
-one that it has the least squared error for.
+H = I - 11'/n. No features are computed: any quantity that is linear in phi, such as a kernel row, is averaged with the
+weights b(x), which sum to 1. The ridge minimises the leave-one-out error of phi; a larger ridge moves b(x) towards
+equal weights. For a Gaussian process the estimate is the conditional mean, so linear functions of it have the least
+squared error.
 
-Samples may lack some of the other views, too. S is a sum over views in which the rows of such samples are at the mean,
-zero; with pi_i the share of the views in S that sample i has, it is scaled to ``S_ij / (pi_i pi_j)^(1/2)``.
+Samples may also lack some of the other views. S is a sum over views, to which a missing view contributes zero (the
+mean). It is rescaled to ``S_ij / (pi_i pi_j)^(1/2)``, where pi_i is the share of S in the views that sample i has.
 """
 
 from __future__ import annotations
@@ -27,45 +27,45 @@ Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 # Candidate ridges, in units of the variance of the samples in S.
 _RIDGES = 10.0 ** np.arange(-1.0, 1.6, 0.5)
-# Smallest share of the other views that samples are scaled by.
+# Lower bound of the share pi_i by which samples are scaled.
 _LEAST_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class ViewRegression:
-    """Regression of one view on the others."""
+    """Fitted regression of one view on the others, b(x) = s(x) slopes + constants."""
 
     others: Array  # (n_views,), sum 1: shares of the views in S, 0 for the view itself; all 0 if it is the only one
-    slopes: Array  # (n, n), b(x) = s(x) slopes + constants, zeros for samples that lack the view; (n, q) after `of`
-    constants: Array  # (n,), or (q,)
+    slopes: Array  # (n, n), zeros for samples that lack the view; (n, q) after `of`
+    constants: Array  # (n,); (q,) after `of`
     ridge: float
 
     def __call__(self, rows: Array, present: Mask) -> Array:
-        """Return b(x) of samples that lack the view, (m, n), or what `slopes` and `constants` were multiplied by.
+        """Compute b(x) for samples that lack the view, (m, n), or the completed values (m, q) after `of`.
 
-        ``rows``, (m, n), are rows of the kernel summed over all views, in which a missing view is zero; ``present`` is
+        ``rows`` (m, n) are rows of the kernel summed over all views, in which a missing view is zero. ``present`` is
         (m, n_views).
         """
         scaled = rows / np.sqrt(presence(self.others, present))[:, None]
         return np.asarray(scaled @ self.slopes + self.constants)
 
     def of(self, values: Array) -> ViewRegression:
-        """Return the regression of values of the samples, (n, q), that are linear in phi: b(x)'values for x."""
+        """Return the regression for values (n, q) that are linear in phi; it estimates b(x)'values."""
         return replace(self, slopes=self.slopes @ values, constants=self.constants @ values)
 
 
 def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> ViewRegression:
-    """Fit the regression of the view at a position on all others.
+    """Fit the regression of the view at position ``view`` on all other views.
 
-    ``kernels``, (n_views, n, n), are the terms of the sum over views: centred, zero in rows and columns of samples that
-    lack the view. ``shares``, (n_views,), sum 1, are the shares of the views in the variance of the sum.
+    ``kernels`` (n_views, n, n) are the terms of the sum over views: centred, and zero in rows and columns of samples
+    that lack the view. ``shares`` (n_views,), sum 1, are the shares of the views in the variance of the sum.
 
     References
     ----------
     Allen, "The relationship between variable selection and data augmentation and a method for prediction",
     Technometrics 1974 (left-out errors). van Buuren, "Flexible imputation of missing data", 2018, section 1.3.4:
-    imputation by regression, here in the feature space. It sees no labels, so that training samples are completed as
-    new ones are.
+    imputation by regression, here in the feature space. Labels are not used, so training samples and new samples are
+    completed in the same way.
     """
     n, rest = len(present), 1.0 - shares[view]
     others = np.where(np.arange(len(shares)) == view, 0.0, shares / rest if rest > 0 else 0.0)
@@ -88,7 +88,7 @@ def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> 
 
 
 def presence(others: Array, present: Mask) -> Array:
-    """Return the share of the other views that samples have, at least `_LEAST_SHARE`."""
+    """Compute the share pi_i of the other views that each sample has, at least `_LEAST_SHARE`."""
     return np.maximum(present @ others, _LEAST_SHARE)
 
 
@@ -98,10 +98,10 @@ def _centred(K: Array) -> Array:
 
 
 def _smallest_error(values: Array, V: Array, own: Array) -> float:
-    """Return the ridge of the smallest leave-one-out error of the features phi.
+    """Return the ridge with the smallest leave-one-out error of the features phi.
 
-    The residuals without each sample are ``(R phi)_i / R_ii`` with ``R = V diag(lambda / (mu + lambda)) V' - 11'/n``,
-    the squares of ``R phi`` the diagonal of R K R for the view's centred kernel K.
+    The leave-one-out residuals are ``(R phi)_i / R_ii`` with ``R = V diag(lambda / (mu + lambda)) V' - 11'/n``. The
+    squared norms of the rows of ``R phi`` are the diagonal of R K R, where K is the view's centred kernel.
     """
     n, G = len(V), V.T @ own @ V
     best, smallest = 0.0, np.inf

@@ -1,4 +1,4 @@
-"""The span of centred samples, their spread S = sum_i (x_i - mean)(x_i - mean)', and the map S^-p."""
+"""Span of centred samples, their scatter S = sum_i (x_i - mean)(x_i - mean)', and the whitening map S^-p."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from mklearn.errors import NotApplicable
 
 Floats = NDArray[np.floating[Any]]
 
-#: Eigenvalues of S up to this, relative to the largest, count as 0.
+#: Cutoff, relative to the largest eigenvalue of S, up to which eigenvalues count as 0.
 CUTOFF = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """The map x -> z = scale S^-power (x - mean) in principal axes, on the range of S.
+    """Whitening map x -> z = scale S^-power (x - mean), in principal axes on the range of S.
 
     Attributes
     ----------
@@ -28,10 +28,10 @@ class Whitening:
     axes : array of shape (d, r)
         Eigenvectors of S, by descending eigenvalue.
     eigenvalues : array of shape (r,)
-        Of S, above the cutoff.
+        Eigenvalues of S above the cutoff, descending.
     power : float
     scale : float
-        Makes the mean squared norm of the transformed samples 1.
+        Factor that makes the mean squared norm of the transformed samples 1.
     n_samples : int
     """
 
@@ -44,35 +44,35 @@ class Whitening:
 
     @property
     def rank(self) -> int:
-        """The rank r of S."""
+        """Rank r of S."""
         return len(self.eigenvalues)
 
     @property
     def is_simplex(self) -> bool:
-        """Whether the fully whitened samples are a regular simplex: the rank of S is n - 1."""
+        """True if the fully whitened samples form a regular simplex: the rank of S is n - 1."""
         return self.rank == self.n_samples - 1
 
     def coordinates(self, X: Floats) -> Floats:
-        """Compute coordinates of samples in the principal axes, shape (m, r)."""
+        """Compute the coordinates of samples in the principal axes, shape (m, r)."""
         return (X - self.mean) @ self.axes
 
     def transform(self, X: Floats) -> Floats:
-        """Transform samples, shape (m, r)."""
+        """Apply the map to samples; return z, shape (m, r)."""
         return self.coordinates(X) * (self.scale * self.eigenvalues**-self.power)
 
     def normal(self, v: Floats) -> Floats:
-        """Return w in feature space with w'(x - mean) = v'z; of all such w the one of smallest norm, shape (d,)."""
+        """Return the w (d,) of smallest norm in feature space with w'(x - mean) = v'z."""
         return self.axes @ (self.scale * self.eigenvalues**-self.power * v)
 
 
 def power_whitening(X: Floats, power: float = 0.5) -> Whitening:
-    """Compute the map S^-power of the samples.
+    """Compute the map S^-power from samples.
 
     Parameters
     ----------
     X : array of shape (n, d)
     power : float
-        0: rotation and one scale only; 1/4: semi-whitening; 1/2: whitening. From 0 to 1/2.
+        From 0 to 1/2. 0: rotation and a common scale; 1/4: semi-whitening; 1/2: whitening.
 
     Raises
     ------
@@ -104,24 +104,24 @@ def power_whitening(X: Floats, power: float = 0.5) -> Whitening:
 
 @dataclass(frozen=True, eq=False)
 class CentredSpan:
-    """Thin singular value decomposition of centred samples, X - mean = U diag(singular) axes, cut at the rank r."""
+    """Thin singular value decomposition of centred samples, X - mean = U diag(singular) axes, truncated at rank r."""
 
     mean: Floats  # (d,)
     left: Floats  # (n, r), U
     singular: Floats  # (r,), descending
-    axes: Floats  # (r, d), orthonormal rows: norms and inner products of coordinates are those of the feature space
+    axes: Floats  # (r, d), orthonormal rows: coordinates keep the norms and inner products of the feature space
 
     @property
     def rank(self) -> int:
-        """The rank r of the centred samples."""
+        """Rank r of the centred samples."""
         return len(self.singular)
 
     def coordinates(self, n_axes: int | None = None) -> Floats:
-        """Return the centred samples in coordinates of the first axes (by default all), shape (n, n_axes)."""
+        """Return the coordinates of the centred samples on the first axes (by default all), shape (n, n_axes)."""
         return self.left[:, :n_axes] * self.singular[:n_axes]
 
     def require_variance(self) -> CentredSpan:
-        """Return the span itself, or raise `NotApplicable` if all samples are equal."""
+        """Return the span itself; raise `NotApplicable` if all samples are equal."""
         if self.rank == 0:
             raise NotApplicable("the features are constant over the samples: there is no direction to find")
         return self

@@ -1,4 +1,4 @@
-"""Estimators that embed samples in a subspace, of the features or of the feature space of kernels."""
+"""Estimators that embed samples in a subspace of the input features or of a kernel feature space."""
 
 import lazy_loader as _lazy
 

@@ -1,4 +1,4 @@
-"""Convex multiple kernel learning for discriminant analysis: kernel weights of the largest ratio trace."""
+"""Convex multiple kernel learning for discriminant analysis: kernel weights that maximise the ratio trace."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
     in the feature space of K = sum_m theta_m K_m, with S_b the between-class scatter and S_d the total or within-class
     scatter. F is concave, so the weights are the global optimum, and a duality gap proves it. MKL-DR minimises a ratio
-    of traces by alternation; this method maximises the trace of the ratio over all classes - 1 directions at once and
-    keeps the best n_components of them.
+    of traces by alternation. This method maximises the ratio trace over all directions (number of classes less one) and
+    keeps the best ``n_components`` of them.
 
     Parameters
     ----------
     n_components : int, optional
         As for `KernelFDA`. It does not change the weights.
     kernels
-        As for `KernelFDA`; positive semidefinite. Their scales matter to the norm constraint: scale them, for instance
+        As for `KernelFDA`; positive semidefinite. The norm constraint depends on their scales: scale them, for instance
         to unit centred trace.
     p : float
         Norm of the weights, from 1 (sparse) to infinity (equal weights). The radius M^(1/p - 1) has equal weights 1/M
@@ -56,19 +56,19 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         S_d. With "total" each direction adds at most 1 to F; with "within" one direction may outweigh all others.
     ridge : float
         lambda relative to the mean over kernels of the centred trace tr(K_m)/n - 1'K_m 1/n^2; positive. lambda
-        penalises the norm in feature space (K in coefficients), not that of the coefficients as in `KernelFDA`, and it
-        does not depend on the weights. Small ridges reward kernels close to the identity.
+        penalises the norm in feature space, A'KA, instead of A'A as in `KernelFDA`, and does not depend on the weights.
+        Small ridges reward kernels close to the identity.
     max_iter : int
         Largest number of Newton steps.
     tol : float
-        Largest relative duality gap at an optimum.
+        Relative duality gap at which the optimiser stops.
     scaling : {"total", "within", "unit", "orthonormal"}
         Scale of A's columns, with S' = 2(K L_t K + lambda K) and S = 2(K L_w K + lambda K): A'S'A = I, A'SA = I, unit
         length, or orthonormal.
     kernel_weights : {"learned", "uniform"}
-        "uniform": the solution for theta = 1/M, with the same lambda, denominator and scale, and no step. The
-        difference to "learned" is what the learned weights alone change; ``p``, ``max_iter`` and ``tol`` are ignored
-        but for ``certificate_``.
+        "uniform": the solution for theta = 1/M without optimisation, with the same lambda, denominator and scale. The
+        difference to "learned" isolates the effect of the learned weights. ``p``, ``max_iter`` and ``tol`` are ignored
+        except in ``certificate_``.
     landmarks
         As for `KernelFDA`.
 
@@ -79,7 +79,7 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     theta_ : array of shape (n_kernels,)
         The weights with ||theta||_p = M^(1/p - 1); their sum is at most 1.
     coefficients_ : array of shape (n_train, n_components)
-        For the kernel combined with ``kernel_weights_``.
+        Coefficients A for the kernel combined with ``kernel_weights_``.
     eigenvalues_ : array of shape (n_components,)
         Within- over total scatter of each column, ascending, ridge included.
     ratios_ : array of shape (n_components,)
@@ -93,12 +93,12 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     gradient_ : array of shape (n_kernels,)
         ``dF/dtheta`` at ``theta_``.
     certificate_ : dict
-        "value" (F), "bound" (no feasible weights have a larger F) and "gap" (their relative distance).
+        "value" (F), "bound" (upper bound of F for all feasible weights) and "gap" (their relative difference).
     n_iter_ : int
         Number of iterates, equal weights included: one more than the steps taken.
     status_ : {"optimal", "max_iter", "stalled", "uniform"}
         "optimal": the gap is at most ``tol``. "stalled": no step increases F beyond rounding; see the gap. "uniform":
-        not learned; the gap says how far other weights could increase F.
+        not learned; the gap bounds the possible increase of F by other weights.
     kernel_ids_, classes_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -116,10 +116,10 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
     Notes
     -----
-    The formulas are derived independently (see `mklearn.optimize.convex_ratio_trace`): the papers solve semidefinite or
+    The formulas are derived independently (see `mklearn.optimize.convex_ratio_trace`). The papers solve semidefinite or
     semi-infinite programs; here a smooth concave problem in M variables is solved by Newton's method. lambda is given,
-    not learned as in Ye, Ji, Chen. The global optimum of F need not have the best accuracy: F grows as the classes
-    collapse on the training samples. Always compare with ``kernel_weights="uniform"``.
+    whereas Ye, Ji, Chen learn it. The global optimum of F need not have the best accuracy: F grows as the training
+    samples of each class collapse. Always compare with ``kernel_weights="uniform"``.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -187,7 +187,7 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self._set_coefficients(data, problem.feature_coefficients(solution.weights, coefficients))
 
     def _solved(self, objective: Objective) -> ConvexRatioTrace:
-        """Return the optimum, or the start for equal weights; set the attributes that describe it."""
+        """Return the optimum, or the start for equal weights, and set the attributes that describe it."""
         learned = self.kernel_weights == "learned"
         solution = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter if learned else 0, tol=self.tol)
         self.theta_ = solution.theta
@@ -200,9 +200,10 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         return solution
 
     def _projection(self, solution: ConvexRatioTrace, omega: Array, A: Array) -> Projection:
-        """Return directions with A'(K L_d K + lambda K)A = I, K of theta, in the scale of the other embeddings.
+        """Rescale directions with A'(K L_d K + lambda K)A = I, K = K(theta), to the scale of the other embeddings.
 
-        With the kernel of weights theta/s: A'S'A = I for S' = 2(K L_t K + lambda/s K), and A'SA = diag(within / total).
+        For the kernel with weights theta/s, s = sum(theta), the result has A'S'A = I with S' = 2(K L_t K + lambda/s K),
+        and A'SA = diag(within / total).
         """
         s = float(solution.theta.sum())
         if self.denominator == "total":

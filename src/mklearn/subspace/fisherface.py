@@ -1,4 +1,4 @@
-"""Fisherfaces: linear discriminant analysis after principal components, with the column scale as a parameter."""
+"""Fisherfaces: linear discriminant analysis on principal components, with the column scale as a parameter."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Fisherface(LinearEmbedding):
     n_components : int, optional
         At most, and by default, the number of classes less one (or the number of principal components, if less).
     n_pca : "n-c", "all" or int
-        Number of principal components: samples less classes, the largest for which S_w is regular (Belhumeur et al.);
-        all; or a number. Never more than the rank of the centred features.
+        Number of principal components, at most the rank of the centred features. "n-c": samples less classes, the
+        largest number for which S_w is regular (Belhumeur et al.).
     scaling : {"total", "within", "unit", "orthonormal"}
-        Scale of V's columns: V'S_tV = I, V'S_wV = I (scikit-learn's), unit length, or orthonormal (QR). It decides the
-        nearest neighbours. "total" reproduces the column "LDA" of the 2DMMC paper.
+        Scale of V's columns: V'S_tV = I, V'S_wV = I (as in scikit-learn), unit length, or orthonormal (QR). It affects
+        the nearest neighbours. "total" reproduces the column "LDA" of the 2DMMC paper.
     ridge : float
         rho = ridge * tr(S_w) / n_pca. ``ridge=1, n_pca="all", scaling="within"`` is a strong baseline.
 
@@ -53,8 +53,8 @@ class Fisherface(LinearEmbedding):
     Raises
     ------
     DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for one sample per class with
-        "n-c", and for "within" without within-class scatter.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`. `NotApplicable` also for "n-c" with one sample per
+        class, and for "within" if the within-class scatter is zero.
 
     References
     ----------
@@ -63,8 +63,8 @@ class Fisherface(LinearEmbedding):
 
     Notes
     -----
-    With n - c principal components S_w is barely regular and its smallest eigenvalues are noise, which "within" uses as
-    scales. The papers do not state their scale; "total" agrees with all their table cells.
+    With n - c principal components S_w is barely regular, and its smallest eigenvalues, which "within" uses as scales,
+    are noise. The papers do not state their scale; "total" agrees with all cells of their tables.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Fisherface(LinearEmbedding):
         S_t[diagonal] += rho
         values, vectors = smallest_of_pencil(S_w, S_t, p, rho)
         self.mean_ = span.mean
-        # Principal axes are orthonormal: unit and orthonormal columns mean the same as in feature space.
+        # Principal axes are orthonormal, so unit and orthonormal columns stay so in feature space.
         self.components_ = fix_signs(span.axes[:kept].T @ rescale_columns(vectors, values, self.scaling)).T
         self.eigenvalues_ = values
         self.n_pca_ = kept

@@ -1,4 +1,4 @@
-"""Bases of the kernel embeddings: input (features or precomputed kernels), labels, scale and output."""
+"""Base classes of the kernel embeddings: input (features or precomputed kernels), labels, scale and output."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from mklearn.optimize.graph_embedding import (
 class KernelEmbedding(KernelsMixin, Embedding):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
 
-    ``predict`` gives the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
+    ``predict`` returns the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
-    A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_`` and ``embedding_`` besides
-    its own attributes. It has at least the parameters ``n_components`` and ``kernels``. Parameters, attributes and
-    errors that all of them have are described in `mklearn.subspace.kfd.KernelFDA`.
+    A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_``, ``embedding_`` and its own
+    attributes. It has at least the parameters ``n_components`` and ``kernels``. Common parameters, attributes and
+    errors are described in `mklearn.subspace.kfd.KernelFDA`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -44,7 +44,7 @@ class KernelEmbedding(KernelsMixin, Embedding):
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Learn the projection, and the kernel weights unless they are given.
+        """Learn the projection, and the kernel weights unless they are fixed.
 
         Parameters
         ----------
@@ -55,9 +55,9 @@ class KernelEmbedding(KernelsMixin, Embedding):
 
         Notes
         -----
-        float32 halves the memory of the kernels, and computes them and new samples' embeddings faster. Scatter matrices
-        and their factorisations stay in double precision and take as long: a ridge can be 1e-5 of their largest
-        eigenvalue, where the rounding errors of single precision count.
+        float32 halves the memory of the kernels and speeds up their computation and `transform`. Scatter matrices and
+        their factorisations stay in double precision: a ridge can be 1e-5 of their largest eigenvalue, close to the
+        rounding errors of single precision.
         """
         stack, labels = self._training_data(X, y)
         self._fit_kernels(stack, labels)
@@ -74,18 +74,18 @@ class KernelEmbedding(KernelsMixin, Embedding):
         Returns
         -------
         array of shape (m, n_components)
-            In the dtype of X (float32 or float64), with landmarks in theirs; the columns in order of discriminative
-            power.
+            Embedded samples, columns in order of discriminative power. The dtype is that of X (float32 or float64), or
+            that of the landmark features.
 
         Raises
         ------
         DataError
-            X has another number of features, training samples or kernels than in ``fit``, or is not finite.
+            X is not finite, or its number of features, training samples or kernels differs from ``fit``.
         """
         return self._with_row_labels(self._project(X), X)
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
-        """Fit, and return the embedded training samples, `embedding_`."""
+        """Fit the estimator and return the embedded training samples, `embedding_`."""
         return self._with_row_labels(self.fit(X, y, **fit_params).embedding_, X)
 
     def __sklearn_tags__(self) -> Any:
@@ -105,7 +105,7 @@ class KernelEmbedding(KernelsMixin, Embedding):
         raise NotImplementedError
 
     def _project(self, X: Any) -> NDArray[np.floating]:
-        """Embed samples, as an array whatever output is asked for."""
+        """Embed samples; always return an array, whatever output container is set."""
         stack, dtype = self._new_stack(X)
         return np.asarray(stack.combine(self.kernel_weights_) @ self.coefficients_, dtype=dtype)
 
@@ -115,7 +115,10 @@ class KernelEmbedding(KernelsMixin, Embedding):
         return stack, self._checked_labels(y, stack.n_columns)
 
     def _wanted_components(self, n: int, labels: NDArray[Any] | None, graph: GraphPair | None = None) -> int:
-        """Return ``n_components``, or its default: classes - 1 with labels (the most for the LDA graph), else 2."""
+        """Return the checked ``n_components``, or its default: classes - 1 with labels, else 2.
+
+        For the LDA graph, classes - 1 is also the largest valid number.
+        """
         classes = None if graph is None else graph.lda_classes
         most = n if classes is None else classes.n_classes - 1
         default = min(most, 2 if labels is None else len(np.unique(labels)) - 1)
@@ -123,12 +126,12 @@ class KernelEmbedding(KernelsMixin, Embedding):
         return checked_components(self.n_components, most, f"{limit} is {most}", default=default)
 
     def _embed_training(self, kernel: Array) -> Array:
-        """Return the embedded training samples, given their combined kernel."""
+        """Compute the embedding of the training samples from their combined kernel."""
         return np.asarray(kernel @ self.coefficients_, dtype=self._dtype_)
 
 
 class RatioTraceEmbedding(KernelEmbedding):
-    """Base of the kernel embeddings with a ridged ratio trace: the parameters ``ridge`` and ``scaling``."""
+    """Base of the kernel embeddings that optimise a ratio trace, with the parameters ``ridge`` and ``scaling``."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEmbedding._parameter_constraints,
@@ -142,7 +145,7 @@ class RatioTraceEmbedding(KernelEmbedding):
     def _fit_ratio_trace(
         self, stack: KernelStack, weights: Array, graph: GraphPair, labels: NDArray[Any] | None
     ) -> None:
-        """Solve the ridged ratio trace on the kernel combined with these weights."""
+        """Solve the ratio-trace problem with ridge for the kernel combined with these weights."""
         p = self._wanted_components(graph.n, labels, graph)
         kernel = stack.combine(weights)
         projection = KernelProblem(KernelStack(kernel[None]), graph).ratio_trace_step(np.ones(1), p, ridge=self.ridge)
@@ -154,13 +157,13 @@ class RatioTraceEmbedding(KernelEmbedding):
         Raises
         ------
         NotApplicable
-            Fewer columns than ``n_components``; with None any positive number is valid.
+            The projection has fewer columns than ``n_components``, or none.
         """
         self.coefficients_ = self._rescaled(weights, projection)
         self.embedding_ = self._embed_training(kernel)
 
     def _rescaled(self, weights: Array, projection: Projection) -> Array:
-        """Set the attributes that do not depend on the form of the coefficients, and return these in their scale."""
+        """Set the attributes that do not depend on the form of the coefficients; return the rescaled coefficients."""
         n_columns = projection.coefficients.shape[1]
         if n_columns == 0 or (self.n_components is not None and n_columns < self.n_components):
             raise NotApplicable(

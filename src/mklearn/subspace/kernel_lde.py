@@ -1,4 +1,4 @@
-"""Kernel local discriminant embedding, on one kernel or a fixed combination of kernels."""
+"""Kernel local discriminant embedding with one kernel or a fixed combination of kernels."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class KernelLDE(RatioTraceEmbedding):
     """Kernel local discriminant embedding.
 
     Minimises tr((A'S'A)^-1 A'SA) with S = 2 K L K + rho I and S' = 2 K L' K + rho I, K = sum_m beta_m K_m with fixed
-    weights. L joins near samples of one class, L' near samples of different classes, and
+    weights. L joins neighbours of the same class, L' neighbours of different classes, and
     rho = ridge * tr(2 K L' K) / n.
 
     Parameters
     ----------
     n_components : int, optional
-        At most the number of samples; by default the number of classes less one, as for KernelFDA.
+        At most the number of samples; by default the number of classes less one.
     kernels, kernel_weights, ridge, scaling
         As for `mklearn.subspace.kfd.KernelFDA`, with S' in place of the total scatter.
     k : int
@@ -42,7 +42,7 @@ class KernelLDE(RatioTraceEmbedding):
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`; also a class graph without edges (every class has one sample).
+        As for `mklearn.subspace.kfd.KernelFDA`; also if the class graph has no edges (every class has one sample).
 
     References
     ----------
@@ -50,9 +50,9 @@ class KernelLDE(RatioTraceEmbedding):
 
     Notes
     -----
-    Neighbours are those by the distances K_ii + K_jj - 2 K_ij of a kernel. Deviations: affinities are 0/1 (the paper
-    also offers a heat kernel), averaged over the kernels with a nonzero weight (each kernel has its own neighbours, as
-    in MKL-LDE), and divided by their mean degree. Both matrices have a ridge.
+    Neighbours are found with the squared distances K_ii + K_jj - 2 K_ij of each kernel. Deviations: affinities are 0/1
+    (the paper also offers a heat kernel), averaged over the kernels with a nonzero weight (each kernel has its own
+    neighbours, as in MKL-LDE), and divided by their mean degree. Both matrices have a ridge.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

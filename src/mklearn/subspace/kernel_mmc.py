@@ -1,4 +1,4 @@
-"""Maximum margin criterion in the feature space of one kernel or a fixed combination of kernels."""
+"""Kernel maximum margin criterion with one kernel or a fixed combination of kernels."""
 
 from __future__ import annotations
 
@@ -33,35 +33,37 @@ class KernelMMC(KernelEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        By default the number of classes less one (fewer if the kernel has a smaller rank), the number of positive
-        eigenvalues. At most the number of samples.
+        At most the number of samples. By default the number of classes less one, the number of positive eigenvalues
+        (fewer if the kernel has a smaller rank).
     constraint : {"rkhs", "coef", "sample"}
-        "rkhs": A'KA = I, directions orthonormal in the feature space; this is the maximum margin criterion there, and
-        with a linear kernel `mklearn.subspace.mmc.MMC`. "coef": A'A = I, as printed in MKMMC's (13); it squares the
-        spectrum of K. "sample": A'K^2A = I, features orthonormal over the training samples; with a kernel of full rank
-        each class becomes one point, and the objective is the number of classes less one for every kernel.
+        "rkhs": A'KA = I, directions are orthonormal in the feature space. This is the maximum margin criterion there;
+        with a linear kernel it equals `mklearn.subspace.mmc.MMC`. "coef": A'A = I, as printed in MKMMC's (13), which
+        squares the spectrum of K. "sample": A'K^2A = I, components are orthonormal over the training samples. With a
+        kernel of full rank each class then becomes one point, and the objective is always the number of classes less
+        one.
     trade_off : float or "trace_ratio"
-        lambda, the weight of the within-class scatter; "trace_ratio" is tr(K L_b) / tr(K L_w).
+        Weight lambda of the within-class scatter; "trace_ratio" is tr(K L_b) / tr(K L_w).
     kernels, kernel_weights
         As for `mklearn.subspace.kfd.KernelFDA`.
 
     Attributes
     ----------
     coefficients_ : array of shape (n_train, n_components)
-        A.
+        Coefficients A.
     eigenvalues_ : array of shape (n_components,)
-        Descending.
+        Eigenvalues of the criterion, descending.
     objective_ : float
         Sum of the eigenvalues.
     trade_off_ : float
-        lambda as a number.
+        The value of lambda.
     kernel_weights_, kernel_ids_, classes_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`; `NotApplicable` also for "trace_ratio" without within-class scatter.
+        As for `mklearn.subspace.kfd.KernelFDA`. `NotApplicable` also for "trace_ratio" if the within-class scatter is
+        zero.
 
     References
     ----------
@@ -69,12 +71,12 @@ class KernelMMC(KernelEmbedding):
 
     Notes
     -----
-    The paper calls its (13), with A'A = I, equivalent to the criterion (1) in the feature space; that needs A'KA = I,
-    hence the default. The factor 2 between its pair sums and the scatters is left out.
+    The paper calls its (13), with A'A = I, equivalent to criterion (1) in the feature space. This equivalence needs
+    A'KA = I, hence the default. The factor 2 between its pair sums and the scatters is left out.
 
-    "rkhs" and "sample" leave out directions of K whose eigenvalue is negative or below 1e-10 (in single precision 1e-6)
-    of the largest. Columns beyond those of positive eigenvalue are ordered within the span of the training samples:
-    null directions of the feature space outside it cannot be written with kernel rows.
+    "rkhs" and "sample" drop directions of K whose eigenvalue is negative or below 1e-10 (in single precision 1e-6) of
+    the largest. Columns with an eigenvalue of zero or below are taken from the span of the training samples: other null
+    directions can't be expressed by kernel rows.
 
     With "sample", directions of equal eigenvalue are ordered by their norm in the feature space, smallest first.
     """
@@ -119,22 +121,24 @@ class KernelMMC(KernelEmbedding):
         self.embedding_ = self._embed_training(kernel)
 
     def leave_one_out(self, X: ArrayLike, y: ArrayLike, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
-        """Yield embeddings refitted without each sample in turn, at the cost of one eigenproblem each.
+        """Yield embeddings refitted without each sample in turn; each refit costs one eigenproblem.
 
         Parameters
         ----------
         X, y
-            As for `fit`. The kernels (bandwidth, centring, normalisation: no labels) are fitted once, on all samples.
+            As for `fit`. The kernels (bandwidth, centring, normalisation) use no labels and are fitted once, on all
+            samples.
         order : iterable of int, optional
-            The samples to leave out, in order; by default all, from the first.
+            Samples to leave out, in this order; by default all.
 
         Yields
         ------
         i : int
-            The sample left out.
+            Index of the left-out sample.
         others : array of shape (n - 1, p)
+            Embedding of the other samples after `fit` on them, up to signs.
         left_out : array of shape (1, p)
-            Embeddings of both after `fit` on the others, up to signs.
+            Embedding of the left-out sample by the same fit.
         """
         stack, labels = self._training_data(X, y)
         assert labels is not None

@@ -1,4 +1,4 @@
-"""Kernel principal component analysis with the input, rank and signs of the other kernel estimators."""
+"""Kernel principal component analysis, with the same input, rank and sign conventions as the other estimators."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     Attributes
     ----------
     coefficients_ : array of shape (n_train, n_components)
-        Directions of unit length in the feature space; columns sum to 0.
+        Coefficients of directions of unit length in the feature space; columns sum to 0.
     eigenvalues_ : array of shape (n_components,)
-        Of the centred kernel, descending.
+        Eigenvalues of the centred kernel, descending.
     offset_ : array of shape (n_components,)
-        Subtracted from every embedded sample: the centring.
+        Centring offset, subtracted from every embedded sample.
     kernel_weights_, kernel_ids_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -57,8 +57,8 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     Notes
     -----
     Equal to `sklearn.decomposition.KernelPCA` except for the signs. If the kernel is not positive semidefinite,
-    directions of negative eigenvalue are left out (scikit-learn raises for large ones). ``y`` is ignored, but that
-    landmarks are drawn from each class.
+    directions with a negative eigenvalue are dropped (scikit-learn raises for large ones). ``y`` is ignored, except
+    that landmarks are drawn per class.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -97,8 +97,8 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         self.kernel_weights_ = weights
         self.eigenvalues_ = values[:p]
         self.coefficients_ = vectors[:, :p] / np.sqrt(values[:p])
-        # (k - mean over training rows)'A: the other terms of the centring vanish because the columns of A sum to 0;
-        # what rounding leaves of their sums would be multiplied by the constant part of the kernel.
+        # (k - mean over training rows)'A: the other centring terms vanish because the columns of A sum to 0. The
+        # constant part of the kernel would amplify the rounding errors of these sums, so they are removed.
         self.coefficients_ -= self.coefficients_.mean(axis=0)
         self.offset_ = kernel.mean(axis=0) @ self.coefficients_
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
@@ -109,11 +109,11 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         problem.ridge_amount(weights, 0.0)  # refuses constant kernels
         theta = problem.spread(weights)
         wanted = None if self.n_components is None else self._wanted_of_features(data, self.n_components)
-        # With K = Phi Theta Phi' and D = Theta^(1/2), H K H has the nonzero eigenvalues of D S_T D; the features of a
-        # sample times D u are its principal components, u the eigenvectors.
+        # With K = Phi Theta Phi' and D = Theta^(1/2), H K H and D S_T D have the same nonzero eigenvalues. If u are the
+        # eigenvectors of D S_T D, the features of a sample times D u are its principal components.
         root = np.sqrt(theta)
         values, vectors = generalized_eigh(root[:, None] * problem.total * root, None, wanted, "largest")
-        # In place of the largest entry of the kernel, which is on its diagonal, the mean of the diagonal.
+        # The mean of the kernel's diagonal replaces its largest entry as the scale.
         size = float(theta @ np.diagonal(problem.gram)) / problem.n
         rank = int((values > _cutoff(np.dtype(data.features.dtype)) * max(values[0], size)).sum())
         p = checked_components(self.n_components, rank, f"the centred kernel has rank {rank}")
@@ -129,7 +129,7 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         return projected - self.offset_.astype(projected.dtype)
 
     def leading(self, n_components: int) -> KernelPCA:
-        """Return a copy that has the leading components only, at most as many as there are."""
+        """Return a copy with the first ``n_components`` components, or all if there are fewer."""
         other = copy(self)
         for name in ("coefficients_", "embedding_"):
             setattr(other, name, getattr(self, name)[:, :n_components].copy())
@@ -140,7 +140,7 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     def leave_one_out(
         self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None
     ) -> Iterator[WithoutOne]:
-        """Yield embeddings refitted without each sample in turn, as `KernelMMC.leave_one_out`; ``y`` is ignored."""
+        """Yield embeddings refitted without each sample in turn, like `KernelMMC.leave_one_out`; ``y`` is ignored."""
         if self.landmarks is not None:
             raise ConfigError("leave_one_out works on kernel matrices: set landmarks=None")
         stack = self._training_stack(X)
@@ -150,5 +150,5 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
 
 
 def _cutoff(dtype: np.dtype[Any]) -> float:
-    """Return the relative size below which eigenvalues of a centred kernel in this precision count as 0."""
+    """Return the cutoff, relative to the largest, below which eigenvalues of a centred kernel count as 0."""
     return max(_NEGLIGIBLE, 10 * float(np.finfo(dtype).eps))

@@ -1,4 +1,4 @@
-"""Multi-class kernel Fisher discriminant analysis on one kernel or a fixed combination of kernels."""
+"""Multi-class kernel Fisher discriminant analysis with one kernel or a fixed combination of kernels."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
 class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
-    """Kernel Fisher discriminant analysis, multi-class.
+    """Multi-class kernel Fisher discriminant analysis.
 
     Minimises the ratio trace of the within-class to the total scatter in the feature space of K = sum_m beta_m K_m,
     with fixed kernel weights beta:
 
         tr((A'S'A)^-1 A'SA),   S = 2 K (I - P) K + rho I,   S' = 2 K (I - J) K + rho I,
 
-    P the projector onto class means, J = 11'/n, rho = ridge * tr(2 K (I - J) K) / n. Solved by one Cholesky
-    factorisation and a c x c eigenproblem.
+    where P is the projector onto class means, J = 11'/n, and rho = ridge * tr(2 K (I - J) K) / n. The solution takes
+    one Cholesky factorisation and an eigenproblem of size (c, c) for c classes.
 
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of classes less one (fewer by default where the kernel has a smaller rank).
+        At most, and by default, the number of classes less one (fewer by default if the kernel has a smaller rank).
     kernels : "precomputed", list of kernel specs, or mapping of names to specs
-        "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
+        "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. With specs, X is
         (n_samples, n_features) or several views; see `mklearn.kernels.transform.StackTransform`.
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
-        The average, one kernel by its position, or weights (scaled to sum 1).
+        None or "uniform": the average. int: one kernel by its position. Array: weights, scaled to sum 1.
     ridge : float
-        Relative to the mean diagonal entry of the total scatter, added to both matrices. With 0 a nonsingular kernel
-        maps every class to one point.
+        Ridge relative to the mean diagonal entry of the total scatter, added to both matrices. With 0, a nonsingular
+        kernel maps every class to one point.
     scaling : {"total", "within", "unit", "orthonormal"}
-        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it:
-        report it.
+        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour accuracy depends on
+        it: report it.
     landmarks : int or mapping, optional
-        Learn from explicit features of so many landmarks, for training sets whose kernels do not fit into memory; needs
-        kernels of features. A mapping has "n", and optionally "how", "dtype", "rank_tolerance" and "random_state" of
-        `mklearn.base.landmark_features.LandmarkFeatures`. See `mklearn.base.landmark_input.LandmarkInput` for the
-        attributes and for `fit_moments`.
+        Number of landmarks. The method then learns from explicit landmark features, for training sets whose kernels do
+        not fit into memory; the kernels must be computed from features. A mapping has "n", and optionally "how",
+        "dtype", "rank_tolerance" and "random_state" of `mklearn.base.landmark_features.LandmarkFeatures`. See
+        `mklearn.base.landmark_input.LandmarkInput` for the attributes and for `fit_moments`.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
     eigenvalues_ : array of shape (n_components,)
         Within- over total scatter of each column, ascending, ridge included.
     ridge_amount_ : float
-        rho.
+        The ridge rho.
     embedding_ : array of shape (n_train, n_components)
         The embedded training samples.
     n_features_in_ : int
@@ -63,9 +63,9 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
     Raises
     ------
     DataError
-        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
+        X is not finite, not square or not symmetric, y is not class labels, or their lengths differ.
     NotApplicable
-        One class only, too many components, or a constant kernel.
+        There is only one class, ``n_components`` is too large, or the kernel is constant.
     ConfigError
         Invalid kernel weights or specs.
 
@@ -76,8 +76,8 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
 
     Notes
     -----
-    Deviation from Mika et al.: they add a ridge to the within-class scatter only; here both scatters have it, as MKL-DR
-    needs. The subspace is the same, the eigenvalues and the "total" scale differ.
+    Deviation from Mika et al.: they add a ridge to the within-class scatter only. Here both scatters have a ridge, as
+    MKL-DR needs. The subspace is the same; the eigenvalues and the "total" scale differ.
 
     Examples
     --------

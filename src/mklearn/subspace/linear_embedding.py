@@ -1,4 +1,4 @@
-"""Bases of the linear projections of features: z = V'(x - mean), in the precision of the input."""
+"""Base of the linear projections of features z = V'(x - mean), in the precision of the input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.floating[Any]]
 class LinearEmbedding(Embedding):
     """Base of linear embeddings.
 
-    ``predict`` gives the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
+    ``predict`` returns the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
     A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes, and has at
     least the parameter ``n_components``.
@@ -27,10 +27,10 @@ class LinearEmbedding(Embedding):
     Attributes
     ----------
     components_ : array of shape (n_components, d)
-        V'.
+        Projection V'.
     mean_ : array of shape (d,)
     classes_ : array of shape (n_classes,)
-        Not of unsupervised methods.
+        Class labels (supervised methods only).
     embedding_ : array of shape (n, n_components)
         The embedded training samples.
     n_features_in_ : int
@@ -38,9 +38,9 @@ class LinearEmbedding(Embedding):
     Raises
     ------
     DataError
-        X not finite, y malformed.
+        X is not finite, or y is invalid.
     NotApplicable
-        One class only, more components than the method has, or constant features.
+        There is only one class, ``n_components`` is too large, or all features are constant.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": N_COMPONENTS}
@@ -50,8 +50,7 @@ class LinearEmbedding(Embedding):
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Find the projection.
-
+        """Compute the projection.
         Parameters
         ----------
         X : array of shape (n, d)
@@ -61,7 +60,7 @@ class LinearEmbedding(Embedding):
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike | None, **others: Any) -> Self:
-        """Fit; ``others`` are passed to `_fit_features`."""
+        """Check the input and fit; ``others`` are passed to `_fit_features`."""
         array = checked_array(self, X, reset=True)
         self._fit_features(array.astype(np.float64), self._checked_labels(y, len(array)), **others)
         self.embedding_ = self._embed(array)
@@ -72,7 +71,7 @@ class LinearEmbedding(Embedding):
         return self._embed(checked_array(self, X, reset=False))
 
     def _fit_features(self, features: Array, labels: Any) -> None:
-        """Find the projection of checked float64 features; labels are an array, or None for unsupervised methods."""
+        """Compute the projection from checked float64 features; labels are an array, or None if unsupervised."""
         raise NotImplementedError
 
     def _embed(self, array: Array) -> Array:

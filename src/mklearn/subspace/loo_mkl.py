@@ -24,15 +24,15 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 class LeaveOneOutMKL(RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis with kernel weights minimising the leave-one-out error.
 
-    The objectives of MKL-DR and `ConvexMKLDR` are computed on the training samples: they reward kernels close to the
-    identity. Here kernel ridge regression (the regression form of the discriminant) predicts each sample's class
-    indicator without that sample, in closed form, and the weights minimise
+    The objectives of MKL-DR and `ConvexMKLDR` are computed on the training samples and reward kernels close to the
+    identity. Here kernel ridge regression (the regression form of the discriminant) predicts the class indicator of
+    each sample from the other samples, in closed form, and the weights minimise
 
         L = min over a >= 0 of sum_i ||t_i - a f_i||^2 / sum_i ||t_i||^2,
 
-    with f_i the output for sample i of the fit on the others and t_i its indicator, both about the mean of the others
-    (`mklearn.optimize.leave_one_out_ridge`). The weights are then shrunk towards equal shares, and `KernelFDA` is
-    fitted with them.
+    where f_i is the output for sample i of the fit on the others, and t_i is its indicator, both centred at the mean of
+    the others (`mklearn.optimize.leave_one_out_ridge`). The weights are then shrunk towards equal shares, and
+    `KernelFDA` is fitted with them.
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     regularisation : float
         Smallest ridge of the regression, in units of the samples' variance in the combined feature space (the centred
         trace); positive. A larger ridge is learned with the weights if it lowers the error. It affects the weights
-        only. Large values rank kernels by similarity-weighted averages of the other samples' labels, small values by
-        interpolation.
+        only. With large values, kernels are ranked by similarity-weighted averages of the labels of the other samples;
+        with small values, by interpolation.
     shrinkage : float
-        From 0 to 1: log ratios of the shares shrink by this factor; kernels whose optimal share is 0 keep share 0. 0 is
-        the optimum of L, 1 the average of the kernels that it uses. If the shrunk weights have no smaller L than equal
-        shares of all kernels, equal shares are returned.
+        Factor from 0 to 1 by which the log ratios of the shares shrink; kernels with an optimal share of 0 keep it. 0
+        gives the optimum of L, 1 the average of the kernels with a positive optimal share. If the shrunken weights do
+        not lower L below that of equal shares, equal shares are used.
     max_iter : int
         Largest number of L-BFGS-B iterations.
     tol : float
-        Stop when an iteration decreases L by less than this, relatively.
+        The optimiser stops when an iteration decreases L by less than this, relatively.
     ridge, scaling
         As for `KernelFDA`.
     kernel_weights : {"learned", "uniform"}
-        "uniform": equal shares, with no optimisation. The difference to "learned" is what the learned weights alone
-        change; ``shrinkage``, ``max_iter`` and ``tol`` are ignored.
+        "uniform": equal shares without optimisation. The difference to "learned" isolates the effect of the learned
+        weights. ``shrinkage``, ``max_iter`` and ``tol`` are ignored.
 
     Attributes
     ----------
@@ -65,22 +65,22 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         Share of each kernel in the combined centred trace: the weights of the kernels at unit centred trace. 0 for
         constant kernels.
     optimal_shares_ : array of shape (n_kernels,), sum 1
-        Before shrinkage; 0 for kernels that a ridge can replace.
+        Shares before shrinkage; 0 for kernels that a ridge can replace.
     objective_ : float
-        L of ``shares_``: 1 is chance level, 0 a perfect prediction. At most ``uniform_objective_``.
+        L at ``shares_``: 1 is chance level, 0 a perfect prediction. At most ``uniform_objective_``.
     uniform_objective_ : float
-        L of equal shares.
+        L at equal shares.
     regularisation_ : float
         The learned ridge of the regression, at least ``regularisation``.
     objective_history_ : array of shape ``(n_iter_,)``
         L at equal shares and after every step: it never increases.
     gradient_ : array of shape (n_kernels,)
-        dL/dshares at the end of the history, along shares with sum 1. At an optimum it is 0 for positive shares and
+        Gradient of L at the last iterate, projected on shares with sum 1. At an optimum it is 0 for positive shares and
         nonnegative otherwise.
     n_iter_ : int
         Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
-        "uniform": equal shares, because no better ones were solution or they were asked for.
+        "uniform": equal shares, because no better ones were found or ``kernel_weights`` is "uniform".
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -97,9 +97,9 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
 
     Notes
     -----
-    Indicators are divided by the root of the class size, so that every class has the same weight. The two ridges do
-    different work: the regression's ``regularisation`` ranks kernels and penalises the norm in feature space, the
-    discriminant's ``ridge`` penalises the coefficients. With one kernel the method is `KernelFDA`.
+    Indicators are divided by the square root of the class size, so that every class has the same weight. The two ridges
+    have different roles: ``regularisation`` penalises the norm in feature space in the regression that weights the
+    kernels, and ``ridge`` penalises the coefficients of the discriminant. With one kernel the method is `KernelFDA`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

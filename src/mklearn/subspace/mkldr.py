@@ -41,22 +41,22 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 AStep = Literal["ratio_trace", "trace_ratio"]
 Init = Literal["uniform", "orthonormal"]
 
-# A ratio this small counts as zero: without a ridge the classes collapse to points.
+# Ratios below this count as zero: without a ridge each class collapses to a point.
 _ZERO = 1e-13
 _NAMED_GRAPHS = ("lda", "lde", "mfa", "sda", "pca", "lpp")
 
 
 class MixedSignWarning(UserWarning):
-    """Warn that the SDP's optimal kernel weights were 0: the weights used are its solver's last iterate."""
+    """Warning that the optimal kernel weights of the SDP are 0, and the solver's last iterate is used instead."""
 
 
 class StartWeightsWarning(ConvergenceWarning):
-    """Warn that no iterate was better than the start: the kernel weights are those of the start, not learned ones."""
+    """Warning that no iterate was better than the start, so the kernel weights are not learned."""
 
 
 @dataclass(eq=False)
 class _Iterate:
-    """Weights, the A-step's solution for them, the beta-step's matrices for that and, once solved, its solution."""
+    """Iterate of Algorithm 1: weights, the A-step for them, and the matrices and solution of the next beta-step."""
 
     weights: Array
     projection: Projection
@@ -73,65 +73,67 @@ class _Iterate:
 class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 
-    Learns kernel weights beta >= 0 and coefficients A of an embedding z = A' sum_m beta_m k_m(., x) that make
+    Learns kernel weights beta >= 0 and coefficients A of an embedding z = A' sum_m beta_m k_m(., x) by minimising
 
         f(A, beta) = tr(A'SA) / tr(A'S'A),    S = 2 K L K + rho I,   S' = 2 K L' K + rho I,   K = sum_m beta_m K_m,
 
-    small, by alternation: A for given beta is an eigenproblem (A-step), beta for given A a ratio of quadratic forms in
-    M variables (beta-step). (L, L') is a pair of graph Laplacians: discriminant analysis, its local form, or any other.
+    in alternation: the A-step solves an eigenproblem for given beta, and the beta-step minimises a ratio of quadratic
+    forms in M variables for given A. (L, L') is any pair of graph Laplacians, for instance of discriminant analysis.
 
     Parameters
     ----------
     n_components : int, optional
         By default the number of classes less one for class graphs (the largest valid number for "lda"), else 2.
     graph : {"lda", "lde", "mfa", "sda", "pca", "lpp"} or GraphPair
-        The first four need labels. "mfa", marginal Fisher analysis, joins the nearest pairs on both sides of the margin
-        of each class where "lde" joins neighbours of each sample. "sda", semi-supervised discriminant analysis, is
-        "lda" on the samples with a label, plus the neighbour graph of all; samples without a label have -1 (see
-        `mklearn.graphs.sda_graph`), and `predict` gives no -1. "pca": L = 0 and L' = I - J, so that the ridge
-        is compared with the variance: A are the leading eigenvectors of K (I - J) K (those of kernel PCA for centred
+        The first four need labels. "lde" joins the neighbours of each sample; "mfa", marginal Fisher analysis, joins
+        the nearest pairs on both sides of the margin of each class. "sda", semi-supervised discriminant analysis, is
+        "lda" on the labelled samples plus the neighbour graph of all samples. Unlabelled samples have label -1 (see
+        `mklearn.graphs.sda_graph`), which `predict` never returns. "pca" has L = 0 and L' = I - J, so that f
+        is the ratio of ridge to variance: A holds the leading eigenvectors of K (I - J) K (as in kernel PCA for centred
         K), and the weights favour kernels with most of their variance in few directions. Neighbour graphs are built for
-        each kernel and averaged. "lpp" is not a way to learn weights: its f hardly depends on them, and the start is
-        mostly returned (see Notes).
+        each kernel and averaged. "lpp" is not suited to learning weights: its f hardly depends on them, and mostly the
+        start is returned (see Notes).
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
     k, k_prime : int
-        Number of neighbours of the same class, and of other classes ("lde") or of pairs at the margin of a class
-        ("mfa"); "lpp" and "sda" use ``k``. Neighbours are those by the distances K_ii + K_jj - 2 K_ij of a kernel.
+        ``k``: number of neighbours of the same class; "lpp" and "sda" use only this. ``k_prime``: number of neighbours
+        of other classes ("lde"), or of pairs at the margin of a class ("mfa"). Neighbours are found with the squared
+        distances K_ii + K_jj - 2 K_ij of each kernel.
     beta_step : {"exact", "dnn", "sdp", "central_path"}
-        See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
+        See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation as printed.
     a_step : {"ratio_trace", "trace_ratio"}
-        The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never
-        increases f.
+        "ratio_trace": the paper's eigenproblem. "trace_ratio": the exact minimum of f under A'A = I, which never
+        increases f if ``beta_step`` is "exact".
     init : {"uniform", "orthonormal"}
-        Start with an A-step for equal weights, or with a beta-step for AA' = I.
+        "uniform": start with an A-step for equal weights. "orthonormal": start with a beta-step for AA' = I.
     ridge : float
-        rho = ridge * tr(2 K L' K) / n, added to both matrices: f then depends neither on the scale of beta nor on a
-        common scale of the kernels. It decides how far the weights move; choose it by cross-validation. With 0 and
-        nonsingular kernels every beta is optimal and the weights stay at the start.
+        Relative ridge: rho = ridge * tr(2 K L' K) / n is added to both matrices. f then depends neither on the scale of
+        beta nor on a common scale of the kernels. The ridge controls how far the weights move; choose it by
+        cross-validation. With 0 and nonsingular kernels every beta is optimal, and the weights stay at the start.
     max_iter : int
-        Largest number of beta-steps. Few steps are early stopping: a smaller f need not give a better accuracy.
+        Largest number of beta-steps. Few steps act as early stopping: a smaller f need not give a better accuracy.
     tol : float
-        Stop when f changes by less than this, relatively, from one A-step to the next.
+        The alternation stops when f changes by less than this, relatively, between two A-steps.
     scaling
-        As for `mklearn.subspace.kfd.KernelFDA`. It does not affect the alternation, which has A'S'A = I (A'A = I for
+        As for `mklearn.subspace.kfd.KernelFDA`. It does not affect the alternation, which uses A'S'A = I (A'A = I for
         "trace_ratio").
     solver : str
-        For "sdp", "dnn", and "exact" above 14 kernels: "auto" is MOSEK with a valid licence, else CLARABEL.
+        Convex solver of "sdp" and "dnn", and of "exact" above 14 kernels. "auto" is MOSEK with a valid licence, else
+        CLARABEL.
     kernel_weights : {"learned", "uniform"}
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
-        "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
+        "learned" isolates the effect of the learned weights. ``init``, ``max_iter`` and ``beta_step`` are ignored.
     landmarks
-        As for `mklearn.subspace.kfd.KernelFDA`; with the graphs "lda" and "pca" only.
+        As for `mklearn.subspace.kfd.KernelFDA`; only for the graphs "lda" and "pca".
 
     Attributes
     ----------
     eigenvalues_ : array of shape (n_components,)
         a'Sa / a'S'a of each column, ascending.
     ridge_amount_ : float
-        rho for the returned weights.
+        The ridge rho for the returned weights.
     objective_ : float
-        f of the returned iterate.
+        f at the returned iterate.
     objective_history_ : array
         f after every half-step.
     history_ : list of dict
@@ -139,27 +141,27 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
         fields of `mklearn.optimize.KernelWeights`.
     certificate_ : dict
-        The fields of a beta-step for the returned A, with "value" f(A, weights) and "gap", the relative distance from
-        "value" to "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the
-        alternation was stopped early.
+        Fields of a beta-step for the returned A. "value" is f(A, weights), "bound" is a lower bound of f over all
+        nonnegative weights for this A, and "gap" is their relative difference. A positive gap means that the
+        alternation stopped early.
     n_iter_ : int
         Number of beta-steps.
     best_iter_ : int
-        The returned iterate; 0 is the start.
+        Index of the returned iterate; 0 is the start.
     status_ : {"converged", "max_iter", "start", "uniform"}
         "converged": f no longer changes, or the weights are optimal for their own A. "start": no iterate has a smaller
-        f than the start, whose weights are returned: equal ones for ``init="uniform"``. "uniform": not learned.
+        f than the start, so its weights are returned (equal ones for ``init="uniform"``). "uniform": not learned.
     graph_ : GraphPair
-        Not with landmarks.
+        The graphs used; absent with landmarks.
     kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
-        As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` with labels only.
+        As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` only with labels.
 
     Raises
     ------
     DataError, NotApplicable, ConfigError
         As for `mklearn.subspace.kfd.KernelFDA`; `ConfigError` also for an invalid graph.
     SolverUnavailable, SolverFailed
-        From the beta-step.
+        Raised by the beta-step.
 
     Warns
     -----
@@ -174,14 +176,15 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
     Notes
     -----
-    Deviations from the paper: a ridge (the paper has none, and the alternation stalls); the beta-step is solved exactly
-    by default; beta has sum 1 after every step; with ratio-trace A-steps f can increase and the alternation cycle, so
-    the iterate of smallest f is returned (of those with the most columns, as weights on kernels of small rank leave
-    fewer than ``n_components``); neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
+    Deviations from the paper: (a) Both matrices have a ridge; without one the alternation stalls. (b) The beta-step is
+    solved exactly by default. (c) beta has sum 1 after every step. (d) With ratio-trace A-steps f can increase and the
+    alternation can cycle, so the iterate with the smallest f is returned. Only iterates with the most columns compete,
+    because weights on kernels of small rank leave fewer than ``n_components``. (e) Neighbour graphs have mean degree 1.
+    (f) The default start is equal weights instead of AA' = I.
 
-    With "lpp" and three descriptors of digits (ten draws of 200), the best weights lower f by at most 0.3 % for a given
-    A, and the ratio-trace A-step that follows, which minimises another function, mostly raises it by more: f was
-    smallest at the start in eight draws, and equal weights came back. "trace_ratio" lowers f, by less than 0.1 %.
+    For "lpp" with three descriptors of digits (ten draws of 200 samples), the best weights lower f by at most 0.3 % for
+    a given A. The next ratio-trace A-step minimises another function and mostly raises f by more. In eight draws f was
+    smallest at the start, and equal weights were returned. "trace_ratio" lowers f by less than 0.1 %.
 
     Examples
     --------
@@ -253,7 +256,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.graph_ = graph
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        self.__dict__.pop("graph_", None)  # of another fit
+        self.__dict__.pop("graph_", None)  # left by an earlier fit
         if self.graph == "lda":
             problem, p = data.problem(), self._wanted_of_classes(data)
         elif self.graph == "pca":
@@ -267,7 +270,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     def _alternated(self, problem: EmbeddingProblem, n_components: int) -> tuple[Array, Projection]:
         """Return the kernel weights and the projection of the best iterate; set the attributes that describe them."""
         iterates = self._alternate(problem, n_components)
-        # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
+        # Weights on kernels of small rank leave fewer columns, for which f is not comparable: most columns come first.
         self.best_iter_ = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
         best = iterates[self.best_iter_]
         projection = best.projection
@@ -293,7 +296,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
                 "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
                 "Use beta_step='exact'",
                 MixedSignWarning,
-                stacklevel=9,  # the caller of fit, outside the wrappers of fit
+                stacklevel=9,  # the caller of fit, outside its wrappers
             )
         return best.weights, projection
 
@@ -348,7 +351,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
             "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
             StartWeightsWarning,
-            stacklevel=12,  # the caller of fit, outside the wrappers of fit
+            stacklevel=12,  # the caller of fit, outside its wrappers
         )
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:

@@ -29,25 +29,24 @@ class MMC(LinearEmbedding):
         At most the number of features; by default the number of classes less one (or the number of features, if less),
         which is also the largest possible number of positive eigenvalues.
     trade_off : float or "trace_ratio"
-        lambda, the weight of the within-class scatter. 1 in MKMMC's paper, "trace_ratio" (tr S_b / tr S_w) in 2DMMC's.
-        Larger values favour directions of small
-        within-class scatter.
+        Weight lambda of the within-class scatter: 1 in the MKMMC paper, "trace_ratio" (tr S_b / tr S_w) in the 2DMMC
+        paper. Larger values favour directions of small within-class scatter.
 
     Attributes
     ----------
     components_ : array of shape (n_components, d)
-        A', orthonormal rows, by descending eigenvalue.
+        Projection A' with orthonormal rows, by descending eigenvalue.
     eigenvalues_ : array of shape (n_components,)
     trade_off_ : float
-        lambda as a number.
+        The value of lambda.
     mean_, classes_, embedding_, n_features_in_
         As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
     DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for "trace_ratio" without
-        within-class scatter.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`. `NotApplicable` also for "trace_ratio" if the
+        within-class scatter is zero.
 
     References
     ----------
@@ -57,9 +56,10 @@ class MMC(LinearEmbedding):
 
     Notes
     -----
-    Computed in the span of the centred samples, but ordered as in the whole feature space: directions in which no
-    training sample extends (eigenvalue 0) come after those of positive and before those of negative eigenvalue. They
-    change no nearest neighbour. An implementation that stops at the span returns negative directions instead.
+    The eigenvectors are computed in the span of the centred samples, but ordered as in the whole feature space:
+    directions orthogonal to this span (eigenvalue 0) come between those of positive and those of negative eigenvalue.
+    They do not change which training sample is nearest. An implementation restricted to the span returns directions of
+    negative eigenvalue instead.
 
     The paper's (6) omits a factor 2, sum_ij W_ij (x_i - x_j)(x_i - x_j)' = 2 (S_b - S_w), and calls S_i a covariance
     where its (4) needs the scatter.
@@ -85,7 +85,7 @@ class MMC(LinearEmbedding):
         values, vectors = generalized_eigh(
             coordinates.T @ margin_laplacian(labels, self.trade_off_).apply(coordinates), which="largest"
         )
-        # In the whole space: the eigenvalues 0 of the span's complement take their place among those of the span.
+        # In the whole space, the eigenvalues 0 of the complement of the span are sorted among those of the span.
         n_positive = int((values > 0).sum())
         n_outside = min(max(p - n_positive, 0), d - span.rank)
         n_inside = min(p - n_outside, span.rank)
@@ -105,7 +105,7 @@ def trace_ratio(coordinates: Array, y: ArrayLike) -> float:
     Raises
     ------
     NotApplicable
-        tr S_w = 0: all samples of a class coincide, or there is one per class.
+        tr S_w is zero: all samples of each class coincide, or each class has one sample.
     """
     between, within = (
         float(np.vdot(coordinates, operator(y).apply(coordinates)))

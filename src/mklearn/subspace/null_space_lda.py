@@ -33,7 +33,7 @@ class NullSpaceLDA(LinearEmbedding):
     Attributes
     ----------
     components_ : array of shape (n_components, d)
-        V', orthonormal rows, by descending between-class scatter.
+        Projection V' with orthonormal rows, by descending between-class scatter.
     eigenvalues_ : array of shape (n_components,)
         Between-class scatter of each direction.
     mean_, classes_, embedding_, n_features_in_
@@ -42,13 +42,13 @@ class NullSpaceLDA(LinearEmbedding):
     Raises
     ------
     DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for no direction of zero
-        within-class scatter, as with at least as many samples as features.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`. `NotApplicable` also if the null space has no
+        discriminating direction, as is typical with more samples than features.
 
     References
     ----------
     Chen, Liao, Ko, Lin, Yu, "A new LDA-based face recognition system which can solve the small sample size problem",
-    Pattern Recognition 2000; Cevikalp et al., "Discriminative common vectors", PAMI 2005, which is the same subspace.
+    Pattern Recognition 2000; Cevikalp et al., "Discriminative common vectors", PAMI 2005, for the same subspace.
     """
 
     def __init__(self, n_components: int | None = None) -> None:
@@ -62,7 +62,7 @@ class NullSpaceLDA(LinearEmbedding):
         _, singular, within_basis = svd(within_laplacian(classes).apply(centred), full_matrices=False)
         within_basis = within_basis[singular > _NEGLIGIBLE * scale]
         centres = classes.means(centred) * np.sqrt(classes.counts)[:, None]
-        # Twice: one projection leaves rounding errors relative to the removed part.
+        # Project twice: one projection leaves rounding errors relative to the removed part.
         for _ in range(2):
             centres = centres - (centres @ within_basis.T) @ within_basis
         _, between, directions = svd(centres, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Principal component analysis with the rank and signs of the other estimators of this package."""
+"""Principal component analysis with the same rank and sign conventions as the other estimators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
 class PCA(LinearEmbedding):
-    """Principal component analysis by a full singular value decomposition; deterministic.
+    """Principal component analysis by a full, deterministic singular value decomposition.
 
     Parameters
     ----------
@@ -20,9 +20,9 @@ class PCA(LinearEmbedding):
     Attributes
     ----------
     components_ : array of shape (n_components, d)
-        Orthonormal rows by descending variance; in each the entry of largest absolute value is positive.
+        Orthonormal rows by descending variance; in each row the entry of largest absolute value is positive.
     explained_variance_ : array of shape (n_components,)
-        With divisor n - 1.
+        Variance of each component, with divisor n - 1.
     mean_, embedding_, n_features_in_
         As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
@@ -33,12 +33,12 @@ class PCA(LinearEmbedding):
 
     References
     ----------
-    The baseline PCA of Gu, Zhou, "Multiple kernel maximum margin criterion".
+    Gu, Zhou, "Multiple kernel maximum margin criterion" (the baseline PCA).
 
     Notes
     -----
-    Equal to `sklearn.decomposition.PCA(svd_solver="full")` except for the signs, and components without variance are
-    left out. ``y`` is ignored.
+    Equal to `sklearn.decomposition.PCA(svd_solver="full")` except for the signs; components without variance are
+    dropped. ``y`` is ignored.
     """
 
     _needs_labels = False
