@@ -168,7 +168,7 @@ class OwnTables(OwnDataset):
     """Column to predict, in place of ``label_column``: a class if it holds text, a number if it holds numbers. A list
     makes one data set per column."""
     task: TargetKind | None = None
-    """Kind of the target, if it can't be inferred from the column: ``classes`` for classes that are written as
+    """Kind of the target. By default it is inferred from the column; set ``classes`` for classes that are written as
     numbers."""
 
     @model_validator(mode="after")
@@ -303,7 +303,7 @@ def dataset_spec(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _OF_OWN_DATA = {"path", "tables", "matrices"}
-"""Keys of own data only: an entry that has one and no ``kind`` lacks its kind, and is not a registered data set."""
+"""Keys of own data only. An entry with such a key and no ``kind`` is reported, not read as a registered data set."""
 
 
 def normalise_datasets(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Data sets: registry of public ones, downloads, readers (also for own data), resizing, selection and splits."""
+"""Data sets: public registry, downloads, readers (also for own data), resizing, selection and splits."""
 
 from mklearn.extras import require as _require
 

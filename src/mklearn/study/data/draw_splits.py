@@ -1,4 +1,4 @@
-"""Draw the splits of a data set by a protocol of :mod:`mklearn.study.data.protocols`, or read them from files.
+"""Drawing of splits by the protocols of :mod:`mklearn.study.data.protocols`, and reading of splits from files.
 
 Seed policy: every repeat has its own generator, ``default_rng([crc32(name), size, repeat, seed])``. `name` is the
 name of the data set in the registry, or in the study for a user's own data; `size` is the number of training samples
@@ -166,7 +166,7 @@ def k_fold(
     splits = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)
-        if strata:  # Deal out the shuffled classes like cards; each class continues where the previous one stopped.
+        if strata:  # Deal shuffled samples to the folds in turn; each class starts where the previous one stopped.
             fold_of = np.empty(len(y), dtype=np.intp)
             fold_of[np.concatenate([rng.permutation(rows) for rows in strata.values()])] = np.arange(len(y)) % folds
         else:
@@ -260,7 +260,7 @@ def validation_folds(
         for deal in range(deals):
             if in_order:
                 dealt = [[rows[fold::folds] for fold in range(folds)] for rows in rest]
-            else:  # array_split makes the first parts larger; reversed, the last folds are
+            else:  # reversed, because array_split makes the first parts larger
                 dealt = [np.array_split(rng.permutation(rows)[::-1], folds)[::-1] for rows in rest]
             for fold, parts in enumerate(zip(*dealt, strict=True)):
                 validation = np.sort(np.concatenate(parts))

@@ -23,7 +23,7 @@ class ProtocolRow(Row):
     holds_groups: bool = False
     """Whether every group is wholly in the training part or wholly in the test part."""
     composes: bool = False
-    """Whether its samples are composed of several, such as pairs; methods then take features computed in each fit."""
+    """Whether samples are composed of several, such as pairs; methods then take features that each fit computes."""
     required: Sequence[str] = ()
     """Parameters without a default, which a study must give."""
     exclusive: Sequence[tuple[str, str, str]] = ()

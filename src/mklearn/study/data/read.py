@@ -28,7 +28,7 @@ from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, in_natural_order, some, target_of
 
 Merge = Mapping[str, Sequence[str] | Literal["rest"]]
-"""Original classes that form each merged class, by its name; "rest" stands for all that are not listed."""
+"""Merged classes by name, each with the original classes that form it; "rest" stands for all that are not listed."""
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:

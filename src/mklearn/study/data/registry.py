@@ -48,12 +48,12 @@ class Entry(Strict):
     of: str | None = None
     """Entry from which this one inherits all fields that it does not set itself."""
     merge: dict[str, list[str] | Literal["rest"]] | None = None
-    """Original classes that form each merged class, by its name. The original class becomes the group of a sample."""
+    """Merged classes by name, each with the original classes that form it. These become the groups of the samples."""
     released_splits: str | None = None
     """Function (``"module:function"``) that reads the released splits, for the protocol ``released``. It takes the path
     of the first file and the ids of the samples, and returns the ids of the test samples of each split."""
     missing_views: Literal["error", "mean"] = "error"
-    """Whether samples may lack a table: "mean" puts them at the mean of the training samples in each kernel."""
+    """Treatment of samples that lack a table: an error, or the mean of the training samples in each kernel."""
     protocol_files: dict[str, list[FileSpec]] = Field(default_factory=dict)
     """Files of official splits by kind of protocol, such as the lists of pairs of ``verification``."""
     targets: list[str] = Field(default_factory=list)
@@ -121,7 +121,7 @@ def registry() -> dict[str, Entry]:
         try:
             text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
             more = _entries(text, entries, "" if package == OWN_PACKAGE else package)
-        except Exception as error:  # whatever importing the package or reading its file raises
+        except Exception as error:  # importing the package or reading its file can raise anything
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
         for name in entries.keys() & more.keys():
             raise ConfigError(f"package {package}: data set {name!r} is registered already.")

@@ -45,7 +45,7 @@ class SampleSet:
     """Images (n, rows, cols[, 3]), or a list of images of different shapes. Pixels are row-major from the top, in the
     range of the source (0..255 for 8-bit files)."""
     tables: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Features (n, d) by descriptor. NaN marks values to fill in; a row of NaN, a sample that lacks the table."""
+    """Features (n, d) by descriptor. NaN marks a value to impute; a row of NaN marks a sample that lacks the table."""
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Precomputed pairwise matrices (n, n)."""
     measures: Mapping[str, str] = field(default_factory=dict)
@@ -210,7 +210,7 @@ class SampleSet:
 
 
 def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None = None) -> dict[Any, Any]:
-    """Read each file; raise one DataError that lists the first `most` errors of all files, and their number."""
+    """Read each file; raise one DataError with the errors of all files, at most `most` of them and their number."""
     contents, mistakes = {}, list[str]()
     for name in names:
         try:
@@ -227,7 +227,7 @@ def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Build a sort key that puts "s2" before "s10"."""
     parts = re.split(r"(\d+)", text)
-    digits = ((part, part.lstrip("0")) for part in parts if part)  # no int(): Python limits its length
+    digits = ((part, part.lstrip("0")) for part in parts if part)  # no int(): it limits the digits
     return tuple((0, len(number), f"{number} {part}") if part.isdecimal() else (1, 0, part) for part, number in digits)
 
 
@@ -237,7 +237,7 @@ def in_natural_order(names: Iterable[str] | np.ndarray) -> list[str]:
 
 
 def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
-    """Quote the first `limit` values for an error message, with the total number if there are more."""
+    """Quote the first `limit` values for an error message, and give the total number if there are more."""
     shown = ", ".join(repr(str(value)) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
 

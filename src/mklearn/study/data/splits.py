@@ -17,7 +17,7 @@ from mklearn.study.data.samples import some
 
 ROLES = ("train", "validation", "test")
 CHOICE = -1
-"""Repeat number in files of splits that marks the samples used only to choose parameters (`Splits.choosing`)."""
+"""Repeat number in files of splits that marks samples used only to choose parameters (`Splits.choosing`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Splits:
     splits: tuple[Split, ...]
     n_samples: int
     choosing: tuple[np.ndarray, np.ndarray] | None = None
-    """Training and validation samples that serve to choose the parameters of all splits; None: chosen in each split."""
+    """Training and validation samples for the choice of parameters for all splits; None: each split chooses its own."""
     samples: Any = None
     """Composed samples, such as pairs of samples of the data set; positions then refer to these. See
     `mklearn.papers.fsvm.pairs.Pairs` for the attributes that they need."""

@@ -1,4 +1,4 @@
-"""File names of tables, and words for missing values. Imports no pandas: every parsing of a study loads this module."""
+"""File names of tables and words for missing values, without pandas, so that studies are parsed quickly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSING = (
 
 
 def is_number(value: Any) -> bool:
-    """Check whether a value is a number or the text of one, such as "1.5e3". "1_500", valid in Python only, is not."""
+    """Check whether a value is a number or the text of a number, such as "1.5e3" (not "1_500", as in Python)."""
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):

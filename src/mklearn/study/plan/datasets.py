@@ -19,9 +19,9 @@ from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, SplitSpec, Targe
 from mklearn.study.specs.fit_spec import Impute, Setting
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
-"""Default block size in samples: a sixteenth of the data set (``BLOCKS``), within the first two bounds."""
+"""Default block size: a sixteenth (``BLOCKS``) of the samples, at least ``FEWEST_ROWS``, at most ``MOST_ROWS``."""
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
-"""Words for the user's own data, by family."""
+"""Description of the user's own data in titles, by family."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class PlannedDataset:
     released_splits: str | None = None
     """Function (``"module:function"``) that reads the splits released with the data set."""
     missing_views: Literal["error", "mean"] = "error"
-    """Whether samples may lack a table: "mean" completes their kernels by the mean of the training samples."""
+    """Treatment of samples that lack a table: an error, or the mean of the training samples in each kernel."""
     impute: Impute = "none"
     """Imputation of missing values of tables."""
     target: TargetKind = "classes"
@@ -172,7 +172,7 @@ def _listing(dataset_id: str, path: str) -> str:
 
 
 def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:
-    """Return the number of blocks: `blocks` of the study, or by default from the number of samples, if it is known."""
+    """Return the number of blocks: `blocks` if given, else by the number of samples (1 if that is unknown)."""
     n_samples = dataset.n_samples or 1
     return blocks or math.ceil(n_samples / min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS))))
 

@@ -35,7 +35,7 @@ class PlannedFinal:
 
 
 def final_dataset(study: Study) -> str:
-    """Return the name of the data set of the model: ``final.dataset``, or the first one of the study."""
+    """Return the name of the data set of the model: ``final.dataset``, or the only one of the study."""
     assert study.final is not None
     return study.final.dataset or next(iter(study.datasets))
 
@@ -51,7 +51,7 @@ def final_protocol(study: Study) -> str | None:
 
 
 def _protocols(study: Study) -> dict[str, str]:
-    """Return why each protocol can't estimate the performance of the model; an empty reason if it can."""
+    """Return, for each protocol, the reason why it can't estimate the performance of the model; "" if it can."""
     assert study.final is not None
     dataset, reasons = final_dataset(study), {}
     for name in [study.final.protocol] if study.final.protocol else study.protocols:
@@ -66,7 +66,7 @@ def _protocols(study: Study) -> dict[str, str]:
 
 
 def unsuited(method: Method, neighbours: Sequence[str]) -> str:
-    """Return why a method can't be a model that predicts; empty if it can."""
+    """Return the reason why a method can't be the final model; "" if it can."""
     if not method.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
     if not method.row.in_model_files:
@@ -163,7 +163,7 @@ def planned_final(
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:
-    """Return a copy of the fit with views by name, at the largest training size. `completes` allows missing views."""
+    """Return the fit with views by name, at the largest training size; with `completes`, views may be missing."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
     completion = {"missing_views": "mean"} if completes else {}
     kernels = [kernel | {"view": names[kernel["view"]]} | completion for kernel in kernels_on_features(spec.kernels)]

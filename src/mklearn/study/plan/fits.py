@@ -34,7 +34,7 @@ class PlannedFit:
     """Key of the protocol."""
     protocol_id: str
     method: str
-    """Key of the method, derived from its inputs too."""
+    """Key of the method, derived from its whole specification."""
     method_id: str
     entry: str
     """Key of the method in the study. With ``kernels: each`` it has several fits, one per kernel."""

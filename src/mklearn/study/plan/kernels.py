@@ -40,7 +40,7 @@ class PlannedDescriptor:
     learning: Spec
     """Arguments of the rule ``learn``; empty for a descriptor that learns nothing from images."""
     n_parts: int
-    """Number of jobs that share the images."""
+    """Number of jobs among which the images are divided."""
 
 
 def planned_descriptors(
@@ -212,7 +212,7 @@ def kernels_on_features(kernels: Sequence[Spec]) -> list[Spec]:
 
 
 def unsuited_kernels(kernels: Sequence[Spec]) -> str:
-    """Return why the library can't compute the kernels from views; empty if it can."""
+    """Return the reason why the library can't compute the kernels from views; "" if it can."""
     for kernel in kernels:
         name = kernel["id"]
         if "factors" in kernel:
@@ -282,7 +282,7 @@ def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, pro
 
 
 def moments_spec(fit: FitSpec, dataset: PlannedDataset) -> MomentsSpec | None:
-    """Return the moments that fits on the same kernels and landmarks share; None unless samples are in blocks."""
+    """Return the moments of a fit, shared by fits on the same kernels and landmarks; None without blocks."""
     if dataset.n_blocks == 1 or not fit.method.landmarks:
         return None
     (landmarks,), folds = fit.method.landmarks, fit.evaluation.inner_folds

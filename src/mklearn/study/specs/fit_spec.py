@@ -95,7 +95,7 @@ class MethodSpec(Strict):
     kernel_choice: KernelChoice | None = None
     """How the evaluation selects or weights the kernels; None passes all of them to the method."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
-    """Inputs by name. The estimator is fitted to the first; the others are its parameters that name a view."""
+    """Inputs by name. The estimator is fitted to the first; each other input is a parameter that names a view."""
     embeds: bool = False
     """Whether nearest neighbours in the embedding are evaluated, with 1, 2, ... components; else the predictions."""
     refit: RefitSpec | None = None

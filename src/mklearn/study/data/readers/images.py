@@ -35,7 +35,7 @@ def is_hidden(name: str) -> bool:
 
 
 def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
-    """Decode the content of an image file in one of `FORMATS`; raise DataError, which contains `name`, if it can't be.
+    """Decode the content of an image file in one of `FORMATS`; raise DataError with `name` if this fails.
 
     "grey" gives (rows, cols): colours are converted to luma (ITU-R 601), and 16-bit grey stays 16-bit. "rgb" gives
     (rows, cols, 3) uint8. Transparency is dropped, the EXIF orientation is applied, and of an animation the first frame
@@ -75,7 +75,7 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     """Read the images below the folder ``paths["root"]``, in colour or grey.
 
     Ids are relative paths, "class/file.png". Other files are left out, listed in ``notes`` and logged; hidden files and
-    ``__MACOSX`` are left out silently. Raise DataError as :func:`find_images` does, and one for all corrupt images.
+    ``__MACOSX`` are left out silently. Raise DataError as :func:`find_images` does, or if images are corrupt.
     """
     root = Path(paths["root"])
     files, strays = find_images(root)

@@ -29,7 +29,7 @@ _SYMMETRY = 1e-6
 
 
 def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
-    """Return the array of a view in its file. The default is its modality in MuData, else None, the only array."""
+    """Return the name of the array of a view: `chosen`, or the view for MuData; None for the only array of a file."""
     return chosen or (view if path.suffix == MUDATA else None)
 
 
@@ -152,7 +152,7 @@ def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "gro
 
 
 def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: bool) -> None:
-    """Raise DataError if no table has the column of labels, of groups, or one in ``leave_out``."""
+    """Raise DataError if no table has the label column, the group column, or a column in ``leave_out``."""
     valid = {name for table in tables for name in table.columns}
     group = [columns.group_column] if columns.group_column else []
     unknown = [name for name in (columns.label_column, *group, *columns.leave_out) if name not in valid]
@@ -186,7 +186,7 @@ def _with_ids(tables: dict[str, Table], holder: Table | None, id_column: str) ->
 
 
 def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
-    """Return the features as float64, by id. Rows may be empty; with `impute`, single values may be missing too."""
+    """Return the features as float64, by id. Whole rows may be missing; with `impute`, single values too."""
     values = numeric_values(table.features, table.path, table.ids, may_have_nan=True)
     missing = np.isnan(values)
     partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
@@ -203,10 +203,11 @@ def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
 def _absent(
     views: Mapping[str, pd.DataFrame], tables: Mapping[str, Table], holder: Table | None, missing_views: MissingViews
 ) -> pd.DataFrame:
-    """Return a boolean table of which samples (rows) lack which table (columns), in the order of `feature_tables`.
+    """Return a boolean frame that marks which samples (rows) lack which tables (columns).
 
-    Raise DataError if a sample lacks a table and `missing_views` is "error", if a table has no sample in common with
-    the others, or if the labels file lacks a sample of the tables.
+    Samples are in the order of the first table, then of the others. Raise DataError if a sample lacks a table and
+    `missing_views` is "error", if a table has no sample in common with the others, or if the labels file lacks a sample
+    of the tables.
     """
     _check_prefixes([*tables.values(), *([holder] if holder else [])])
     ids = pd.Index(dict.fromkeys(name for view in views.values() for name in view.index))

@@ -29,7 +29,7 @@ MOST_BYTES = 8 << 30
 """Maximum size of a sparse matrix as a dense table, in bytes."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
-"""Matches an empty column name, and the name that pandas gives to such a column."""
+"""Pattern of an empty column name, or of the name that pandas gives to such a column."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Convert any exception of a library that reads a damaged or wrong file to DataError."""
+    """Convert exceptions of libraries, raised for damaged or wrong files, to DataError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -424,7 +424,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
 
 
 def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
-    """Convert a column, such as fold numbers, to int64; raise DataError unless all are whole and below 2**53."""
+    """Convert a column, such as fold numbers, to int64; raise DataError unless all values are whole and below 2**53."""
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~(np.abs(numbers) < 2**53) | (np.mod(numbers, 1) != 0)
     if bad.any():

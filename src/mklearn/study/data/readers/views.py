@@ -148,7 +148,7 @@ def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str
 
 
 def _names_of_matrix(value: Any) -> Iterator[Any]:
-    """Yield the row names and the column names of an R matrix; numbers from 1 where it has no names."""
+    """Yield the row names, then the column names, of an R matrix; numbers from 1 if it has no names."""
     for axis, size in enumerate(value.shape):
         dim = getattr(value, "dims", ())[axis : axis + 1]
         yield value.coords[dim[0]].values if dim and dim[0] in value.coords else range(1, size + 1)
