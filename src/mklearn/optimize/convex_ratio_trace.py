@@ -206,7 +206,7 @@ class ConvexRatioTrace:
     gradient: Array  # (M,), at theta
     history: Array  # (steps + 1,), F at equal weights and after every step, nondecreasing but for rounding
     status: Status  # "optimal": gap <= tol; "stalled": no step increases F beyond rounding, see the gap
-    evaluation: Evaluation  # at theta
+    evaluation: Evaluation  # intermediate results at theta
     ridge_amount: float  # lambda
 
 

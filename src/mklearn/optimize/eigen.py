@@ -105,7 +105,7 @@ def lower_factor(matrix: Floats) -> Floats:
     `SolverFailed` if the ridge is below the rounding errors of the scatter.
     """
     try:
-        # LAPACK reads columns: the transpose of an array in C order needs no copy
+        # LAPACK reads columns: the transpose of an array in C order needs no copy.
         columns = matrix.T if matrix.flags.c_contiguous else matrix
         return np.asarray(cho_factor(columns, lower=True, overwrite_a=True, check_finite=False)[0])
     except LinAlgError:

@@ -45,7 +45,7 @@ Floats = NDArray[np.floating]
 Method = Literal["exact", "dnn", "sdp", "central_path"]
 Status = Literal["optimal", "local", "mixed_sign", "inaccurate"]
 
-# A relative gap below this (the accuracy of interior-point solvers) proves optimality.
+# Relative gap, the accuracy of interior-point solvers, below which weights count as proven optimal.
 _PROVEN = 1e-6
 # Differences to a lower bound below this, in units of the ratios of single kernels, are rounding.
 _REACHED = 1e-12

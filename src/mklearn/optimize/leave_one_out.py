@@ -42,7 +42,7 @@ def margins_without_each(
     n = len(kernel)
     check_not_constant(kernel)
     classes, codes = np.unique(y, return_inverse=True)
-    # Row i is sample i in fixed coordinates: of the feature space for "rkhs", columns of K for "coef".
+    # Row i holds sample i in fixed coordinates: of the feature space for "rkhs", the columns of K for "coef".
     features = _feature_coordinates(kernel, cutoff) if constraint == "rkhs" else kernel
     second_moments = features.T @ features
     sums = np.zeros((len(classes), features.shape[1]))

@@ -106,7 +106,7 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     def _fit_moments(self, data: LandmarkMoments) -> None:
         weights = fixed_weights(self.kernel_weights, data.n_kernels)
         problem = data.problem(supervised=False)
-        problem.ridge_amount(weights, 0.0)  # refuses constant kernels
+        problem.ridge_amount(weights, 0.0)  # raises for constant kernels
         theta = problem.spread(weights)
         wanted = None if self.n_components is None else self._wanted_of_features(data, self.n_components)
         # With K = Phi Theta Phi' and D = Theta^(1/2), H K H and D S_T D have the same nonzero eigenvalues. If u are the

@@ -88,8 +88,8 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         The first four need labels. "lde" joins the neighbours of each sample; "mfa", marginal Fisher analysis, joins
         the nearest pairs on both sides of the margin of each class. "sda", semi-supervised discriminant analysis, is
         "lda" on the labelled samples plus the neighbour graph of all samples. Unlabelled samples have label -1 (see
-        `mklearn.graphs.sda_graph`), which `predict` never returns. "pca" has L = 0 and L' = I - J, so that f
-        is the ratio of ridge to variance: A holds the leading eigenvectors of K (I - J) K (as in kernel PCA for centred
+        `mklearn.graphs.sda_graph`), which `predict` never returns. "pca" has L = 0 and L' = I - J, so that f compares
+        the ridge with the variance: A holds the leading eigenvectors of K (I - J) K (as in kernel PCA for centred
         K), and the weights favour kernels with most of their variance in few directions. Neighbour graphs are built for
         each kernel and averaged. "lpp" is not suited to learning weights: its f hardly depends on them, and mostly the
         start is returned (see Notes).
