@@ -1,4 +1,4 @@
-"""``python -m mklearn``: the same program as the command ``mklearn``."""
+"""Entry point of ``python -m mklearn``, the same program as the command ``mklearn``."""
 
 from mklearn.study.cli.command_line import main
 

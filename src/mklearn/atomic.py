@@ -1,7 +1,7 @@
 """Atomic files: written under a temporary name in the same folder, synced to disk, then renamed.
 
-An interrupted job never leaves a partial file under a final name. NPZ (uncompressed, no pickles) and Parquet have equal
-bytes for equal content, and checksums that are verified when they are read: of each array, and of each page.
+An interrupted job never leaves a partial file under a final name. NPZ (uncompressed, no pickles) and Parquet files have
+equal bytes for equal content. Reading verifies their checksums: one for each array, or for each page.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ NOT_WRITABLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOENT, errno.ELOOP,
      errno.ENAMETOOLONG, errno.EIO, errno.EFBIG}
 )  # fmt: skip
-# Key of the JSON description in the metadata of a Parquet file.
+# Key of the JSON description in Parquet metadata.
 _METADATA_KEY = b"mklearn"
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,%±\[\]\s+-]*(e[+-]?\d+)?$)", re.IGNORECASE)
 
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary name in the folder of `path`; rename it to `path` on success, remove it on failure.
+    """Provide a temporary path next to `path`; rename it to `path` on success, remove it on failure.
 
-    The folder is created. The temporary name keeps the suffix, because writers choose the format by it.
+    The folder is created if needed. The temporary name keeps the suffix, because writers choose the format by it.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:
-    """Return `path` if it is a file; raise DataError otherwise."""
+    """Return `path` if it is a file; raise `DataError` otherwise."""
     path = Path(path)
     try:
         if path.is_file():
@@ -82,7 +82,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
 
 
 def file_content(path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a file; raise DataError if there is none, or it can't be read."""
+    """Return the bytes of a file; raise `DataError` if it does not exist or can't be read."""
     path = existing_file(path)
     try:
         return path.read_bytes()
@@ -91,7 +91,7 @@ def file_content(path: str | os.PathLike[str]) -> bytes:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` as UTF-8 with Unix line ends, atomically."""
+    """Write `text` atomically as UTF-8 with Unix line endings."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
 
@@ -110,7 +110,7 @@ def write_npz(path: str | os.PathLike[str], compressed: bool = False, **arrays: 
             raise DataError(f"{path}: array {name!r} has dtype {array.dtype}; expected numbers or strings")
     with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in converted.items():
-            member = zipfile.ZipInfo(f"{name}.npy")  # of 1980: the time of writing would change the bytes
+            member = zipfile.ZipInfo(f"{name}.npy")  # dated 1980, since the time of writing would change the bytes
             member.external_attr = 0o644 << 16
             member.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
             with archive.open(member, "w", force_zip64=True) as stream:
@@ -139,18 +139,18 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
             for name in present if names is None else names:
                 with archive.open(f"{name}.npy") as stream:
                     arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-                    # zipfile verifies the checksum at the end of a member; an array may end before it
+                    # zipfile verifies the checksum only at the end of a member; the array may end earlier
                     if stream.read(1):
                         raise ValueError(f"array {name!r} has bytes after its end")
     except (DataError, MemoryError):
         raise
-    except Exception as error:  # damaged bytes make zipfile and NumPy raise errors of many kinds
+    except Exception as error:  # zipfile and NumPy raise many kinds of errors for damaged bytes
         raise _damaged(path, "NPZ", reason_of(error)) from error
     return arrays
 
 
 def reason_of(error: Exception) -> str:
-    """Return what an error says; its type where that names the address of an object, which no two runs share."""
+    """Return the message of an error, or its type if the message has an object address, which varies between runs."""
     return type(error).__name__ if " object at 0x" in str(error) else str(error)
 
 
@@ -160,7 +160,7 @@ def _damaged(path: Path, kind: str, reason: Any) -> DamagedFile:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a table as CSV; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    """Return a table as CSV, with an apostrophe before text that a spreadsheet would run as a formula."""
 
     def harmless(value: Any) -> Any:
         return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
@@ -171,7 +171,7 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:
-    """Write a table, without its index, as Parquet with a description of JSON types in the metadata of its schema."""
+    """Write a table without its index as Parquet, with `metadata` of JSON types in its schema."""
     require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -184,7 +184,7 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
 
 
 def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read a Parquet table and its JSON description (``{}`` if there is none), and verify the checksums of its pages.
+    """Read a Parquet table and its metadata (``{}`` if there are none), and verify the checksums of its pages.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checks of arguments, numbers as well as arrays; every message names the argument and what is valid."""
+"""Checks of arguments, numbers and arrays. Every message names the argument and its valid values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import ConfigError, DataError, NotApplicable, nearest
 
 Array = NDArray[np.floating[Any]]
-# Rows and columns of a tile, and entries of a block of rows, that stay in a core's cache.
+# Number of rows and columns of a tile, and number of entries of a block of rows, that fit into a core's cache.
 _TILE = 256
 _CACHED = 2**14
 
 SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
-"""Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
-LARGEST_TARGET = 1e150  # its square is a float
+"""Range in which sums of fourth powers neither overflow nor underflow in double precision."""
+LARGEST_TARGET = 1e150  # its square does not overflow
 LARGEST_INTEGER = 2**31 - 1
-"""No count can be larger: what it counts has to fit into memory, and into the integers of compiled code."""
+"""Largest valid count: larger ones fit neither into memory nor into the integers of compiled code."""
 
 
 def invalid(value: object, name: str, expected: str) -> ConfigError:
@@ -30,13 +30,13 @@ def invalid(value: object, name: str, expected: str) -> ConfigError:
 
 
 def check_choice(value: object, name: str, valid: Iterable[object]) -> None:
-    """Raise `ConfigError` unless `value` is one of the valid ones."""
+    """Raise `ConfigError` unless `value` is one of the valid values."""
     if value not in (values := tuple(valid)):
         raise invalid(value, name, f"one of {', '.join(map(repr, values))}")
 
 
 def check_integer(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most`, or 2**31 - 1."""
+    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most` (2**31 - 1)."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     largest = LARGEST_INTEGER if most is None else most
     if not whole or not least <= value <= largest:
@@ -62,7 +62,7 @@ def check_nonnegative(value: Any, name: str) -> float:
 
 
 def _number(value: Any) -> float:
-    """Return a float, NaN for values of other types."""
+    """Return `value` as a float, or NaN if it is not a number."""
     try:
         return math.nan if isinstance(value, bool | str) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -70,7 +70,7 @@ def _number(value: Any) -> float:
 
 
 def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None:
-    """Raise `ConfigError` for a key that is not valid; suggest the nearest valid one."""
+    """Raise `ConfigError` for an invalid key, and suggest the closest valid one."""
     for key in keys:
         if key not in valid:
             raise ConfigError(
@@ -89,9 +89,9 @@ def regular_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def _needs_conversion(table: Any) -> bool:
-    """Tell whether all columns of a table of pandas are numbers or logical, and NumPy takes them for objects.
+    """Return whether a pandas table has only numeric or boolean columns that NumPy would convert to objects.
 
-    It does where some are of a type with missing values, and where numbers stand beside logical values.
+    NumPy does so for nullable types, and for a mix of numeric and boolean columns.
     """
     dtypes = list(table.dtypes) if table.ndim == 2 else [table.dtype]
     kinds = {dtype.kind for dtype in dtypes}
@@ -100,7 +100,7 @@ def _needs_conversion(table: Any) -> bool:
 
 
 def as_float_matrix(values: ArrayLike, name: str, n_train: int | None = None) -> Array:
-    """Return `values` as a finite 2-d floating array, see `as_float_array`, with `n_train` columns if it is given."""
+    """Return `values` as a finite 2-d floating-point array, with `n_train` columns if given; see `as_float_array`."""
     matrix = as_float_array(values, name, ndim=2)
     if n_train is not None and matrix.shape[1] != n_train:
         raise DataError(f"{name} have {matrix.shape[1]} columns, but there were {n_train} training samples")
@@ -110,10 +110,10 @@ def as_float_matrix(values: ArrayLike, name: str, n_train: int | None = None) ->
 def as_float_array(
     values: ArrayLike, name: str, *, ndim: int, may_be_empty: bool = False, may_have_nan: bool = False
 ) -> Array:
-    """Return `values` as a floating array of `ndim` axes; float32 stays float32, everything else becomes float64.
+    """Return `values` as a floating-point array of `ndim` axes; float32 is kept, other types become float64.
 
-    Raises `DataError`, which begins with `name`, for values that are not numeric, complex, of another number of axes,
-    empty, not finite, or changed by the conversion (see `check_kept`).
+    Raises `DataError`, with a message that begins with `name`, for values that are not real numbers, not finite, empty,
+    of another number of axes, or changed by the conversion (see `check_kept`).
     """
     if hasattr(values, "toarray"):
         raise DataError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray()")
@@ -136,20 +136,20 @@ def as_float_array(
 
 
 def all_finite(array: Array) -> bool:
-    """Return whether no entry is NaN or infinite: these stay in a sum, so that a finite sum needs no second look."""
+    """Return whether all entries are finite; a finite sum shows this in one pass."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
 
 
 def cached_rows(matrix: Array) -> Iterator[slice]:
-    """Yield slices of rows, each small enough that several operations on it find it in the cache."""
+    """Yield slices of rows that are small enough to stay in the cache during several operations."""
     rows = max(1, _CACHED // max(1, matrix[:1].size))
     for start in range(0, len(matrix), rows):
         yield slice(start, start + rows)
 
 
 def check_kept(values: Any, name: str) -> None:
-    """Raise `DataError` for an array that a float array can't hold: a mask, dates, or integers of 2**53 or more."""
+    """Raise `DataError` for values that floats can't represent: masked entries, dates, or integers >= 2**53."""
     if isinstance(values, np.ma.MaskedArray):
         raise DataError(f"{name} is a masked array; fill its masked values, or leave these samples out")
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
@@ -160,7 +160,7 @@ def check_kept(values: Any, name: str) -> None:
 
 
 def as_square_matrix(values: ArrayLike, name: str, dtype: type[np.floating] | None = np.float64) -> Array:
-    """Return a finite square matrix; a `dtype` of None keeps float32."""
+    """Return `values` as a finite square matrix; ``dtype=None`` keeps float32."""
     matrix = as_float_matrix(values, name)
     check_square(matrix, name)
     return matrix if dtype is None else matrix.astype(dtype, copy=False)
@@ -172,13 +172,13 @@ def symmetrized(matrix: Array) -> Array:
 
 
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:
-    """Return a finite symmetric matrix: the array itself, or with its rounding errors averaged out."""
+    """Return `values` as a finite symmetric matrix; asymmetry by rounding errors is averaged out."""
     matrix = as_float_matrix(values, name)
     return matrix if check_symmetric(matrix, name) else symmetrized(matrix)
 
 
 def as_distances(values: ArrayLike, name: str) -> Array:
-    """Return a finite symmetric matrix, non-negative and zero on the diagonal up to rounding errors."""
+    """Return `values` as a finite symmetric matrix that is non-negative with a zero diagonal, up to rounding errors."""
     matrix = as_nonnegative(as_square_symmetric(values, name), name)
     diagonal = np.abs(np.diagonal(matrix))
     largest = float(diagonal.max())
@@ -200,7 +200,7 @@ def check_square(matrix: Array, name: str, of: str = "") -> None:
 def check_symmetric(matrix: Array, name: str) -> bool:
     """Return whether `matrix` is exactly symmetric.
 
-    Raises `DataError` unless it is (n, n) and symmetric to the square root of its precision.
+    Raises `DataError` unless it is (n, n) and symmetric up to the square root of its precision.
     """
     check_square(matrix, name, " over the training samples (pass rows of new samples to transform, not to fit)")
     starts = range(0, len(matrix), _TILE)  # tiles fit into the cache
@@ -239,7 +239,7 @@ def as_nonnegative(matrix: Array, name: str) -> Array:
 
 
 def _tolerance(array: Array) -> float:
-    """Relative difference below which two entries count as equal: the square root of the precision."""
+    """Return the relative difference below which entries count as equal: the square root of the precision."""
     return float(np.sqrt(np.finfo(array.dtype).eps))
 
 
@@ -249,7 +249,7 @@ def _position(flat_index: np.intp, matrix: Array) -> tuple[int, int]:
 
 
 def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    """Return sample weights as an array; raise `DataError` unless one per sample, finite, >= 0 and not all 0."""
+    """Return sample weights, (n,), as an array; raise `DataError` unless they are finite, >= 0 and not all 0."""
     if sample_weight is None:
         return None
     try:
@@ -274,7 +274,7 @@ def same_shape(first: Array, second: Array, names: tuple[str, str] = ("S", "S_pr
 
 
 def weighted_sum(kernels: Sequence[NDArray[Any]], weights: Array, n: int) -> Array:
-    """Return sum_m weights_m K_m in double precision, shape (n, n); kernels of weight 0 are skipped."""
+    """Compute sum_m weights_m K_m in double precision, shape (n, n); kernels with weight 0 are skipped."""
     total = np.zeros((n, n))
     for weight, kernel in zip(weights, kernels, strict=True):
         if weight != 0:
@@ -283,7 +283,7 @@ def weighted_sum(kernels: Sequence[NDArray[Any]], weights: Array, n: int) -> Arr
 
 
 def not_positive_semidefinite(parameter: str) -> DataError:
-    """Return the error for a combined kernel with an eigenvalue below minus the ridge."""
+    """Return the error for a combined kernel with an eigenvalue smaller than minus the ridge."""
     return DataError(
         "The combined kernel has an eigenvalue below minus the ridge: expected positive semidefinite kernels; repair "
         f"them (psd_repair) or raise `{parameter}`."
@@ -293,18 +293,18 @@ def not_positive_semidefinite(parameter: str) -> DataError:
 def checked_sample_weight(
     sample_weight: ArrayLike | None, codes: NDArray[np.intp], classes: NDArray[Any], class_weight: Any = None
 ) -> NDArray[np.float64] | None:
-    """Return checked sample weights times class weights, a vector of length n; None if there are none.
+    """Return checked sample weights times class weights, (n,), or None if neither is given.
 
-    A sample of weight 2 counts as two equal ones, a sample of weight 0 as none. ``codes``, (n,), are positions in
-    ``classes``, (c,). The class weights "balanced" give all classes the same sum; classes that a mapping does not name
-    have 1.
+    A sample of weight 2 counts as two equal samples, a sample of weight 0 as none. ``codes``, (n,), are positions in
+    ``classes``, (c,). The class weights "balanced" give all classes the same total weight; classes missing from a
+    mapping have weight 1.
 
     Raises
     ------
     DataError
-        Not one finite number >= 0 for each sample, or all weights of a class are zero.
+        The weights are not one finite number >= 0 for each sample, or all weights of a class are zero.
     ConfigError
-        A class weight of an unknown class, or not above 0.
+        A class weight is for an unknown class, or not positive.
     """
     if sample_weight is None and class_weight is None:
         return None
@@ -330,8 +330,8 @@ def checked_sample_weight(
 def checked_array(estimator: Any, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
     """Check X by scikit-learn's rules: finite, real, dense, float32 or float64, number of features as in ``fit``.
 
-    Raises `DataError` in place of scikit-learn's ValueError (not of its TypeError for objects that are no numbers),
-    with its message. So it does for values whose squares overflow or vanish: above 1e60, or all below 1e-60.
+    Raises `DataError` with the message of scikit-learn's ValueError (its TypeError for non-numeric objects is kept).
+    Raises `DataError` too if squares of values would overflow or underflow: values above 1e60, or all below 1e-60.
     """
     from sklearn.utils.validation import validate_data
 
@@ -342,7 +342,7 @@ def checked_array(estimator: Any, X: ArrayLike, *, reset: bool, allow_nd: bool =
             ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
     except ValueError as error:
-        # Without the whole array, which it shows of complex numbers, and without NumPy's way to show text.
+        # Without the array that the message shows for complex numbers, and without NumPy's representation of strings.
         message = re.sub(r"np\.str_\((.*?)\)", r"\1", str(error).split("\n[")[0])
         raise DataError(message) from error
     largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
@@ -355,10 +355,10 @@ def checked_array(estimator: Any, X: ArrayLike, *, reset: bool, allow_nd: bool =
 
 
 def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[Any]:
-    """Check class labels and return them as a vector of length n; warn of a column, as scikit-learn requires.
+    """Check class labels and return them as a vector of length n; warn for a column, as scikit-learn requires.
 
-    Raises `DataError` for labels that are missing (one, or all), no vector, of the wrong length, continuous or complex
-    numbers, bytes, of types that have no common order, such as text and numbers, or a masked array.
+    Raises `DataError` if labels are missing, not a vector, of the wrong length, continuous or complex numbers, bytes,
+    a masked array, or of types without a common order, such as text and numbers.
     """
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
@@ -383,10 +383,10 @@ def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[An
 
 
 def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[np.float64]:
-    """Check targets and return them in the shape in which they are given, (n,) or (n, n_targets).
+    """Check numeric targets and return them in their shape, (n,) or (n, n_targets).
 
-    NaN are missing values: a target has two values or more. Raises `DataError` for none at all, another number of rows,
-    text, complex or infinite numbers, or too few values of a target.
+    NaN marks missing values; each target needs at least two values. Raises `DataError` if `y` is None, for another
+    number of rows, text, complex or infinite numbers, or too few values of a target.
     """
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None: give numbers")
@@ -416,7 +416,7 @@ def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[n
 
 
 def _label_array(y: ArrayLike) -> NDArray[Any]:
-    """Convert labels to an array; raise DataError for those that the conversion changes or that have no order."""
+    """Convert labels to an array; raise `DataError` for labels that the conversion changes or that have no order."""
     if isinstance(y, np.ma.MaskedArray):
         raise DataError("y is a masked array; leave the samples without a label out")
     try:
@@ -438,9 +438,9 @@ def _label_array(y: ArrayLike) -> NDArray[Any]:
 
 
 def checked_components(n_components: int | None, most: int, limit: str, *, default: int | None = None) -> int:
-    """Return the number of components to compute: ``n_components``, or for None the default, or ``most``.
+    """Return the number of components to compute: ``n_components``, or if it is None ``default`` or ``most``.
 
-    Raises `NotApplicable` if it is above ``most``, for the reason ``limit``: "the centred features have rank 3".
+    Raises `NotApplicable` if it exceeds ``most``; ``limit`` is the reason, such as "the centred features have rank 3".
     """
     if n_components is None:
         return most if default is None else default

@@ -1,4 +1,4 @@
-"""Errors that a user can cause and correct. Each message says what is wrong, where, and what to do."""
+"""Errors that users can cause and correct. Each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class DataError(UserError):
 
 
 class ConstantKernel(DataError):
-    """All training samples coincide in the feature space of a kernel, so that it says nothing about them."""
+    """A kernel in whose feature space all training samples coincide, so that it carries no information."""
 
 
 class DamagedFile(DataError):
-    """A file whose content is not what was written: truncated, altered or of another format.
+    """A damaged file: truncated, altered or of another format.
 
     Parameters
     ----------
@@ -63,15 +63,15 @@ class DownloadError(UserError):
 
 
 class NotApplicable(UserError):
-    """A method that can't run on these data, such as a single class. Becomes a row of the score table."""
+    """A method that can't run on these data, such as data of a single class. Becomes a row of the score table."""
 
 
 class MissingExtra(ImportError, UserError):
-    """A package of one of mklearn's extras that is not installed. The message says how to install it."""
+    """A missing package of one of mklearn's extras. The message says how to install it."""
 
 
 class SolverUnavailable(UserError):
-    """A named solver that can't run here. The message says what is missing and which solver would be used instead."""
+    """A named solver that can't run here. The message says what is missing and which solver to use instead."""
 
 
 class SolverFailed(UserError):
@@ -79,7 +79,7 @@ class SolverFailed(UserError):
 
 
 def printable(text: object) -> str:
-    """Return a text for a terminal: control characters, which could move or recolour what is there, as escapes."""
+    """Return a text for a terminal, with control characters escaped, since they could alter the display."""
     return "".join(
         letter if letter in "\n\t" or unicodedata.category(letter) not in ("Cc", "Cs")
         else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
@@ -88,7 +88,7 @@ def printable(text: object) -> str:
 
 
 def absence(path: str | os.PathLike[str]) -> str:
-    """Say why there is no file at a path; pipes, sockets and devices are none, and are not opened."""
+    """Return the reason why a path is not a file; pipes, sockets and devices do not count as files."""
     place = Path(path)
     if place.is_dir():
         return "is a folder, not a file"
@@ -96,7 +96,7 @@ def absence(path: str | os.PathLike[str]) -> str:
 
 
 def nearest(word: object, valid: Iterable[object]) -> str:
-    """Return `` Did you mean 'x'?`` for the valid word closest to a word, or to each of a list; else an empty text."""
+    """Return `` Did you mean 'x'?`` with the valid word closest to `word` or each of its items; else an empty text."""
     known = [str(each) for each in valid]
     words = word if isinstance(word, list) else [word]
     found = [repr(near) for each in words for near in difflib.get_close_matches(str(each), known, n=1)]

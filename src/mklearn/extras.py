@@ -1,7 +1,7 @@
-"""Packages that only some parts of mklearn need, and the extra of mklearn that installs each.
+"""Optional packages of mklearn, and the extra that installs each of them.
 
-``pip install mklearn`` installs what the estimators need. The others are imported where they are used, after a call of
-:func:`require`; loops for numba are compiled by :func:`compile_loop`.
+``pip install mklearn`` installs the packages that the estimators need. Optional packages are imported where they are
+used, after a call of :func:`require`. :func:`compile_loop` compiles loops with numba.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
         "urllib3", "yaml",
     ),
 }  # fmt: skip
-"""The top-level modules that each extra brings first; an extra may install those of others too."""
+"""Top-level modules of each extra. An extra may also install modules that are listed under another extra."""
 
 
 def importable(module: str) -> bool:
@@ -50,12 +50,12 @@ def require(*modules: str, extra: str | None = None) -> None:
     modules : str
         Top-level modules.
     extra : str, optional
-        The extra that installs all of them; by default the first that brings the missing one.
+        Extra that installs all of them. Default: the first extra that installs the missing module.
 
     Raises
     ------
     MissingExtra
-        One is not. The message names the extra that installs it.
+        A module is not installed. The message names the extra that installs it.
     """
     for module in modules:
         if not importable(module):
@@ -67,18 +67,18 @@ def require(*modules: str, extra: str | None = None) -> None:
             )
 
 
-# Freedoms of floating-point arithmetic: sums in any order (as in BLAS), fused multiply-add, no difference between 0
-# and -0. NaN and infinities keep their meaning.
+# Allowed floating-point optimisations: sums in any order (as in BLAS), fused multiply-add, no distinction between 0 and
+# -0. NaN and infinities keep their meaning.
 REORDERED = frozenset({"reassoc", "contract", "nsz"})
 
 
 def compile_loop(function: Callable[..., Any], *, fastmath: Collection[str] = REORDERED) -> Callable[..., Any]:
-    """Compile `function` for this processor, to run on one thread and without the interpreter's lock.
+    """Compile `function` for this processor, to run on one thread without the global interpreter lock.
 
-    The machine code is kept in the first of these directories that is writeable: ``NUMBA_CACHE_DIR``, the package's
-    ``__pycache__``, the user's cache directory. If none is (a read-only container without a home), each process
-    compiles anew, which takes about a second. `function` takes NumPy arrays and numbers and is defined at module level;
-    `fastmath` are flags of LLVM.
+    The machine code is cached in the first writeable directory of ``NUMBA_CACHE_DIR``, the package's ``__pycache__``
+    and the user's cache directory. If none is writeable (a read-only container without a home), each process compiles
+    again, which takes about a second. `function` takes NumPy arrays and numbers and is defined at module level;
+    `fastmath` are LLVM flags.
     """
     require("numba")
     import numba

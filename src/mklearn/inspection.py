@@ -1,7 +1,7 @@
 """Contributions of views to predictions, stability of kernel weights, and selection frequencies of kernels.
 
-Kernel weights are not contributions: redundant views share a weight in any proportion, and a kernel of small scale
-needs a large one.
+Kernel weights are not contributions: redundant views can share a weight in any proportion, and a kernel of small scale
+needs a large weight.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ViewContribution:
-    """Contribution of one view, measured on samples that the method was not fitted to."""
+    """Contribution of one view, measured on test samples."""
 
     view: str
     permuted: Difference
-    """Loss of accuracy (R^2 of a regressor) when test samples get this view from other test samples: how much the
-    fitted method uses the view."""
+    """Loss of accuracy (R^2 for a regressor) when this view is permuted among the test samples. It measures how much
+    the fitted method uses the view."""
     left_out: Difference
-    """Loss when the method is fitted without this view: how much the other views can't replace it. Two redundant views
-    have about 0 here, and a fitted method may use both."""
+    """Loss when the method is fitted without this view. It measures the information that the other views can't
+    replace: about 0 for each of two redundant views, even if the fitted method uses both."""
 
 
 @aligned
@@ -59,36 +59,38 @@ def view_contributions(
     estimator: Any, X: Any, y: ArrayLike, *, cv: Any = None, groups: ArrayLike | None = None,
     n_permutations: int = 5, random_state: int = 0,
 ) -> tuple[ViewContribution, ...]:  # fmt: skip
-    """Measure what each view contributes to a method, fitted once for each split, and once more for each and view.
+    """Measure the contribution of each view to a method.
+
+    For each split, the method is fitted once with all views and once without each view.
 
     Parameters
     ----------
     estimator : estimator
-        Takes several views and has ``predict``. Kernels in the parameter ``kernels``, also of a step of a `Pipeline`,
-        are left out with the view that they read, products with the view of any factor. It is cloned, not fitted
-        itself.
+        Estimator of several views with ``predict``. It is cloned, not modified. Without a view, its parameter
+        ``kernels`` (also in a step of a `Pipeline`) loses the kernels that read the view, and products with a factor
+        that reads it.
     X : several views, see `mklearn.kernels.Views`
     y : array of shape (n,)
-        Class labels; of a regressor numbers.
+        Class labels, or numbers for a regressor.
     cv : int, splitter or iterable of (train, test), optional
-        By default five folds, twice.
+        Splits. Default: five folds, repeated twice.
     groups : array of shape (n,), optional
-        Passed to ``cv``.
+        Groups, passed to ``cv``.
     n_permutations : int
-        Permutations of each view in each split.
+        Number of permutations of each view in each split.
     random_state : int
-        Of the default splits and of the permutations.
+        Seed of the default splits and of the permutations.
 
     Returns
     -------
     tuple of ViewContribution
-        One for each view, in their order. Differences are shares (0.01 is one point); their 95 % intervals follow
-        `mklearn.base.statistics`, NaN with two to four splits.
+        Contributions in the order of the views. Differences are shares (0.01 is one percentage point); their 95 %
+        intervals follow `mklearn.base.statistics` and are NaN for two to four splits.
 
     Raises
     ------
     DataError, ConfigError
-        X is not several views, or y does not fit. Kernel specs are not valid, or all kernels read one of the views.
+        X is not several views, y does not match, kernel specs are invalid, or all kernels read the same view.
 
     References
     ----------
@@ -106,7 +108,7 @@ def view_contributions(
     splitter = check_cv(default_splitter(estimator, random_state) if cv is None else cv, labels, classifier=not numbers)
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
-    bounds = (-math.inf, 1.0) if numbers else (0.0, 1.0)  # R^2 has no lower one
+    bounds = (-math.inf, 1.0) if numbers else (0.0, 1.0)  # R^2 has no lower bound
     complete, *others = _successes(estimator, views, labels, splits, n_permutations, random_state)
     losses = [[paired_sample_difference(complete, each, n_train, bounds=bounds) for each in other] for other in others]
     return tuple(map(ViewContribution, views.names, *losses))
@@ -115,7 +117,7 @@ def view_contributions(
 def _successes(
     estimator: Any, views: Views, labels: NDArray[Any], splits: Sequence[Any], n_permutations: int, seed: int
 ) -> tuple[Array, Array, Array]:
-    """Return `success_values`, (n_splits, n): complete; and for each view with it permuted, and without it."""
+    """Return `success_values`, (n_splits, n): with all views, with each view permuted, and without each view."""
     deviation, rng = float(np.std(labels)) if is_regressor(estimator) else 0.0, np.random.default_rng(seed)
     without = [_without(estimator, name) for name in views.names]
     complete = np.full((len(splits), len(labels)), np.nan)
@@ -132,7 +134,7 @@ def _successes(
 
 
 def _permuted(views: Views, name: str, rng: np.random.Generator) -> Views:
-    """Give samples a view of other samples."""
+    """Return views in which one view is permuted among the samples."""
     shuffled = views[rng.permutation(np.arange(len(views)))][name]
     if hasattr(shuffled, "iloc"):
         shuffled = shuffled.set_axis(views.index)
@@ -144,7 +146,7 @@ def _others(views: Views, name: str) -> Views:
 
 
 def _without(estimator: Any, view: str) -> Any:
-    """Return a clone of an estimator without the kernels that read a view."""
+    """Return a clone of an estimator without the kernels that read the given view."""
     changes = {}
     for parameter, kernels in estimator.get_params(deep=True).items():
         if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping | list | tuple):
@@ -161,31 +163,33 @@ def _without(estimator: Any, view: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class WeightStability:
-    """Kernel weights over splits."""
+    """Variation of kernel weights over splits."""
 
     kernels: tuple[str, ...]
     weights: Array
-    """(n_splits, n_kernels), each row divided by the sum of its absolute values; of the splits that have weights."""
+    """Weights, (n_splits, n_kernels), each row divided by the sum of its absolute values; splits without weights are
+    omitted."""
     mean: Array
     std: Array
-    """Over the splits, (n_kernels,); NaN for one split."""
+    """Standard deviation over the splits, (n_kernels,); NaN for one split."""
     between_splits: float
-    """Mean total variation distance between the weights of two splits, half the sum of absolute differences: 0 for the
-    same weights in every split, 1 for weights on different kernels in each. NaN for one split."""
+    """Mean total variation distance (half the sum of absolute differences) between the weights of two splits: 0 for
+    equal weights in all splits, 1 if no two splits weight the same kernel. NaN for one split."""
     from_equal: float
-    """Mean total variation distance from equal weights: between 0 and 1 - 1/n_kernels for nonnegative weights. Weights
-    that are hardly learned are stable."""
+    """Mean total variation distance from equal weights, between 0 and 1 - 1/n_kernels for nonnegative weights. If it is
+    small, weights are stable merely because little is learned."""
 
 
 @aligned
 def kernel_weights_over_splits(
     estimator: Any, X: Any, y: ArrayLike, *, cv: Any = None, groups: ArrayLike | None = None, random_state: int = 0
 ) -> WeightStability:
-    """Fit a method on the training part of each split, and compute how much its kernel weights differ.
+    """Fit a method on the training part of each split, and measure how much its kernel weights vary.
 
-    Weights that differ between splits of the same samples are no property of the data. Stable ones say little about
-    what a view is worth either; see `view_contributions`, whose parameters these are. `ConfigError` if the fitted
-    estimator, or each step of a fitted `Pipeline`, has no ``kernel_weights_``, or has weights of several targets.
+    Weights that vary between splits of the same samples are not a property of the data. Stable weights say little about
+    the value of a view either: see `view_contributions`, which has the same parameters. Raises `ConfigError` if the
+    fitted estimator (or every step of a fitted `Pipeline`) has no ``kernel_weights_``, or has weights for several
+    targets.
     """
     views = as_views(X)
     fits = cross_validate(
@@ -206,10 +210,10 @@ def kernel_weights_over_splits(
 
 
 def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -> WeightStability:
-    """Compute how much kernel weights (n_splits, n_kernels) differ between splits.
+    """Measure how much kernel weights, (n_splits, n_kernels), vary between splits.
 
-    Rows with NaN, or of zeros, are left out. Kernels are named by their positions if no names are given. `DataError`
-    for another shape, another number of names, or no row left.
+    Rows with NaN, or with zeros only, are left out. Kernels without names are named by position. Raises `DataError` for
+    another shape, another number of names, or if no row is left.
     """
     array = np.asarray(weights, dtype=np.float64)
     if array.ndim != 2:
@@ -233,34 +237,34 @@ def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -
 
 @dataclass(frozen=True, eq=False)
 class SelectionFrequencies:
-    """Frequencies at which kernels are chosen from halves of the samples."""
+    """Frequencies with which kernels are chosen on random halves of the samples."""
 
     kernels: tuple[str, ...]
     frequencies: Array
-    """Share of the halves in which each kernel is chosen, (n_kernels,)."""
+    """Share of the halves on which each kernel is chosen, (n_kernels,)."""
     mean_chosen: float
-    """Mean number of kernels that are chosen from a half: q."""
+    """Mean number q of kernels that are chosen on a half."""
     n_halves: int
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Return the kernels and their frequencies, the most frequent first; of equal ones in the given order."""
+        """Return the kernels with their frequencies, most frequent first; ties keep the given order."""
         order = np.argsort(-self.frequencies, kind="stable")
         return [(self.kernels[number], float(self.frequencies[number])) for number in order]
 
     def stable(self, threshold: float = 0.75) -> tuple[str, ...]:
-        """Return the kernels that are chosen from this share of the halves or more, the most frequent first."""
+        """Return the kernels with a frequency of at least `threshold`, most frequent first."""
         return tuple(name for name, frequency in self.ranked() if frequency >= threshold)
 
     def false_selections(self, threshold: float = 0.75) -> float:
-        """Return a bound on the expected number of false ones among `stable`: q^2 / ((2 threshold - 1) n_kernels).
+        """Compute a bound on the expected number of false kernels in `stable`: q^2 / ((2 threshold - 1) n_kernels).
 
-        A kernel is false if its probability to be chosen from a half is below q / n_kernels, as for a random draw.
-        Nothing is assumed of the kernels or of the data. `ConfigError` unless 0.5 < threshold <= 1.
+        A kernel is false if it is chosen on a half with probability below q / n_kernels, as in a random draw. The bound
+        makes no assumption on the kernels or the data. Raises `ConfigError` unless 0.5 < threshold <= 1.
 
         References
         ----------
         Shah, Samworth, "Variable selection with error control: another look at stability selection", JRSS B 75, 2013,
-        theorem 1 with theta = q/p; the bound of Meinshausen, Buehlmann, JRSS B 72, 2010, theorem 1, needs more.
+        theorem 1 with theta = q/p. The bound of Meinshausen, Buehlmann, JRSS B 72, 2010, theorem 1, needs assumptions.
         """
         if not 0.5 < threshold <= 1:
             raise invalid(threshold, "threshold", "a number above 0.5 and up to 1")
@@ -272,35 +276,35 @@ def stability_selection(
     kernels: Any, X: Any, y: ArrayLike, *, n_kernels: int, n_pairs: int = 50, groups: ArrayLike | None = None,
     max_rank: int = 50, random_state: int = 0,
 ) -> SelectionFrequencies:  # fmt: skip
-    """Count how often each kernel is among the few that are chosen from half of the samples.
+    """Compute how often each kernel is chosen on random halves of the samples.
 
-    The samples are cut into two halves ``n_pairs`` times, with equal class frequencies, and from each half the group
-    lasso of `mklearn.optimize.kernel_lasso` chooses kernels, as `mklearn.MultiViewClassifier` with ``n_kernels`` does.
-    Kernels, with their scaling of features and bandwidth, are computed from all samples once, without labels.
+    The samples are split into two halves ``n_pairs`` times, with equal class frequencies. On each half, the group lasso
+    of `mklearn.optimize.kernel_lasso` chooses kernels, as in `mklearn.MultiViewClassifier` with ``n_kernels``. Kernels,
+    including feature scaling and bandwidth, are computed once from all samples, without labels.
 
     Parameters
     ----------
     kernels : specs
-        As for `mklearn.kernels.StackTransform`; see `mklearn.kernels.group_kernels` for groups of columns.
+        Specs as for `mklearn.kernels.StackTransform`; see `mklearn.kernels.group_kernels` for groups of columns.
     X : table or views
     y : array of shape (n,)
         Class labels.
     n_kernels : int
-        Largest number of kernels that are chosen from a half. Smaller numbers give smaller bounds.
+        Largest number of kernels that are chosen on a half. Smaller numbers give smaller bounds.
     n_pairs : int
-        Pairs of halves.
+        Number of pairs of halves.
     groups : array of shape (n,), optional
-        Samples of a group (a patient) are in the same half.
+        Groups, such as patients, whose samples stay in the same half.
     max_rank : int
-        Kernels of a larger rank are approximated, as long as they are chosen among. Memory holds n x rank numbers
-        for each kernel.
+        Largest rank of a kernel for the choice; kernels of a larger rank are approximated. Each kernel takes n x rank
+        numbers in memory.
     random_state : int
-        Of the halves.
+        Seed of the halves.
 
     Raises
     ------
     DataError, ConfigError, NotApplicable
-        Labels or groups that do not fit. Numbers that are not positive integers. A single class or group.
+        Labels or groups do not match, numbers are not positive integers, or there is a single class or group.
 
     References
     ----------
@@ -323,7 +327,7 @@ def stability_selection(
 
 
 def _at_unit_trace(F: NDArray[Any]) -> NDArray[Any]:
-    """Return the features of some of the samples, centred and of unit variance; none if they are constant."""
+    """Return features centred and scaled to unit total variance, or no features if they are constant."""
     centred = F - F.mean(axis=0)
     variance = float(np.vdot(centred, centred)) / len(F)
     if not variance > 1e-12 * float(np.vdot(F, F)) / len(F):
@@ -334,7 +338,7 @@ def _at_unit_trace(F: NDArray[Any]) -> NDArray[Any]:
 def _complementary_halves(
     codes: NDArray[np.intp], groups: ArrayLike | None, n_pairs: int, seed: int
 ) -> list[NDArray[np.intp]]:
-    """Return pairs of halves without a common sample, or group; classes are dealt out in turn."""
+    """Return pairs of halves without a common sample or group, with the classes spread evenly."""
     names = np.arange(len(codes)) if groups is None else group_codes(groups, len(codes))
     _, first, unit = np.unique(names, return_index=True, return_inverse=True)
     if len(first) < 2:

@@ -1,7 +1,7 @@
-"""The methods that a study can name, one row a name.
+"""Table of the methods that a study can name, one row for each name.
 
-A new method is the file of its estimator and a row. Its parameters, their valid values and their texts stand with the
-estimator: in ``__init__``, ``_parameter_constraints`` and the docstring.
+To add a method, add the file of its estimator and a row. The estimator defines its parameters, their valid values and
+their descriptions: in ``__init__``, ``_parameter_constraints`` and the docstring.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class Refit:
-    """Fits for each of several numbers of components, where these do not follow from one fit."""
+    """Separate fits for several numbers of components, for methods where one fit does not give them all."""
 
     path: str | None = None
-    """``module:function`` that fits all of them and does their common work once; None: they are fitted one by one."""
+    """``module:function`` that computes all fits and shares their common work; None to fit them one by one."""
     at_most: str = ""
-    """The limit of the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
+    """Upper limit of the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A parameter that is an estimator itself: the kinds that it can be, and their parameters that the method sets."""
+    """A parameter that is itself an estimator: its valid kinds, and the parameters of it that the method sets."""
 
     kinds: Sequence[str]
     without: Sequence[str] = ()
@@ -37,37 +37,38 @@ class MethodRow(Row):
     """Description of a method for studies."""
 
     takes: Literal["kernels", "dictionary", "descriptor", "descriptors", "images"] = "kernels"
-    """Its input: kernels of the study; unless a study names kernels for it, a dictionary of kernels of every
-    descriptor (`mklearn.kernels.dictionary`); features of one descriptor, or of several side by side; or images."""
+    """Input of the method: kernels of the study; a dictionary of kernels of every descriptor
+    (`mklearn.kernels.dictionary`), unless the study names kernels; features of one descriptor; concatenated features of
+    several descriptors; or images."""
     views: Mapping[str, str] = field(default_factory=dict)
-    """Parameters that name a descriptor which it takes beside that, with the default; "" if a study has to name one."""
+    """Parameters that name an additional descriptor, with their defaults; "" if the study has to name one."""
     embeds: bool = False
-    """Whether it is an embedding, whose components are swept; else it predicts labels or numbers itself."""
+    """Whether the method is an embedding, whose components are swept; otherwise it predicts labels or numbers."""
     combines: bool = False
-    """Whether it takes one kernel or a fixed combination, which the study's ``kernel_weights`` chooses."""
+    """Whether the method takes one kernel or a fixed combination, chosen by ``kernel_weights`` of the study."""
     landmarks: bool = False
-    """Whether it can learn from landmarks."""
+    """Whether the method can learn from landmarks."""
     scales_features: bool = False
-    """Whether its own parameter ``feature_scaling`` scales its features."""
+    """Whether the method scales its features by its own parameter ``feature_scaling``."""
     tuned: Sequence[str] = ()
-    """Parameters of which a study can give a list: inner cross-validation chooses from it. Candidates are tried in the
-    order of the first parameter's values, then of the next one's; of equally good ones the first is chosen."""
+    """Parameters for which a study can give a list, from which inner cross-validation chooses. Candidates are ordered
+    by the first parameter's values, then by the next one's; ties go to the first candidate."""
     parts: Mapping[str, Part] = field(default_factory=dict)
     fixed: Sequence[str] = ()
-    """Parameters that a study can't set, beside the ones reserved in every method."""
+    """Parameters that a study can't set, in addition to those reserved in every method."""
     targets: Sequence[str] = ("classes",)
-    """The kinds of target that it predicts: "classes", "numbers"."""
+    """Kinds of target that the method predicts: "classes", "numbers"."""
     learns_weights: bool = False
-    """Whether it learns kernel weights: a report then says whether they paid."""
+    """Whether the method learns kernel weights; a report then compares them with equal weights."""
     refit: Refit | None = None
-    """How it is fitted for several numbers of components, if these do not follow from one fit."""
+    """Separate fits for several numbers of components, if one fit does not give them all."""
     order_decides: bool = False
-    """Whether the order of its kernels, or of the descriptors whose features are side by side, changes more than
-    rounding: as the first of equals, or by what is drawn for each. A study then keeps the order that it gives."""
+    """Whether the order of its kernels or concatenated descriptors changes results by more than rounding, through ties
+    or random draws. The study's order is then kept."""
     in_model_files: bool = True
-    """Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices."""
+    """Whether a model file can hold the method. Trees can't, since scikit-learn does not check their array indices."""
     convex_solver: bool = False
-    """Whether its parameter ``solver`` names a convex solver, which may need a licence."""
+    """Whether the parameter ``solver`` names a convex solver, which may need a licence."""
 
 
 _features = partial(MethodRow, takes="descriptor")

@@ -1,12 +1,12 @@
 """First-nearest-neighbour classification with the first 1, 2, ..., p components of an embedding, in one pass.
 
 The components (columns) are in order of discriminative power. Squared distances (or inner products) with q + 1
-components are those with q plus one outer term, so a sweep costs as much as its last step: O(m n p) time, and
+components are the ones with q components plus one term, so a sweep costs as much as its last step: O(m n p) time and
 O(block x n) memory.
 
-Of several training samples at the same distance, one of the first class in sorted order decides, so that no prediction
-depends on the order of rows. On a line (one component, or others without variance) a cosine about the mean is a sign,
-and nearly all samples are tied: there the cosine rule is the Euclidean one.
+Ties between training samples go to the first class in sorted order, so that predictions do not depend on the order of
+rows. With a single component of nonzero variance, a cosine about the mean is only a sign and nearly all samples are
+tied: the cosine rule is then replaced by the Euclidean one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Rule = Literal["euclidean", "cosine"]
 
 RULES: tuple[Rule, ...] = ("euclidean", "cosine")
 
-_BLOCK_ENTRIES = 1 << 20  # entries of one block of the distance matrix: 8 MB, so that three of them fit in the cache
+_BLOCK_ENTRIES = 1 << 20  # entries of a block of the distance matrix: 8 MB, so that three blocks fit into the cache
 
 
 def accuracy_by_dimension(
@@ -40,8 +40,8 @@ def accuracy_by_dimension(
     y_train, y_test : array-like of shapes (n,) and (m,)
         Labels of any type that can be sorted.
     rule : {"euclidean", "cosine"}, default="euclidean"
-        "cosine" is the cosine similarity about the mean of the training embedding. The similarity of a sample at that
-        mean is 0. With one component it is the Euclidean rule. Ties go to the first class in sorted order.
+        "cosine" is the cosine similarity about the mean of the training embedding, 0 for a sample at that mean. With
+        one component it equals the Euclidean rule. Ties go to the first class in sorted order.
 
     Raises
     ------
@@ -50,9 +50,9 @@ def accuracy_by_dimension(
 
     Notes
     -----
-    Yan et al. use the Euclidean rule; Lin, Liu and Fuh (MKL-DR, section 4.4) don't say which. The cosine rule is an
-    addition: with a ridge, test samples are closer to the mean than training samples, and the Euclidean rule then
-    favours the few training samples near the mean.
+    Yan et al. use the Euclidean rule; Lin, Liu and Fuh (MKL-DR, section 4.4) do not state theirs. The cosine rule is an
+    addition: with a ridge, test samples are closer to the mean than training samples, and the Euclidean rule favours
+    the few training samples near the mean.
     """
     predicted = nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule)
     return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
@@ -63,7 +63,7 @@ def nearest_neighbour_predictions_by_dimension(
 ) -> NDArray:
     """Predict labels, (p, m), with the first 1, 2, ..., p components of an embedding, in one pass.
 
-    Parameters and errors are those of :func:`accuracy_by_dimension`.
+    Parameters and errors are as for :func:`accuracy_by_dimension`.
     """
     first, second = _embeddings(Z_train, Z_test)
     labels = checked_labels(y_train, first.shape[0], "y_train")
@@ -78,7 +78,7 @@ def nearest_neighbour_predictions_by_dimension(
 def nearest_neighbour_predictions(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray:
-    """Predict labels (m,) with all components; parameters and errors are those of :func:`accuracy_by_dimension`."""
+    """Predict labels, (m,), with all components; parameters and errors are as for :func:`accuracy_by_dimension`."""
     return np.asarray(y_train)[nearest_neighbour_indices(Z_train, Z_test, rule, y_train)]
 
 
@@ -87,8 +87,8 @@ def nearest_neighbour_indices(
 ) -> NDArray[np.intp]:
     """Find the nearest training sample of each test sample, (m,), with all components of an embedding.
 
-    Parameters and errors are those of :func:`accuracy_by_dimension`. Ties go to the
-    first of the first class, or without labels the first.
+    Parameters and errors are as for :func:`accuracy_by_dimension`. Ties go to the first sample of the first class, or
+    without labels to the first sample.
     """
     first, second = _embeddings(Z_train, Z_test)
     if y_train is not None:
@@ -102,16 +102,17 @@ def nearest_neighbour_indices(
             nearest[rows] = cdist(second[rows], first, "sqeuclidean").argmin(axis=1)
         return nearest
     for rows, _, indices in _sweep(first, second, rule):
-        nearest[rows] = indices  # the last is with all components
+        nearest[rows] = indices  # the last indices are for all components
     return nearest
 
 
 def distances_to(
     Z_train: ArrayLike, Z_test: ArrayLike, indices: NDArray[np.intp], rule: Rule = "euclidean"
 ) -> NDArray[np.float64]:
-    """Compute the distance of each test sample to one training sample each, by its row.
+    """Compute the distance, (m,), of each test sample to the training sample given in `indices`.
 
-    With "cosine" it is 1 minus the cosine about the mean of the training embedding; on a line the Euclidean distance.
+    With "cosine" it is 1 minus the cosine about the mean of the training embedding, or the Euclidean distance if only
+    one component varies.
     """
     first, second = _embeddings(Z_train, Z_test)
     centred = _centre(first, second) if rule == "cosine" else None
@@ -124,7 +125,7 @@ def distances_to(
 
 
 def _blocks(first: NDArray, second: NDArray) -> Iterator[slice]:
-    """Yield blocks of test rows, to bound the memory of a distance matrix."""
+    """Yield slices of test rows that bound the memory of a distance matrix."""
     step = max(1, _BLOCK_ENTRIES // first.shape[0])
     for start in range(0, second.shape[0], step):
         yield slice(start, min(start + step, second.shape[0]))
@@ -147,13 +148,13 @@ def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, 
 
 
 def _on_a_line(centred: NDArray) -> int:
-    """Count the leading dimensions in which centred samples vary in one column at most."""
+    """Return the number of leading components among which at most one varies."""
     return int(np.count_nonzero(np.cumsum(centred.any(axis=0)) <= 1))
 
 
 def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
-    """Search by accumulated squared differences, which (unlike |x|^2 - 2 x'y + |y|^2) keep exact ties exact."""
-    if block.shape[0] == 1:  # the same sums, without a step per component
+    """Yield nearest samples by sums of squared differences, which (unlike |x|^2 - 2 x'y + |y|^2) keep ties exact."""
+    if block.shape[0] == 1:  # the same sums, without a step for each component
         yield from np.cumsum((first - block) ** 2, axis=1).argmin(axis=0)[:, None]
         return
     squared = np.zeros((block.shape[0], first.shape[0]))
@@ -166,7 +167,7 @@ def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
 
 
 def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
-    """Search by x'y / |y|: the length of x scales its whole row and does not change the best y."""
+    """Yield nearest samples by x'y / |y|; the length of x scales its whole row and does not change the best y."""
     inner = np.zeros((block.shape[0], first.shape[0]))
     term = np.empty_like(inner)
     lengths = np.zeros(first.shape[0])
@@ -179,11 +180,11 @@ def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
 
 
 def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
-    """Subtract the training mean; the remainder of a constant column is rounding, and is set to zero.
+    """Subtract the training mean and set the residue of constant columns, which is rounding error, to zero.
 
-    Each column pair is scaled as a whole by one power of two, which changes no cosine and avoids under- and overflow.
+    Both embeddings are scaled by a power of two, which changes no cosine and avoids under- and overflow.
     """
-    centre = np.sort(first, axis=0).mean(axis=0)  # sorted: not even its rounding depends on the order of rows
+    centre = np.sort(first, axis=0).mean(axis=0)  # sorted, so that rounding does not depend on the order of rows
     noise = 4.0 * np.finfo(np.float64).eps * np.abs(first).max(axis=0)
     centred = [Z - centre for Z in (first, second)]
     for Z in centred:
@@ -202,12 +203,12 @@ def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray
 
 
 def checked_embedding(Z: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return an embedding as a finite float64 matrix; raise DataError otherwise, with its name."""
+    """Return an embedding as a finite float64 matrix; raise `DataError`, which names it, otherwise."""
     return as_float_matrix(Z, name).astype(np.float64, copy=False)
 
 
 def checked_labels(y: ArrayLike, n: int, name: str) -> NDArray:
-    """Return the labels as a vector of any type, one per sample; raise DataError otherwise, with their name."""
+    """Return the labels as a vector of length n, of any type; raise `DataError`, which names them, otherwise."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise DataError(f"{name} has shape {labels.shape}: it must have one label for each of the {n} samples")

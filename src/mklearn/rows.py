@@ -1,4 +1,4 @@
-"""Rows of the tables that say what a study can name, and the code that rows name."""
+"""Rows of the tables of names that a study can use, and import of the code that rows name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def load(implementation: str) -> Any:
     Raises
     ------
     ConfigError
-        The text has another form, or the module or the name does not exist.
+        The text has another form, or the module or name does not exist.
     """
     module, _, name = implementation.partition(":")
     if not module or not name:
@@ -34,7 +34,7 @@ def load(implementation: str) -> Any:
 
 
 def is_there(implementation: str) -> bool:
-    """Return whether ``"module:name"`` has the right form and its module exists; the module is not imported."""
+    """Return whether ``"module:name"`` is well formed and its module exists, without importing the module."""
     module, _, name = implementation.partition(":")
     try:
         return bool(name) and importlib.util.find_spec(module) is not None
@@ -48,27 +48,26 @@ ROW = "study_row"
 
 @dataclass(frozen=True)
 class Row:
-    """Fields of every row."""
+    """Table row with the fields that all tables share."""
 
     implementation: str = ""
     """``"module:name"`` of a class or function."""
     title: str = ""
     reference: str = ""
-    """Its paper."""
+    """Reference to the paper."""
     advice: str = ""
-    """When to use it."""
+    """Advice on when to use it."""
     defaults: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    """Parameters in a study that does not give them, where the signature has another default or none, or where the
-    plan needs the value."""
+    """Default parameters in studies, if the signature has another default or none, or if the plan needs the value."""
 
 
 RowType = TypeVar("RowType", bound=Row)
 
 
 def row_of(kind: str, table: Mapping[str, RowType], inferred: Callable[[Any], RowType]) -> RowType:
-    """Return the row of a kind: a name in a table, or ``"module:name"`` of a package outside, which is imported.
+    """Return the row of a kind: a name in a table, or ``"module:name"`` of another package, which is imported.
 
-    ConfigError is raised where there is no such kind, or the module can't be imported.
+    Raises `ConfigError` if the kind does not exist or the module can't be imported.
     """
     if kind in table:
         return table[kind]
@@ -88,7 +87,7 @@ def _outside_row(kind: str, inferred: Callable[[Any], Row]) -> Row:
         row = given if isinstance(given, Row) else inferred(implementation)
     except ConfigError:
         raise
-    except Exception as error:  # whatever importing the package raises
+    except Exception as error:  # importing a package can raise any error
         raise ConfigError(f"{kind!r} can't be imported: {type(error).__name__}: {error}") from error
     return replace(row, implementation=kind, title=row.title or kind.rpartition(":")[2])
 

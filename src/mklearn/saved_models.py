@@ -1,8 +1,8 @@
-"""Fitted estimators in files, without pickles: the arrays and parameters that predictions need, and a card.
+"""Model files without pickles: the arrays and parameters of fitted estimators, and a card that describes them.
 
-A file is an archive of skops with one member more, ``card.json``: the card and the versions of packages. Nothing in it
-is executed when it is read: of all classes those of mklearn in `TRUSTED` are constructed, and those of scikit-learn,
-NumPy and SciPy that skops itself trusts.
+A model file is a skops archive with the additional member ``card.json``: the card and the versions of packages. Reading
+a file executes nothing in it. Only the mklearn classes in `TRUSTED` are constructed, and the classes of scikit-learn,
+NumPy and SciPy that skops trusts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mklearn.methods import METHODS
 __all__ = ["SavedModel", "load_model", "save_model"]
 
 MOST_BYTES = 2**31
-"""Largest unpacked size of a model; a larger file may unpack to `MOST_PACKED` times its size."""
+"""Largest unpacked size of a model in bytes; a large file may unpack to `MOST_PACKED` times its own size."""
 MOST_PACKED = 100
 _CARD = "card.json"
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
@@ -53,31 +53,31 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.transform": ("StackTransform",),
     "mklearn.optimize.view_regression": ("ViewRegression",),
 }
-"""Classes that fitted estimators hold, beside the registered ones."""
+"""Classes of objects in fitted estimators, in addition to the registered ones, by module."""
 _REGISTERED = [row.implementation.replace(":", ".") for row in (*METHODS.values(), *KERNELS.values())]
 TRUSTED: tuple[str, ...] = (
-    *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # no functions that make pipelines
+    *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # classes, not functions
     *(f"{module}.{name}" for module, names in _PARTS.items() for name in names),
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
 )
-"""Classes that are constructed, beside the ones that skops itself trusts."""
+"""Classes that reading may construct, in addition to the ones that skops trusts."""
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model as it was saved.
+    """Model loaded from a file.
 
     Attributes
     ----------
     estimator : object
-        Fitted; its predictions are those before it was saved, bit by bit.
+        Fitted estimator, whose predictions are bitwise equal to those before saving.
     card : mapping
-        The description that it was saved with, of JSON types.
+        Description of the model, of JSON types.
     arrays : mapping of str to array
-        Other arrays that predictions need, such as the names of the training samples.
+        Additional arrays that predictions need, such as the names of the training samples.
     versions : mapping of str to str
-        Python, mklearn, and the packages that numbers depend on, when it was saved.
+        Versions of Python, mklearn and the packages that affect results, at the time of saving.
     """
 
     estimator: Any
@@ -92,23 +92,23 @@ def save_model(
     card: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray] | None = None,
 ) -> None:
-    """Write a fitted estimator to one file, whole or not at all.
+    """Write a fitted estimator atomically to one file.
 
     Parameters
     ----------
     estimator : object
-        A fitted estimator of mklearn or scikit-learn, or a pipeline of them.
+        Fitted estimator of mklearn or scikit-learn, or a pipeline of them.
     path : path
     card : mapping
-        Text keys and JSON types, without NaN: what the model is, for people and for programs.
+        Description of the model for people and programs: string keys and JSON types, without NaN.
     arrays : mapping of str to array, optional
-        Numbers or strings that are kept beside it.
+        Arrays of numbers or strings to save with the model.
 
     Raises
     ------
     DataError
-        The estimator is not fitted, or holds an object of a class that is not loaded again, such as a function or a
-        transformer of another package; the card is no mapping of JSON types; the file can't be written.
+        The estimator is not fitted or holds an object that can't be loaded again, such as a function or a transformer
+        of another package; the card is not a mapping of JSON types; or the file can't be written.
     MissingExtra
         skops is not installed.
     """
@@ -135,13 +135,13 @@ def save_model(
 
 
 def load_model(path: str | os.PathLike[str]) -> SavedModel:
-    """Read a file of :func:`save_model`.
+    """Read a model file that was written by :func:`save_model`.
 
     Raises
     ------
     DataError
-        The file is missing, damaged, no model, of another version of mklearn or of another minor version of
-        scikit-learn (whose fitted attributes may differ), or holds classes that are not loaded.
+        The file is missing, damaged or not a model, was written by another version of mklearn or another minor version
+        of scikit-learn (whose fitted attributes may differ), or holds classes that are not trusted.
     MissingExtra
         skops is not installed.
     """
@@ -150,7 +150,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             header = json.loads(archive.read(_CARD))
         card, saved_with = dict(header["card"]), dict(header["versions"])
-    except Exception as error:  # bytes that are no archive raise errors of many kinds
+    except Exception as error:  # invalid archives raise many kinds of errors
         raise _unreadable(path, error) from error
     here = versions()
     for name, parts in (("mklearn", None), ("scikit-learn", 2)):
@@ -167,13 +167,13 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
 
 def fitted_bytes(estimators: Sequence[Any], what: str) -> bytes:
-    """Return fitted estimators as bytes; ``what`` names them in errors, which are like the ones of `save_model`."""
+    """Return fitted estimators as bytes; ``what`` names them in errors, which are as for `save_model`."""
     require("skops")
     return _dumped(what, "a list", list(estimators))
 
 
 def from_bytes(content: bytes, what: str) -> list[Any]:
-    """Return the estimators of `fitted_bytes`; ``what`` names them in errors, which are like those of `load_model`."""
+    """Return the estimators in the bytes of `fitted_bytes`; ``what`` names them in errors as for `load_model`."""
     return list(_loaded(what, content))
 
 
@@ -183,7 +183,7 @@ def versions() -> dict[str, str]:
 
 
 def _dumped(path: object, name: str, content: Any) -> bytes:
-    """Return an archive of skops; raise `DataError` if it holds an object that would not be loaded again."""
+    """Return a skops archive of `content`; raise `DataError` if an object in it could not be loaded again."""
     from skops.io import dumps, get_untrusted_types
     from skops.io.exceptions import UnsupportedTypeException
 
@@ -218,7 +218,7 @@ def _loaded(path: object, content: bytes) -> Any:
         raise DataError(f"{path}: holds objects that are not loaded from a file ({error})") from error
     except MemoryError:
         raise
-    except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
+    except Exception as error:  # invalid skops archives raise many kinds of errors
         raise _unreadable(path, error) from error
 
 

@@ -1,4 +1,4 @@
-"""Kernels of ridge estimators on views: of a dictionary or of specs, computed once or in passes, or precomputed."""
+"""Kernels of ridge estimators on views: precomputed, or computed from a dictionary or specs, once or in passes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mklearn.kernels.transform import KernelPasses, StackTransform
 from mklearn.kernels.views import Pairwise, SampleView, Views, select_rows
 
 Mask = NDArray[np.bool_]
-# New samples are predicted in blocks of this many.
+# Number of new samples that are predicted at once.
 BLOCK = 4096
 
 
 @dataclass(frozen=True)
 class PrecomputedKernels:
-    """Precomputed kernels behind the methods of `StackTransform`; samples are the rows of a `KernelStack`."""
+    """Precomputed kernels with the methods of `StackTransform`; samples are the rows of a `KernelStack`."""
 
     numbers: list[int]
     ids: tuple[str, ...]
@@ -45,13 +45,13 @@ class PrecomputedKernels:
 
 
 class KernelSource:
-    """Kernels of an estimator, the view that each one reads, and which samples have these views.
+    """Kernels of an estimator, with the view of each kernel and the samples that have it.
 
     Parameters
     ----------
     transform : StackTransform or PrecomputedKernels
     completes : bool
-        Whether samples that lack a view are completed by their other views.
+        Whether a missing view of a sample is completed from its other views.
 
     Attributes
     ----------
@@ -67,31 +67,31 @@ class KernelSource:
 
     @property
     def is_centred(self) -> bool:
-        """Whether the kernels are centred already, so that centring them again loses no digits."""
+        """Whether the kernels are already centred, so that centring them again loses no precision."""
         return isinstance(self.transform, StackTransform)
 
     @property
     def views(self) -> list[str]:
-        """View of each kernel that is used; of one spec on each view after the first pass."""
+        """View of each used kernel; if one spec stands for all views, known after the first pass."""
         return views_of_kernels(self.transform.fitted_specs)
 
     @property
     def ids_and_views(self) -> tuple[tuple[str, ...], list[str]]:
-        """Names of all kernels, used or not, and the view of each."""
+        """Names and views of all kernels, used or not."""
         return self._all or (self.transform.ids, self.views)
 
     @property
     def view_numbers(self) -> NDArray[np.intp]:
-        """Position of each kernel's view; 0 for all kernels where views are not completed."""
+        """Index of each kernel's view; 0 for all kernels if views are not completed."""
         return numbers_of(self.views) * self.completes
 
     def choose(self, numbers: NDArray[np.intp]) -> None:
-        """Use some of the kernels only, by position."""
+        """Restrict the source to the kernels at the given positions."""
         self._all, self.chosen = self.ids_and_views, numbers
         self.transform = self.transform.of_kernels(numbers.tolist())
 
     def of_every_kernel(self, values: Array) -> Array:
-        """Return values of the kernels that are used, (n_sets, n_used), with zeros for the others."""
+        """Expand values of the used kernels, (n_sets, n_used), to all kernels, with zeros for the others."""
         if self.chosen is None:
             return values
         every = np.zeros((len(values), len(self.ids_and_views[0])))
@@ -99,7 +99,7 @@ class KernelSource:
         return every
 
     def among(self, samples: Any, memory: float) -> KernelPasses:
-        """Return the kernels among training samples, kept in memory if they fit into this many GiB."""
+        """Return the kernels among training samples, kept in memory if they fit into `memory` GiB."""
         if isinstance(samples, KernelStack):
             return KernelPasses(samples if self.chosen is None else samples.select(self.chosen.tolist()))
         assert isinstance(self.transform, StackTransform)
@@ -110,25 +110,25 @@ class KernelSource:
         return KernelPasses(transform=self.transform, samples=samples, keep=fits)
 
     def present(self, samples: Any) -> Mask | None:
-        """Find which views of the kernels samples have, (n, n_views); None where there are no views."""
+        """Return a mask, (n, n_views), of the views that each sample has; None if the input is not views."""
         if not isinstance(samples, Views):
             return None
         factors = itertools.chain(*(spec.get("factors", [spec]) for spec in self.transform.fitted_specs))
         return present_views(samples, list(dict.fromkeys(spec.get("view", samples.names[0]) for spec in factors)))
 
     def completed_views(self, samples: Any) -> Mask | None:
-        """Find which views samples have, as `present`; None where views are not completed."""
+        """Return the mask of `present`, or None if views are not completed."""
         return self.present(samples) if self.completes else None
 
     def without_views(self, samples: Any) -> Mask:
-        """Find samples that lack every view, those that no kernel reads included, (n,); none unless completed."""
+        """Return a mask, (n,), of the samples that lack every view, read or not; all False unless completed."""
         if not self.completes:
             return np.zeros(n_samples(samples), dtype=bool)
         return np.asarray(~present_views(samples, samples.names).any(axis=1))
 
 
 def present_views(X: Views, names: Sequence[str]) -> Mask:
-    """Find which samples have which views, (n, n_views)."""
+    """Return a mask, (n, n_views), of the views that each sample has."""
 
     def absent(view: Any) -> Mask:
         has_gaps = isinstance(view, Pairwise) or not isinstance(view, SampleView)
@@ -138,7 +138,7 @@ def present_views(X: Views, names: Sequence[str]) -> Mask:
 
 
 def numbers_of(views: Sequence[str]) -> NDArray[np.intp]:
-    """Return the positions of views among those that differ, in the order of their first kernels."""
+    """Number the distinct views in the order of first appearance; return the number of each entry."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(views))}
     return np.array([numbers[name] for name in views])
 
@@ -148,12 +148,12 @@ def n_samples(samples: Any) -> int:
 
 
 def rows_of(samples: Any, rows: Any) -> Any:
-    """Return some samples, by position or slice."""
+    """Return samples chosen by position or slice."""
     return samples[rows] if isinstance(samples, Views) else select_rows(samples, rows)
 
 
 def row_blocks(samples: Any) -> Iterator[Any]:
-    """Yield samples in blocks; precomputed kernels are one block."""
+    """Yield samples in blocks; precomputed kernels form one block."""
     if isinstance(samples, KernelStack) or n_samples(samples) <= BLOCK:
         yield samples
         return

@@ -1,4 +1,4 @@
-"""The input of estimators that take several kernels: computed from features or views, or precomputed."""
+"""Input of estimators on several kernels, computed from features or views, or precomputed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
 from mklearn.kernels.views import Views, as_views
 
 KernelWeighting = Literal["learned", "uniform"]
-"""Kernel weights of a learner: its own, or equal ones in everything else that it does."""
+"""Kernel weights of a learner: learned by it, or equal with its other steps unchanged."""
 
 _NESTED = "kernels__"
 _PREDICTIONS = ("transform", "_project", "class_scores", "decision_function", "predict", "predict_proba",
@@ -33,8 +33,8 @@ class KernelsMixin:
     ``fit`` begins with `_training_stack`, every prediction with `_new_stack`. Place the mixin before scikit-learn's
     classes in the list of bases.
 
-    Parameters of the kernels are parameters of the estimator: ``kernels__gist__bandwidth`` is the bandwidth of the
-    kernel named "gist", and ``kernels__bandwidth`` that of one spec alone. ``set_params`` and grid searches take them.
+    Kernel parameters are also parameters of the estimator, for ``set_params`` and grid searches:
+    ``kernels__gist__bandwidth`` is the bandwidth of the kernel "gist", ``kernels__bandwidth`` the one of a single spec.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"kernels": [str, list, tuple, Mapping]}
@@ -49,7 +49,7 @@ class KernelsMixin:
             setattr(cls, name, few_threads(vars(cls)[name]))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with ``deep=True`` also those of the kernels."""
+        """Return the parameters, and with ``deep=True`` also the parameters of the kernels."""
         parameters: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
         if deep and self._has_specs:
             nested = kernel_parameters(self.kernels)
@@ -57,7 +57,7 @@ class KernelsMixin:
         return parameters
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters, also of the kernels; the mapping or list in ``kernels`` is replaced, not changed."""
+        """Set parameters of the estimator and its kernels; ``kernels`` is replaced, not modified in place."""
         nested = {name: parameters.pop(name) for name in list(parameters) if name.startswith(_NESTED)}
         super().set_params(**parameters)  # type: ignore[misc]
         if nested and not self._has_specs:
@@ -81,11 +81,11 @@ class KernelsMixin:
 
     @property
     def _has_specs(self) -> bool:
-        """Whether ``kernels`` holds specs, whose parameters are parameters of the estimator too."""
+        """Whether ``kernels`` holds specs, whose parameters are also parameters of the estimator."""
         return not self._is_precomputed
 
     def _training_stack(self, X: Any) -> KernelStack:
-        """Return the training kernels, fitting those computed from features; set ``kernel_ids_`` and ``_dtype_``."""
+        """Return the training kernels, fitted if computed from features; set ``kernel_ids_`` and ``_dtype_``."""
         if self._is_precomputed:
             array = self._checked_kernels(X, reset=True)
             stack = KernelStack.from_last_axis(array).require_training()
@@ -104,7 +104,7 @@ class KernelsMixin:
         Raises
         ------
         DataError
-            X has another number of features, training samples or kernels than in ``fit``, or is not finite.
+            X is not finite, or its number of features, training samples or kernels differs from ``fit``.
         """
         check_is_fitted(self)
         if not self._is_precomputed:
@@ -122,9 +122,9 @@ class KernelsMixin:
         return stack, array.dtype
 
     def _with_row_labels(self, values: NDArray[np.floating], X: Any) -> Any:
-        """Return features of samples; as pandas output with the row labels of views, by which tables are joined.
+        """Return features of samples; pandas output gets the row labels of the views, so that it can be joined.
 
-        scikit-learn itself keeps the row labels of one DataFrame only.
+        scikit-learn keeps row labels only if X is a single DataFrame.
         """
         output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         reads_views = not self._is_precomputed or getattr(self, "landmark_features_", None) is not None
@@ -136,7 +136,7 @@ class KernelsMixin:
         return pd.DataFrame(values, index=views.index)
 
     def _checked_kernels(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        """Return precomputed kernels, shape (n, n_train) or (n, n_train, n_kernels)."""
+        """Return checked precomputed kernels, shape (n, n_train) or (n, n_train, n_kernels)."""
         name = type(self).__name__
         if isinstance(X, Views | Mapping) and as_views(X) is not None:
             raise DataError(
@@ -153,10 +153,10 @@ class KernelsMixin:
         return array
 
     def _checked_features(self, X: Any, transform: KernelsOfSpecs, *, reset: bool) -> Any:
-        """Return X as views, as a checked array, or as it is if kernels are computed from columns of a table."""
+        """Return X as views or as a checked array; return it unchanged if kernels need the original table."""
         views = as_views(X)
         if not reset and transform.reads_views != (views is not None):
-            return X if views is None else views  # `StackTransform` says what is expected
+            return X if views is None else views  # `StackTransform` raises the error
         if views is None and not transform.reads_as_given(X):
             return checked_array(self, X, reset=reset)
         if views is None:
@@ -169,7 +169,7 @@ class KernelsMixin:
                 raise DataError(str(error)) from error
         else:
             table = views
-            if reset:  # new samples may lack views that no kernel reads, so `StackTransform` compares them
+            if reset:  # not for new samples, which may lack views that no kernel reads: `StackTransform` checks them
                 self.n_features_in_ = views.shape[1]
                 vars(self).pop("feature_names_in_", None)
         if reset and table.shape[0] < 2:
@@ -178,15 +178,15 @@ class KernelsMixin:
 
 
 def _dtype_of(table: Any, stack: KernelStack) -> np.dtype[Any]:
-    """Return the dtype of X if it is an array of floats, else that of the kernels computed from it."""
+    """Return the dtype of X if it is a float array, else the dtype of the kernels."""
     return table.dtype if isinstance(table, np.ndarray) and table.dtype.kind == "f" else stack.dtype
 
 
 def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:
-    """Return fixed kernel weights (n_kernels,), scaled to sum 1.
+    """Return fixed kernel weights, (n_kernels,), scaled to sum 1.
 
-    The choice is the average (None and "uniform"), one kernel by its position, or nonnegative weights. Anything else
-    raises `ConfigError`.
+    `choice` is None or "uniform" for the average, the position of one kernel, or nonnegative weights. Raises
+    `ConfigError` otherwise.
     """
     if choice is None or (isinstance(choice, str) and choice == "uniform"):
         return np.full(n_kernels, 1.0 / n_kernels)

@@ -23,13 +23,13 @@ from mklearn.kernels.views import as_views, select_rows
 Precision = Literal["float64", "float32"]
 
 RANK_TOLERANCE = {"float64": 1e-12, "float32": 1e-6}
-"""Default of ``rank_tolerance``, by dtype."""
+"""Default of ``rank_tolerance`` for each dtype."""
 _BLOCK_BYTES = 2**25
-"""Features of a block: many rows, since what is gathered of a block, such as moments, costs D^2 besides its rows."""
+"""Size of a block of features in bytes. Blocks are large, since statistics such as moments cost D^2 for each block."""
 
 
 class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
-    """Explicit features of several kernels, side by side, whose inner products approximate the kernels.
+    """Explicit features of several kernels, concatenated, whose inner products approximate the kernels.
 
     For kernel m with landmarks Z and K_m(Z, Z) = U W U' the features of a sample x are
     ``Phi_m(x) = k_m(x, Z) U W^(-1/2)``, so that ``Phi_m Phi_m'`` is the Nystroem approximation of K_m: exact between
@@ -42,25 +42,25 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         Kernels on features or views, see `mklearn.kernels.transform.StackTransform`. Their parameters are parameters of
         this transformer, ``kernels__NAME__bandwidth``.
     n : int, default=300
-        l, for each kernel.
+        Number l of landmarks of each kernel.
     how : {"random_per_class", "kmeans"}, default="random_per_class"
-        How landmarks are chosen from the training samples:
+        Choice of landmarks from the training samples:
 
-        - "random_per_class": at random, of each class equally many as far as it has samples; without `y`, of all
-          samples alike. The same samples for all kernels.
-        - "kmeans": centres of k-means (scikit-learn's ``MiniBatchKMeans``) on what a kernel reads. The same for kernels
-          that read the same, else of their own.
+        - "random_per_class": random samples, equally many of each class as far as its size allows; without `y`,
+          uniformly from all samples. All kernels share them.
+        - "kmeans": k-means centres (scikit-learn's ``MiniBatchKMeans``) of the features that a kernel reads. Kernels
+          with the same input share them.
     rank_tolerance : float, optional
-        Eigenvalues of K_m(Z, Z) up to this share of the largest one are left out. Default: 1e-12, or 1e-6 with
-        ``dtype="float32"``, whose rounding errors the features of smaller eigenvalues would consist of. Larger values
-        leave fewer features, and what is learned from D of them costs D^3: of 1,000 landmarks of USPS 3e-4 leaves 378
-        to 687 for three Gaussian kernels, with an accuracy within 0.1 points in less than half of the time.
+        Eigenvalues of K_m(Z, Z) up to this share of the largest one are dropped. Default: 1e-12, or 1e-6 with
+        ``dtype="float32"``, where features of smaller eigenvalues would be rounding errors. Larger values give fewer
+        features, and learning from D features costs D^3. Example: with 1,000 landmarks of USPS, 3e-4 keeps 378 to 687
+        features for three Gaussian kernels; accuracy stays within 0.1 points in less than half of the time.
     dtype : {"float64", "float32"}, default="float64"
         Precision of distances, kernels, products and features. In float32 the map, U W^(-1/2), is computed in float64
         and cast once. With 300 landmarks of USPS and bandwidths from a quarter to 16 times the mean squared distance,
         features differ from those in float64 by up to 5e-5, and their inner products by 3e-6 of the largest.
     random_state : int, RandomState or None, default=0
-        Seed of the choice of landmarks and of the samples that bandwidths are fitted to.
+        Seed for the choice of landmarks and of the samples to which bandwidths are fitted.
 
     Attributes
     ----------
@@ -71,15 +71,15 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     ranks_ : array of shape (n_kernels,)
         r_m, the number of features of each kernel: at most l, or the width of the view of a linear kernel.
     n_landmarks_ : int
-        `n`; 0 if all kernels are linear.
+        `n`, or 0 if all kernels are linear.
     landmark_indices_ : array of shape (l,) or None
-        Positions of the landmarks among the training samples; None if they are centres, or if there are none.
+        Positions of the landmarks among the training samples; None if they are k-means centres or there are none.
     landmarks_ : dict of str to array of shape (l, p)
-        Features of the landmarks as each kernel reads them; of a linear kernel None.
+        Features of the landmarks as each kernel reads them; None for a linear kernel.
     observed_shares_ : array of shape (n_kernels,)
         Share of the training samples that have the view of each kernel.
     centred_, scaled_ : array of shape (n_kernels,), bool
-        Whether the specs ask for centring, and for scaling to unit trace, which the features leave out.
+        Whether the specs ask for centring and for scaling to unit trace. The features are neither centred nor scaled.
     n_samples_ : int
         Number of training samples.
     n_features_in_ : int
@@ -90,10 +90,10 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     ConfigError
         Invalid parameters or specs; precomputed kernels.
     DataError
-        Features that a kernel can't be computed from, a kernel that is zero among the landmarks, or in new samples
-        another width of a view.
+        A kernel can't be computed from the features or is zero among the landmarks, or a view of new samples has
+        another width.
     NotApplicable
-        More landmarks than samples, or fewer landmarks than classes with "random_per_class".
+        There are more landmarks than samples, or with "random_per_class" fewer landmarks than classes.
 
     References
     ----------
@@ -101,20 +101,20 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    The kernels are those that `mklearn.kernels.transform.StackTransform` computes before it centres them, repairs
-    negative eigenvalues and scales them to unit trace: ``centre``, ``psd`` and ``normalise="centred_trace"`` of a spec
-    change nothing here; centring and scaling are left to what the features are used for. ``normalise="unit_diagonal"``
-    divides the features of each sample by the root of its k(x, x).
+    The features approximate the kernels of `mklearn.kernels.transform.StackTransform` before centring, repair of
+    negative eigenvalues and scaling to unit trace: ``centre``, ``psd`` and ``normalise="centred_trace"`` of a spec have
+    no effect here. Methods that use the features centre and scale them. ``normalise="unit_diagonal"`` divides the
+    features of each sample by the square root of k(x, x).
 
     Deviation: bandwidths, and the scale of polynomial kernels, are fitted to at most 2,000 training samples, drawn
-    uniformly. Up to that number they are exactly those of the kernel estimators.
+    uniformly. With fewer training samples they equal the ones of the kernel estimators.
 
-    A sample that lacks a view (``missing_views="mean"``) has the mean features of the training samples that have it, as
-    in `mklearn.kernels.completion.MeanCompletion`. Landmarks that lack the view are left out for its kernels.
+    A sample that lacks a view (``missing_views="mean"``) gets the mean features of the training samples that have it,
+    as in `mklearn.kernels.completion.MeanCompletion`. Kernels of the view omit landmarks that lack it.
 
     ``transform`` works on blocks of rows, with temporary arrays below 64 MB unless a single row is wider than a million
-    features. ``fit`` takes its samples whole: if they do not fit into memory, fit to a random part of them. A fitted
-    transformer keeps nothing of the training samples but the landmarks.
+    features. ``fit`` needs all its samples in memory: if they do not fit, pass a random subset. A fitted transformer
+    keeps only the landmarks of the training samples.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         X : array or DataFrame of shape (n, d), or views
             Views are a dict or list of tables, or `mklearn.kernels.Views`.
         y : array of shape (n,), optional
-            Class labels, for "random_per_class"; else ignored.
+            Class labels for "random_per_class"; otherwise ignored.
         """
         n_landmarks = check_integer(self.n, "n")
         check_choice(self.how, "how", get_args(LandmarkRule))
@@ -192,16 +192,16 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Compute the features of samples X, as in ``fit``: ``[Phi_1 ... Phi_M]``, (m, D).
+        """Compute the features ``[Phi_1 ... Phi_M]``, (m, D), of samples X given as in ``fit``.
 
-        The columns of kernel m are in ``blocks_[m]``, in descending order of the eigenvalues. Raises `DataError` for
-        other features or views than in ``fit``, or values that are not finite.
+        The columns of kernel m are ``blocks_[m]``, in descending order of the eigenvalues. Raises `DataError` if
+        features or views differ from ``fit``, or values are not finite.
         """
         check_is_fitted(self)
         return self._with_row_labels(self._filled(_sliceable(X)), X)
 
     def transform_times(self, X: Any, coefficients: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-        """Compute ``transform(X) @ coefficients``, (m, p), from kernel values, without the features."""
+        """Compute ``transform(X) @ coefficients``, (m, p), from kernel values, without storing the features."""
         check_is_fitted(self)
         if np.ndim(coefficients) != 2 or len(coefficients) != self.blocks_[-1].stop:
             shape = np.shape(coefficients)
@@ -215,10 +215,10 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         return np.asarray(parts.reshape(len(parts), len(self.blocks_), coefficients.shape[1]).sum(axis=1))
 
     def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
-        """Yield blocks of rows of X, in order, and their features, which are never all in memory together.
+        """Yield the features of X in consecutive blocks of rows, without holding all of them in memory.
 
-        Parameters and errors are as for ``transform``; a block is a slice and an array of shape (b, D), of at most
-        32 MB unless it is one row.
+        Each block is a slice of rows and an array of shape (b, D), at most 32 MB unless it is a single row. Parameters
+        and errors are as for ``transform``.
         """
         check_is_fitted(self)
         return self._blocks_of_features(_sliceable(X))
@@ -231,7 +231,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             yield slice(start, start + len(features)), features
 
     def _filled(self, table: Any, start: int = 0, stop: int | None = None) -> NDArray[np.floating[Any]]:
-        """Compute the features of some rows, in parts that stay in the processor's cache."""
+        """Compute the features of the rows from `start` to `stop`, in parts that fit into the processor's cache."""
         n = table.shape[0] if table.shape else 0
         features = np.empty(((n if stop is None else stop) - start, self.blocks_[-1].stop), dtype=self.dtype)
         width = max(self.n_features_in_, *(each.width for each in self._map_.maps_))
@@ -248,7 +248,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         return features
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Return names of the features, ``NAME__0``, ``NAME__1``, ... for each kernel."""
+        """Return the names of the features: ``NAME__0``, ``NAME__1``, ... for each kernel."""
         check_is_fitted(self)
         if input_features is not None and len(np.asarray(input_features)) != self.n_features_in_:
             raise DataError(

@@ -1,4 +1,4 @@
-"""The parameter ``landmarks`` of estimators: learning from moments of explicit features, for many samples."""
+"""Estimators with the parameter ``landmarks``: learning from moments of explicit features, for many samples."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 Array = NDArray[np.floating[Any]]
 
 _SETTINGS = ("n", "how", "dtype", "rank_tolerance", "random_state")
-# Centred traces below this, relative to the uncentred ones, are rounding: see `scale_to_centred_trace`.
+# Ratio of centred to uncentred trace below which the centred trace is rounding error, see `scale_to_centred_trace`.
 _CONSTANT = 1e-12
 
 
 def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
-    """Return the unfitted transformer of ``landmarks``: their number, or a mapping of parameters with "n".
+    """Return the unfitted transformer for ``landmarks``: a number, or a mapping of parameters with "n".
 
-    Raises `ConfigError` for unknown parameters of `LandmarkFeatures`, or no number.
+    Raises `ConfigError` for unknown parameters of `LandmarkFeatures`, or if "n" is missing.
     """
     if not isinstance(landmarks, Mapping):
         return LandmarkFeatures(kernels, n=landmarks)
@@ -43,7 +43,7 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
 
 
 def fitted_features(kernels: Any, landmarks: Any, X: Any, y: ArrayLike | None = None) -> LandmarkFeatures:
-    """Return the transformer of ``landmarks``, fitted to samples; estimators on the same `CachingViews` share it."""
+    """Return the transformer for ``landmarks``, fitted to X; estimators on the same `CachingViews` share it."""
     return kept(X, lambda: landmark_features(kernels, landmarks).fit(X, y), kernels, landmarks, y)
 
 
@@ -51,7 +51,7 @@ def fitted_features(kernels: Any, landmarks: Any, X: Any, y: ArrayLike | None = 
 class LandmarkMoments:
     """Fitted landmark features and their moments over the training samples.
 
-    Raises `DataError` for moments of other features, or, on use, a kernel of unit trace that is constant.
+    Raises `DataError` if the moments are of other features, and on use if a kernel to be scaled is constant.
     """
 
     features: LandmarkFeatures
@@ -69,7 +69,7 @@ class LandmarkMoments:
     def gathered(
         cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None, targets: Array | None = None
     ) -> Self:
-        """Gather the moments of samples block by block: their features are never together in memory."""
+        """Gather the moments of samples block by block, without holding all features in memory."""
 
         def gather() -> Moments:
             moments = Moments()
@@ -82,7 +82,7 @@ class LandmarkMoments:
 
     @property
     def n_kernels(self) -> int:
-        """M."""
+        """Number M of kernels."""
         return len(self.features.blocks_)
 
     @cached_property
@@ -94,7 +94,7 @@ class LandmarkMoments:
 
     @cached_property
     def scale(self) -> Array:
-        """Factor of each feature, (D,), for unit centred trace of the kernels that are scaled."""
+        """Factor of each feature, (D,), which gives the kernels that are scaled unit centred trace."""
         divisors = np.ones(self.n_kernels)
         for number, (name, trace) in enumerate(zip(self.features.kernel_ids_, self.centred_traces, strict=True)):
             block = self.features.blocks_[number]
@@ -110,11 +110,11 @@ class LandmarkMoments:
 
     @property
     def origin(self) -> Array:
-        """The mean of the features in blocks of kernels that are centred, else 0, (D,)."""
+        """Mean of each feature, (D,), if its kernel is centred, else 0."""
         return self.moments.mean * per_feature(self.features.centred_, self.features.blocks_)
 
     def problem(self, *, supervised: bool = True) -> LandmarkProblem:
-        """Return the scatters of the scaled features: of the LDA graph, or of the PCA graph if not supervised."""
+        """Return the scatters of the scaled features for the LDA graph, or the PCA graph if not supervised."""
         scale = self.scale
         between = scale[:, None] * self.moments.between if supervised else None
         total = self.moments.scatter
@@ -125,18 +125,18 @@ class LandmarkMoments:
 
 
 class LandmarkInput:
-    """Mixin of kernel estimators that learn from landmark features as well as from kernel matrices.
+    """Mixin of kernel estimators that can learn from landmark features instead of kernel matrices.
 
-    With ``landmarks`` each kernel is replaced by the product of explicit features (Nystroem's approximation, exact if
-    all samples are landmarks), and the method is computed from their moments: time grows with n, memory does not. The
-    results equal the method's on the approximate kernels, with the same parameters.
+    With ``landmarks`` each kernel is approximated by inner products of explicit features (Nystroem method, exact if all
+    samples are landmarks). The method is computed from the moments of these features: time grows with n, memory does
+    not. Results equal those of the method on the approximate kernels with the same parameters.
 
-    Differences in the attributes: ``coefficients_`` are of the features, (n_features, n_columns), and there are
+    Differences in the attributes: ``coefficients_`` apply to the features, (n_features, n_columns), and there are
 
     landmark_features_ : LandmarkFeatures
         The fitted transformer; None without ``landmarks``.
     offset_ : array of shape (n_columns,)
-        Subtracted from the outputs of every sample: the centring of the kernels.
+        Centring of the kernels: subtracted from the outputs of every sample.
 
     A subclass implements `_fit_moments`, which ends with `_set_coefficients`. Place the mixin before the base class.
     """
@@ -152,19 +152,19 @@ class LandmarkInput:
 
     @fit_context
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
-        """Learn from moments that were gathered elsewhere: batch by batch, in several processes, or of some folds only.
+        """Learn from moments gathered elsewhere: batch by batch, in several processes, or from some folds only.
 
         Parameters
         ----------
         features : LandmarkFeatures
-            Fitted. Its kernels are used; ``kernels`` and ``landmarks`` are ignored.
+            Fitted transformer. Its kernels are used; ``kernels`` and ``landmarks`` are ignored.
         moments : Moments
             Moments of these features over the training samples; supervised methods need labels, else `DataError`.
 
         Returns
         -------
         self
-            The ``embedding_`` of an embedding holds the class means: ``predict`` is by the nearest class mean.
+            An embedding sets ``embedding_`` to the class means, and ``predict`` uses the nearest class mean.
         """
         self._learn(LandmarkMoments(features, moments))
         return self
@@ -198,16 +198,16 @@ class LandmarkInput:
         raise NotImplementedError
 
     def _set_coefficients(self, data: LandmarkMoments, coefficients: Array) -> None:
-        """Set the coefficients from the ones of the scaled features, (n_features, n_columns)."""
+        """Set the coefficients, given coefficients of the scaled features, (n_features, n_columns)."""
         self.coefficients_ = data.scale[:, None] * coefficients
         self.offset_ = data.origin @ self.coefficients_
 
     def outputs_of_features(self, features: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-        """Compute the embedding, or class scores, (m, n_columns), of landmark features (m, n_features) of samples."""
+        """Compute the embedding or class scores, (m, n_columns), from landmark features, (m, n_features)."""
         return self._shifted(features @ self.coefficients_.astype(features.dtype))
 
     def _outputs(self, features: LandmarkFeatures, X: Any) -> NDArray[np.floating[Any]]:
-        """Compute the outputs of samples, without their features."""
+        """Compute the outputs of samples without storing their features."""
         return self._shifted(features.transform_times(X, self.coefficients_))
 
     def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
@@ -227,14 +227,14 @@ class LandmarkRidge(LandmarkInput):
         Raises
         ------
         NotApplicable
-            The weighted kernels are constant over the samples.
+            The weighted sum of the kernels is constant over the samples.
         """
         problem, weights = data.problem(supervised=supervised), fixed_weights(self.kernel_weights, data.n_kernels)
         problem.ridge_amount(weights, 0.0)
         return problem, weights, float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
 
     def _set_regression(self, data: LandmarkMoments, coefficients: Array, weights: Array, mean: Array) -> None:
-        """Set the fit, given coefficients of the scaled features, the kernel weights and the mean of the targets."""
+        """Set the fitted attributes from coefficients of the scaled features, kernel weights and target means."""
         self._set_coefficients(data, coefficients)
         self.intercept_ = mean - data.moments.mean @ self.coefficients_ + self.offset_
         self.kernel_weights_ = weights
@@ -244,7 +244,7 @@ class LandmarkRidge(LandmarkInput):
 
 
 class LandmarkEmbedding(LandmarkInput):
-    """Mixin of kernel embeddings that learn from landmark features as well."""
+    """Mixin of kernel embeddings that can learn from landmark features."""
 
     n_components: int | None
     embedding_: Array
@@ -258,7 +258,7 @@ class LandmarkEmbedding(LandmarkInput):
         X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
             Views are a dict or list of tables, or `mklearn.kernels.Views`.
         y : array of shape (n,)
-            Class labels; unsupervised methods ignore them, but that landmarks are drawn from each class.
+            Class labels. Unsupervised methods use them only to draw landmarks from each class.
         """
         self.landmark_features_ = None
         vars(self).pop("offset_", None)
@@ -276,12 +276,12 @@ class LandmarkEmbedding(LandmarkInput):
         return self
 
     def _wanted_of_classes(self, data: LandmarkMoments) -> int:
-        """Return ``n_components`` of a method with at most classes - 1 of them, which are the default."""
+        """Return ``n_components`` for a method with at most classes - 1 components, the default."""
         most = len(data.moments.classes_) - 1
         return checked_components(self.n_components, most, f"the number of classes less one is {most}")
 
     def _wanted_of_features(self, data: LandmarkMoments, default: int) -> int:
-        """Return ``n_components`` of a method with at most as many of them as features."""
+        """Return ``n_components`` for a method with at most as many components as features."""
         most = data.features.blocks_[-1].stop
         limit = f"the landmarks have {most} features"
         return checked_components(self.n_components, most, limit, default=min(most, default))

@@ -1,4 +1,4 @@
-"""Moments of features: sums over samples that the linear methods need in place of the samples."""
+"""Moments of features: sums over samples from which linear methods learn without the samples."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from mklearn.errors import DataError
 Array = NDArray[np.floating[Any]]
 
 ARRAYS = ("classes", "counts", "sums", "scatter", "beside", "labelled")
-"""Names of the arrays that moments are written as."""
+"""Names of the arrays in which moments are stored."""
 _BLOCK_BYTES = 2**25
-"""Rows are centred in blocks of this size: a copy of a large batch would double its memory."""
+"""Size in bytes of the blocks in which rows are centred: a copy of a large batch would double its memory."""
 _SINGLE_ROWS = 4096
-"""Rows of one product in single precision, whose rounding errors grow with their number."""
+"""Number of rows of one float32 product: its rounding errors grow with the number of rows."""
 _COLUMNS = 256
-"""Columns of the scatter that are added at a time."""
+"""Number of columns of the scatter that are added at a time."""
 
 
 class Moments:
     """Class counts, class sums and the scatter of features about their mean, gathered batch by batch.
 
-    They are sums over samples: batches may come in any order and size, moments of disjoint sets of samples add up
-    (`merge`), and those of a subset can be taken away again (`without`), so that the moments of all folds but one need
-    no second pass over the data. Single-precision features are multiplied in single and added up in double precision.
+    Moments are sums over samples. Batches may come in any order and size, moments of disjoint sets of samples add up
+    (`merge`), and moments of a subset can be subtracted (`without`), so that leaving out a fold needs no second pass
+    over the data. Products of float32 features are computed in float32 and summed in float64.
 
     Attributes
     ----------
     classes_ : array of shape (c,)
-        The labels, sorted. One class, 0, for samples without labels.
+        Sorted class labels; the single class 0 for samples without labels.
     class_counts_ : int array of shape (c,)
     class_sums_ : array of shape (c, d)
     n_samples_, n_features_ : int
     n_targets_ : int
-        Number of targets that are numbers. In ``class_sums_`` they come after the features.
+        Number of numeric targets, which follow the features in ``class_sums_``.
     labelled : bool
         Whether the samples have labels.
 
     Notes
     -----
-    The scatter is kept about the mean, and not the raw second moment Phi'Phi: the difference of two large numbers
-    would cost the digits by which the mean exceeds the spread. Merging moves both scatters to the common mean.
+    The scatter about the mean is kept instead of the raw second moment Phi'Phi, whose difference from the mean term
+    loses precision if the mean is much larger than the spread. Merging moves both scatters to the common mean.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class Moments:
     class_counts_: NDArray[np.int64]
     class_sums_: Array
     labelled: bool
-    _upper: Array  # (d, d), Fortran order, the lower triangle 0; of a single block in its precision
-    _beside: Array  # (d + t, t), products of features and targets with the targets, in double precision
+    _upper: Array  # (d, d), Fortran order, lower triangle 0; a single block keeps its precision
+    _beside: Array  # (d + t, t), float64 products of features and targets with the targets
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, *, targets: ArrayLike | None = None) -> Self:
         """Add a batch of samples.
@@ -73,15 +73,15 @@ class Moments:
         X : array of shape (b, d)
             Features, float32 or float64; b may be 0.
         y : array of shape (b,), optional
-            Class labels: for all batches, or for none.
+            Class labels, in all batches or in none.
         targets : array of shape (b,) or (b, t), optional
-            Numbers: for all batches, or for none. Products with them are in double precision.
+            Numeric targets, in all batches or in none. Products with them are computed in float64.
 
         Raises
         ------
         DataError
-            X is not finite or has another number of features than before; labels are missing, too many, or given for
-            some batches only. Nothing of the batch has been added then.
+            X is not finite or its number of features differs from earlier batches, or labels do not match in number or
+            are given for some batches only. The moments are then unchanged.
         """
         features = as_float_array(X, "the batch of features", ndim=2, may_be_empty=True)
         labels = None if y is None else checked_labels(self, y, len(features))
@@ -104,9 +104,9 @@ class Moments:
         return self
 
     def merge(self, other: Moments) -> Moments:
-        """Return the moments of both sets of samples, which have none in common; neither of the two changes.
+        """Return the moments of the union with a disjoint set of samples, as a new object.
 
-        Raises `DataError` for different numbers of features, or if one set has labels and the other has none.
+        Raises `DataError` for different numbers of features, or if only one of the sets has labels.
         """
         self._check_like(other)
         made = deepcopy(self)
@@ -114,9 +114,9 @@ class Moments:
         return made
 
     def without(self, other: Moments) -> Moments:
-        """Return the moments of the samples that are not in ``other``, a subset of these; neither of the two changes.
+        """Return the moments of the samples without the subset ``other``, as a new object.
 
-        Raises `DataError` if ``other`` has more samples of a class, or another number of features: it is no subset.
+        Raises `DataError` if ``other`` can't be a subset: more samples of a class, or another number of features.
         """
         self._check_like(other)
         made = deepcopy(self)
@@ -133,10 +133,11 @@ class Moments:
         return made
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the moments as arrays of numbers and text, from which `from_arrays` makes them again.
+        """Return the moments as arrays of numbers and text, for `from_arrays`.
 
-        ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d + t), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
-        scatter column by column, ``beside`` (d + t, t), `cross` above `target_scatter`, and ``labelled``: `ARRAYS`.
+        The arrays (`ARRAYS`) are ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d + t), ``scatter`` (d (d + 1) / 2,),
+        ``beside`` (d + t, t) and ``labelled``. ``scatter`` is the upper triangle column by column; ``beside`` stacks
+        `cross` on `target_scatter`.
         """
         classes = np.array(self.classes_.tolist()) if self.classes_.dtype.kind == "O" else self.classes_
         return {
@@ -150,7 +151,7 @@ class Moments:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Moments:
-        """Return moments from the arrays of `as_arrays`."""
+        """Construct moments from the arrays of `as_arrays`."""
         d = arrays["sums"].shape[1] - arrays["beside"].shape[1]
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = arrays["scatter"]
@@ -171,17 +172,17 @@ class Moments:
 
     @property
     def n_targets_(self) -> int:
-        """Number of targets that are numbers."""
+        """Number of numeric targets."""
         return self._beside.shape[1]
 
     @property
     def mean(self) -> Array:
-        """The mean of all samples, (d,)."""
+        """Mean of all samples, (d,)."""
         return self._means[: self.n_features_]
 
     @property
     def target_mean(self) -> Array:
-        """The mean of the targets, (t,)."""
+        """Mean of the targets, (t,)."""
         return self._means[self.n_features_ :]
 
     @property
@@ -190,34 +191,34 @@ class Moments:
 
     @property
     def class_means(self) -> Array:
-        """The class means, (c, d)."""
+        """Class means, (c, d)."""
         return np.asarray(self.class_sums_[:, : self.n_features_] / self.class_counts_[:, None])
 
     @property
     def scatter(self) -> Array:
-        """The total scatter S_T = sum_i (x_i - mean)(x_i - mean)', (d, d), exactly symmetric: a new array."""
+        """Total scatter S_T = sum_i (x_i - mean)(x_i - mean)', (d, d), exactly symmetric, as a new array."""
         scatter = self._upper + self._upper.T
         scatter[np.diag_indices_from(scatter)] = np.diagonal(self._upper)
         return np.asarray(scatter)
 
     @property
     def cross(self) -> Array:
-        """The products of features and targets about their means, (d, t)."""
+        """Cross-products of features and targets about their means, (d, t)."""
         return self._beside[: self.n_features_]
 
     @property
     def target_scatter(self) -> Array:
-        """The scatter of the targets about their mean, (t, t)."""
+        """Scatter of the targets about their mean, (t, t)."""
         return self._beside[self.n_features_ :]
 
     @property
     def squares(self) -> Array:
-        """The diagonal of the scatter, (d,)."""
+        """Diagonal of the scatter, (d,)."""
         return np.diagonal(self._upper)
 
     @property
     def between(self) -> Array:
-        """B = [sqrt(n_c) (mean_c - mean)], (d, c): BB' is the scatter between classes, S_T - BB' that within them."""
+        """B = [sqrt(n_c) (mean_c - mean)], (d, c): BB' is the between-class, S_T - BB' the within-class scatter."""
         return np.asarray((np.sqrt(self.class_counts_)[:, None] * (self.class_means - self.mean)).T)
 
     def _check_like(self, other: Moments) -> None:
@@ -226,7 +227,7 @@ class Moments:
         self._check_same(other.n_features_, other.n_targets_, other.classes_ if other.labelled else None)
 
     def _check_same(self, n_features: int, n_targets: int, classes: NDArray[Any] | None) -> None:
-        """Raise `DataError` if other samples have another number of features or targets, or another type of labels."""
+        """Raise `DataError` if other samples differ in the number of features or targets, or the type of labels."""
         for what, n, other in (("features", self.n_features_, n_features), ("targets", self.n_targets_, n_targets)):
             if n != other:
                 raise DataError(f"the samples before have {n} {what}, these have {other}")
@@ -245,10 +246,10 @@ class Moments:
             upper = other._upper.astype(np.float64, order="F", copy=False)
             self._set(other.classes_, other.class_counts_, other.class_sums_, upper, other._beside)
             return
-        for start in range(0, len(self._upper), _COLUMNS):  # little of the lower triangle is in such a block
+        for start in range(0, len(self._upper), _COLUMNS):  # a block of columns has few entries of the lower triangle
             stop = start + _COLUMNS
             self._upper[:stop, start:stop] += other._upper[:stop, start:stop]
-        self._beside = self._beside + other._beside  # not in place: arrays of `as_arrays` may be the same
+        self._beside = self._beside + other._beside  # not in place: `as_arrays` may share the array
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
@@ -260,7 +261,7 @@ class Moments:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
 
     def _shift(self, rest: Moments, other: Moments, sign: float) -> None:
-        """Add the share of the distance between two means to the scatter, or take it away."""
+        """Add (`sign` 1) or subtract (`sign` -1) the scatter due to the distance between two means."""
         n, m = rest.n_samples_, other.n_samples_
         if n and m:
             step, factor = other._means - rest._means, sign * n * m / (n + m)
@@ -273,7 +274,7 @@ def _moments_of(features: Array, labels: NDArray[Any], numbers: Array) -> Moment
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     indicator = np.zeros((len(classes), len(features)), dtype=features.dtype)
     indicator[codes, np.arange(len(features))] = 1
-    # Any origin near the mean will do, as the scatter is moved to the exact mean below.
+    # Any origin near the mean serves, since the scatter is moved to the exact mean below.
     origin = features.mean(axis=0)
     centred = features - origin
     syrk, syr = (blas.dsyrk, blas.dsyr) if features.dtype == np.float64 else (blas.ssyrk, blas.ssyr)
@@ -294,7 +295,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
 
 
 def _checked_targets(targets: ArrayLike | None, n: int) -> Array:
-    """Return targets as numbers (n, t) in double precision, t = 0 without any."""
+    """Return targets as a float64 array, (n, t), with t = 0 if there are none."""
     if targets is None:
         return np.empty((n, 0))
     numbers = np.asarray(targets, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Ridge regression on a dictionary of kernels of several views, part of it with learned kernel weights."""
+"""Ridge regression on a dictionary of kernels of several views, with equal and with learned kernel weights."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ MissingViews = Literal["regression", "error"]
 
 
 class SamplesWithoutViewsWarning(UserWarning):
-    """Training samples lack every view."""
+    """Warning that training samples lack every view."""
 
 
 class RepeatedSamplesWarning(UserWarning):
-    """Training samples have the same values as others in every view: errors of left-out samples are too small."""
+    """Warning that training samples repeat others in every view, so that left-out errors are too small."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -79,10 +79,10 @@ class MultiViewParameters:
 
 
 class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
-    """Base of estimators whose outputs are a mean of two ridge regressions, of equal and of learned kernel weights.
+    """Base class of weighted means of two ridge regressions: with equal and with learned kernel weights.
 
-    A subclass implements `_fit`: it begins with `_checked_samples`, checks the targets, and calls `_fit_problem` with
-    them as numbers. Its predictions are made of `_outputs_of`. It defines `_weighing_targets` and `_chosen_part`.
+    A subclass implements `_fit`, which calls `_checked_samples`, checks the targets, and calls `_fit_problem` with
+    numeric targets. It computes predictions from `_outputs_of`, and implements `_weighing_targets` and `_chosen_part`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -105,7 +105,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     view_shares_: dict[str, Any]
     view_agreements_: dict[str, Any]
     _source: KernelSource
-    _products: MixtureProducts  # one product for each distinct mixture of kernels
+    _products: MixtureProducts  # one for each distinct mixture of kernels
     _columns: list[NDArray[np.intp]]  # targets of each mixture
     _ridge_of_each_target = False
 
@@ -117,7 +117,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
 
     @property
     def _has_many(self) -> bool:
-        """Return whether constant kernels are allowed: among many kernels they only get no share."""
+        """Whether constant kernels are allowed: among many kernels they get no share."""
         return self._is_dictionary or self.n_kernels is not None
 
     @property
@@ -137,7 +137,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             check_positive(float(value), "alphas")
 
     def _checked_samples(self, X: Any) -> Any:
-        """Check the candidate ridges and X; return samples, or a stack of precomputed kernels, and set the source."""
+        """Check the candidate ridges and X, set the source, and return samples or a stack of precomputed kernels."""
         self._check_alphas()
         if self._is_precomputed:
             if self.landmarks is not None:
@@ -157,7 +157,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     def _known_weights(self, samples: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Any:
         """Return the sample weights, with zeros for samples that lack every view.
 
-        Warns about these samples, and about repeated samples that are not in one group.
+        Warns about these samples, and about repeated samples that are not in the same group.
         """
         unknown = self._source.without_views(samples)
         repeated = {} if isinstance(samples, KernelStack) else repeated_rows(samples)
@@ -198,13 +198,13 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         ----------
         X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
-            Class labels; of a regressor numbers in any units, also of shape (n, n_targets), NaN where they are missing.
+            Class labels. For a regressor numbers in any units, also of shape (n, n_targets), with NaN for missing ones.
         sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to all samples without weights; missing views are completed by samples of
-            positive weight, all alike.
+            Sample weights. A sample of weight 2 counts as two equal samples that are left out together, a sample of
+            weight 0 as none. Kernels of features are fitted to all samples, unweighted; missing views are completed
+            from the samples of positive weight, unweighted.
         groups : array of shape (n,), optional
-            Samples of a group (a patient, a photograph) are left out together.
+            Groups, such as patients or photographs, whose samples are left out together.
         """
         self._fit(X, y, sample_weight, groups)
         return self
@@ -213,15 +213,15 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit_problem(self, samples: Any, problem: RidgeProblem) -> RidgeFits:
-        """Fit to all samples, or with the kernels of landmarks among them."""
+        """Fit with the kernels of all samples, or of landmarks drawn from them."""
         with warnings.catch_warnings():
-            if self._has_many:  # uninformative kernels among many get no share
+            if self._has_many:  # among many kernels, uninformative ones get no share
                 warnings.simplefilter("ignore", IdentityLikeKernelWarning)
             chosen = problem.drawn(self.landmarks or len(problem.rows), self.random_state)
             return self._fit_chosen(samples, problem, None if len(chosen) == len(problem.rows) else chosen)
 
     def _fit_chosen(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp] | None) -> RidgeFits:
-        """Fit with the kernels of all samples, or of landmarks at these positions among the weighted samples."""
+        """Fit with the kernels of all samples, or of landmarks at positions `chosen` among the weighted samples."""
         source, base, known = self._source, problem, samples
         if chosen is not None:
             base, known = problem.alone(chosen), rows_of(samples, problem.rows[chosen])
@@ -245,12 +245,12 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return fits
 
     def _landmark_features(self, samples: Any, fits: RidgeFits) -> Iterator[tuple[Mixture, Array, Array]]:
-        """Yield mixtures with the Nystroem features of all samples, (n_used, q), and maps from kernels to these."""
+        """Yield mixtures with the Nystroem features of all samples, (n_used, q), and the maps from kernels to them."""
         rows, maps = fits.problem.rows, [(mixture, whitening(K)) for mixture, K in fits.mixer.mix(fits.mixtures)]
-        for first in range(0, len(maps), 2):  # two mixtures in a pass over the samples
+        for first in range(0, len(maps), 2):  # two mixtures in each pass over the samples
             some = needed = maps[first : first + 2]
             if fits.mixer.completion is not None and some[0][0] is not fits.mixtures[0]:
-                # the mixture that completes views goes first
+                # the mixture that completes views has to be first
                 needed = [(fits.mixtures[0], np.zeros((fits.mixer.problem.n, 0))), *some]
             products = self._products_of(needed, fits.mixer)
             features = [np.empty((len(rows), W.shape[1])) for _, W in needed]
@@ -262,15 +262,15 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
                 yield mixture, F, W
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
-        """Return the targets that weights are learned with, (n_used, c): the scale of each column counts."""
+        """Return the targets, (n_used, c), for learning weights, where the scale of a column is its importance."""
         raise NotImplementedError
 
     def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        """Return the value of ``learned="auto"`` for a set of targets and the shares of both halves."""
+        """Return the part of the learned half that ``learned="auto"`` chooses for a set of targets."""
         raise NotImplementedError
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
-        """Return the targets that share kernel weights, as columns."""
+        """Return the sets of targets, as columns, that share kernel weights."""
         return [np.arange(n_targets)]
 
     # --- kernel weights
@@ -287,7 +287,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     def _of_targets(
         self, mixer: KernelMixer, problem: RidgeProblem, columns: NDArray[np.intp]
     ) -> tuple[list[NDArray[Any]], RidgeProblem]:
-        """Return kernels among the samples that have one of some targets, and the problem of these targets."""
+        """Return the problem of the targets in `columns`, and the kernels among the samples with any of them."""
         own, kernels = problem.of_targets(columns), mixer.parts
         if len(own.rows) < len(problem.rows):
             kept = np.searchsorted(problem.rows, own.rows)
@@ -312,7 +312,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     # --- results
 
     def _set_fits(self, fits: RidgeFits, shares: Array, sets: Sequence[NDArray[np.intp]]) -> None:
-        """Choose the parts of both halves, weigh them, and set the attributes."""
+        """Choose the parts of both halves, weight the halves by them, and set the attributes."""
         learned = [
             self._chosen_part(fits, columns, own) if self.learned == "auto" else float(self.learned)
             for columns, own in zip(sets, shares, strict=True)
@@ -327,7 +327,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         self._products = self._products_of([(each, fits.of_mixture(each)) for each in fits.mixtures], fits.mixer)
 
     def _set_weights(self, shares: Array, scales: Array, parts: Array) -> None:
-        """Set the weights, for shares of all sets of targets, (n_sets, 2, n_kernels), and parts, (n_sets, 2)."""
+        """Set the fitted shares and weights from shares, (n_sets, 2, n_kernels), and parts, (n_sets, 2)."""
         every, (_, views) = self._source.of_every_kernel, self._source.ids_and_views
         weights = shares * scales
         weights /= weights.sum(axis=2, keepdims=True)
@@ -340,7 +340,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             self.view_shares_[view] = self.view_shares_[view] + share
 
     def _products_of(self, maps: Sequence[tuple[Mixture, Array]], mixer: KernelMixer) -> MixtureProducts:
-        """Return the products of mixtures of kernels and coefficients, (n_used, q), as a function of new kernels."""
+        """Return a function of new kernels that multiplies mixtures by their coefficients, (n_used, q)."""
         weighted = [(mixture.weights, values) for mixture, values in maps]
         rows, donor_rows = mixer.problem.rows, [mixture.donor_rows for mixture, _ in maps]
         return MixtureProducts(weighted, mixer.view_numbers, rows, mixer.problem.n, mixer.completion, donor_rows)
@@ -351,7 +351,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return products(self._source.transform.new_kernels(block), self._source.completed_views(block))
 
     def _outputs_of(self, X: Any) -> Array:
-        """Compute the outputs of new samples, (m, c); NaN for those that lack every view."""
+        """Compute the outputs of new samples, (m, c); NaN for samples that lack every view."""
         outputs = []
         for block in self._blocks(X):
             values = np.tile(self.intercept_, (n_samples(block), 1))
@@ -362,7 +362,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return np.concatenate(outputs)
 
     def _blocks(self, X: Any) -> Iterator[Any]:
-        """Yield blocks of checked new samples in order; precomputed kernels are one block."""
+        """Yield checked new samples in consecutive blocks; precomputed kernels form one block."""
         check_is_fitted(self)
         transform = self._source.transform
         if isinstance(transform, PrecomputedKernels):
@@ -370,7 +370,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return row_blocks(self._checked_features(X, transform, reset=False))
 
     def clipped_values(self, X: Any) -> dict[str, tuple[int, int]]:
-        """Count the values of new samples that are clipped: they lie far outside the range of the training samples.
+        """Count the values of new samples that are clipped since they lie far outside the range of training.
 
         Parameters
         ----------
@@ -379,8 +379,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         Returns
         -------
         dict of str to (int, int)
-            By view, "X" if there is one table: the number of values that are clipped, and of all values. Empty for
-            kernels other than the dictionary.
+            Numbers of clipped and of all values for each view ("X" for a single table). Empty unless ``kernels`` is
+            the dictionary.
         """
         counts: dict[str, tuple[int, int]] = {}
         for block in self._blocks(X):
@@ -399,9 +399,9 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         Returns
         -------
         dict of str to array of shape (m, c)
-            By view, in units of the targets (class indicators for classes). Without landmarks and missing views, the
-            mean over the training samples is 0 for centred kernels, such as the dictionary's. A precomputed kernel and
-            a product of kernels are views of their own. NaN for samples that lack every view.
+            Contribution of each view in units of the targets (class indicators for classes); NaN for samples that lack
+            every view. For centred kernels, such as the dictionary's, the mean over the training samples is 0 without
+            landmarks and missing views. A precomputed kernel or a product of kernels counts as a view.
         """
         parts = [self._contributions(block) for block in self._blocks(X)]
         return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}

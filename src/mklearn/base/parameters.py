@@ -1,9 +1,8 @@
-"""Checks of the parameters of estimators.
+"""Parameter checks of estimators.
 
-scikit-learn's own estimators declare their valid parameters in ``_parameter_constraints`` and check them in ``fit``.
-Functions that a study can name declare theirs by `constrained`.
-scikit-learn has no public name for the classes behind this, so pyproject.toml caps its version and
-`tests/unit/base/test_parameters.py` says what is missing after an update.
+Estimators declare valid parameter values in ``_parameter_constraints``, as in scikit-learn, and check them in ``fit``.
+Functions that a study can name declare them with `constrained`. The scikit-learn classes behind this are private:
+pyproject.toml caps the version, and `tests/unit/base/test_parameters.py` detects what an update breaks.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from sklearn.utils._param_validation import validate_parameter_constraints as va
 
 
 def at_least(smallest: int) -> Interval:
-    """Return the constraint of an integer with a smallest value."""
+    """Return the constraint that a value is an integer >= `smallest`."""
     return Interval(Integral, smallest, None, closed="left")
 
 
 def from_to(smallest: int, largest: int) -> Interval:
-    """Return the constraint of an integer with a smallest and a largest value."""
+    """Return the constraint that a value is an integer from `smallest` to `largest`."""
     return Interval(Integral, smallest, largest, closed="both")
 
 
-class ListOf(Options):  # scikit-learn takes no constraints of classes of others
-    """The constraint of a list of one or several values, or of ``length`` values."""
+class ListOf(Options):  # scikit-learn accepts only its own constraint classes
+    """Constraint that a value is a non-empty list of valid items, optionally of a given ``length``."""
 
     def __init__(self, item: Any, length: int | None = None) -> None:
         super(Options, self).__init__()
         self.item, self.length = item, length
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether a value is such a list."""
+        """Return whether `val` satisfies the constraint."""
         if not isinstance(val, (list, tuple)) or not val or self.length not in (None, len(val)):
             return False
         return all(self.item.is_satisfied_by(each) for each in val)
@@ -51,17 +50,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def constrained(**constraints: Any) -> Callable[[Function], Function]:
-    """Decorate a function that a study can name: declare the valid values of its parameters, as an estimator does."""
+    """Decorate a function that a study can name to declare the valid values of its parameters."""
 
     def declare(function: Function) -> Function:
-        setattr(function, "_parameter_constraints", constraints)  # noqa: B010 - no attribute of functions
+        setattr(function, "_parameter_constraints", constraints)  # noqa: B010 - not a declared attribute of functions
         return function
 
     return declare
 
 
 def one_of(literal: Any) -> StrOptions:
-    """Return the constraint of a string among the values of a `typing.Literal`."""
+    """Return the constraint that a value is one of the strings of a `typing.Literal`."""
     return StrOptions(set(get_args(literal)))
 
 

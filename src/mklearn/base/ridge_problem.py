@@ -1,4 +1,4 @@
-"""Training samples, targets, weights and groups of a ridge regression."""
+"""Ridge regression problem: training samples, targets, weights and groups."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Array = NDArray[np.floating[Any]]
 class RidgeProblem:
     """Training samples of positive weight with their targets."""
 
-    n: int  # all training samples
+    n: int  # number of all training samples
     rows: NDArray[np.intp]  # (n_used,), positions among all training samples
-    targets: Array  # (n_used, c), NaN where they are missing
+    targets: Array  # (n_used, c), NaN if missing
     weights: Array | None  # (n_used,)
     groups: NDArray[Any] | None  # (n_used,)
-    codes: NDArray[np.intp] | None = None  # (n_used,), classes, by which samples are drawn in proportion
-    present: NDArray[np.bool_] | None = None  # (n_used, n_views), views that samples have, if others are completed
-    units: Array | None = None  # (c,), what the coefficients of standardised targets are multiplied by
+    codes: NDArray[np.intp] | None = None  # (n_used,), classes, for drawing samples in proportion
+    present: NDArray[np.bool_] | None = None  # (n_used, n_views), views of each sample; set if views are completed
+    units: Array | None = None  # (c,), factors that undo the standardisation of the targets
 
     @classmethod
     def of(
         cls, targets: Array, weights: Array | None, groups: ArrayLike | None, codes: NDArray[np.intp] | None = None
     ) -> RidgeProblem:
         n = len(targets)
-        LeftOut(n, groups)  # refuses groups that do not fit
+        LeftOut(n, groups)  # raises an error for invalid groups
         names = None if groups is None else np.asarray(groups)
         every = cls(n, np.arange(n), targets, weights, names, codes)
         return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
@@ -54,21 +54,21 @@ class RidgeProblem:
 
     @property
     def leaves_nothing(self) -> bool:
-        """Whether no sample is left when one sample, or group, is left out."""
+        """Whether leaving out one sample or group leaves no sample."""
         return len(self.rows) < 2 or (self.groups is not None and len(np.unique(self.groups)) < 2)
 
     def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
-        """Return the problem of some samples as if there were no others."""
+        """Return the problem restricted to some samples, as if there were no others."""
         return replace(self.of_rows(rows), n=len(rows), rows=np.arange(len(rows)))
 
     def of_targets(self, columns: NDArray[np.intp]) -> RidgeProblem:
-        """Return the problem of some targets, without samples that lack all of them."""
+        """Return the problem restricted to some targets, without the samples that lack all of them."""
         made = replace(self, targets=self.targets[:, columns])
         known = ~np.isnan(made.targets).all(axis=1)
         return made if known.all() else made.of_rows(np.flatnonzero(known))
 
     def patterns(self, columns: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield columns with the same samples missing, and the samples that have them: positions among the rows."""
+        """Yield sets of columns with targets for the same samples, and the positions of these samples in the rows."""
         known = ~np.isnan(self.targets[:, columns])
         codes = np.unique(known, axis=1, return_inverse=True)[1].ravel()
         for code in range(codes.max() + 1):
@@ -80,16 +80,16 @@ class RidgeProblem:
         return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
 
     def path(self, values: Array, ridges: Any, each_target: bool, features: bool = False) -> RidgePath:
-        """Fit ridge regressions of the targets on a kernel among the samples, or on explicit features of them."""
+        """Fit ridge regressions of the targets on a kernel among the samples, or on their explicit features."""
         fit = feature_ridge_path if features else ridge_path
         return fit(
             values, self.targets, ridges, sample_weight=self.weights, groups=self.groups, each_target=each_target
         )
 
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
-        """Draw positions among the rows, ascending, from each class in proportion, and at least two if it has them.
+        """Draw ascending positions among the rows in proportion to the classes, at least two of a class if possible.
 
-        Where that exceeds ``most``, one sample of as many classes as possible is drawn first, then any others.
+        If that exceeds ``most``, one sample of as many classes as possible is drawn first, then any others.
         """
         n = len(self.rows)
         if n <= most:

@@ -1,7 +1,7 @@
-"""Choice of the feature scaling whose Gaussian kernel has the smallest left-out error, in closed form.
+"""Choice of the feature scaling whose Gaussian kernel has the smallest leave-one-out error, in closed form.
 
-It depends on the features and targets of the training samples only, so all methods that read the same view have the
-same scaling on a split.
+The choice depends only on the features and targets of the training samples, so all methods on a view use the same
+scaling on a split.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.ridge_path import ridge_path
 
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
-"""Scalings that ``feature_scaling: auto`` chooses from; the first of equally good ones is taken."""
+"""Candidate scalings of ``feature_scaling: auto``; ties go to the first."""
 
 RIDGES = 10 ** np.linspace(-3, 0, 7)
-"""Candidate ridges, for kernels of unit trace."""
+"""Candidate ridges for kernels of unit trace."""
 MOST_SAMPLES = 500
-"""Largest number of samples; of more samples this many are drawn, since each scaling needs an eigendecomposition."""
-# Errors that differ by less, relatively, are equal: the first scaling is taken.
+"""Largest number of samples, drawn if there are more, since each scaling needs an eigendecomposition."""
+# Relative difference below which errors count as equal.
 _EQUAL = 1e-9
 
 
@@ -38,18 +38,18 @@ _EQUAL = 1e-9
 def choose_scaling(
     X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, scalings: Sequence[FeatureScaling] = AUTO_SCALINGS
 ) -> FeatureScaling:
-    """Choose the scaling of a view's features by the left-out error of kernel ridge regression.
+    """Choose the scaling of a view's features by the leave-one-out error of kernel ridge regression.
 
-    The features, (n, d), are dense and complete. For each scaling the regression is fitted to the Gaussian kernel of
-    the scaled features, at their own bandwidth, centred and of unit trace, with the ridge of the smallest error. ``y``
-    of floating point are numbers, else classes, with the targets of
-    `mklearn.optimize.leave_one_out_ridge.class_targets`. The first scaling of equal errors is taken. From more than 500
-    samples 500 are drawn, in proportion from each class. Samples of a group are left out together.
+    The features, (n, d), are dense and complete. For each scaling, the regression uses the Gaussian kernel of the
+    scaled features with its default bandwidth, centred and of unit trace, and the ridge with the smallest error.
+    Floating-point ``y`` are numeric targets. Other ``y`` are classes, with the targets of
+    `mklearn.optimize.leave_one_out_ridge.class_targets`. Ties go to the first scaling. From more than 500 samples, 500
+    are drawn in proportion to the classes. Samples of a group are left out together.
 
     Raises
     ------
     ConstantKernel, NotApplicable, SolverFailed
-        No scaling gives a kernel that can be computed: all features are constant, or all samples are in one group.
+        No scaling gives a valid regression, e.g. all features are constant, or all samples are in one group.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _problem(y: NDArray[Any], groups: ArrayLike | None) -> RidgeProblem:
 
 def _left_out_error(features: Any, problem: RidgeProblem, scaling: FeatureScaling) -> float:
     spec = {"kind": "gaussian", "feature_scaling": scaling}
-    with warnings.catch_warnings():  # the caller does not have this kernel
+    with warnings.catch_warnings():  # the kernel is internal, so the user can't act on the warning
         warnings.simplefilter("ignore", IdentityLikeKernelWarning)
         (kernel,) = StackTransform({"gaussian": spec}).fit_transform(features).matrices
     path = ridge_path(kernel / len(kernel), problem.targets, RIDGES, groups=problem.groups)

@@ -1,4 +1,4 @@
-"""The features of several views side by side, for estimators that take one table."""
+"""Concatenation of the features of several views, for estimators of one table."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
 
 class SideBySide(TransformerMixin, BaseEstimator):
-    """The features of several views side by side, scaled by the training samples.
+    """Transformer that concatenates the features of several views, with scaling fitted on the training samples.
 
     Parameters
     ----------
     views : sequence of str or None, default=None
-        Names of the views, in the order of their features; None: all views of the training samples.
+        Names of the views, in the order of their features; None for all views of the training samples.
     feature_scaling : {"none", "standard", "minmax", "unit", "rank", "log"}, default="none"
-        See `mklearn.kernels.feature_scaling.FeatureScaler`: of all features together, so that "unit" brings the whole
-        row of a sample to length 1.
+        Scaling of the concatenated features, so that "unit" scales the whole row of a sample to length 1. See
+        `mklearn.kernels.feature_scaling.FeatureScaler`.
     impute : {"none", "mean", "median"}, default="none"
-        Filling of missing values by the training samples, before scaling: also of samples that lack a view, whose
-        row is NaN there. Features that no training sample has are left out.
+        Imputation of missing values from the training samples, before scaling. It includes samples that lack a view,
+        whose features there are all NaN. Features without any training value are left out.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class SideBySide(TransformerMixin, BaseEstimator):
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the scaling from the views X of the training samples; `y` is ignored.
+        """Fit imputation and scaling to the views X of the training samples; `y` is ignored.
 
         Raises
         ------
         DataError
-            X is not several views, lacks one, or has features that are not finite numbers.
+            X is not several views, lacks a view, or has features that are not finite numbers.
         """
         views = self._views_of(X)
         names = views.names if self.views is None else list(map(str, self.views))
@@ -87,7 +87,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Return the scaled features of the views X, of shape ``(m, n_features_out_)``.
+        """Return the scaled features of the views X, shape ``(m, n_features_out_)``.
 
         Raises
         ------

@@ -1,47 +1,47 @@
-"""Means, spreads and intervals over repeated splits of one pool of samples.
+"""Means, standard deviations and confidence intervals over repeated splits of one pool of samples.
 
 Accuracies of repeated splits are not independent: their training sets overlap, and so do their test sets. The usual
-interval ``mean +- t s / sqrt(J)`` over J splits is too narrow, and narrows without end as splits are added.
+interval ``mean +- t s / sqrt(J)`` over J splits is too narrow, and shrinks to zero as splits are added.
 
-Where each test sample has a value of which the metric is the mean, its variance is estimated from what varies. The
-value is the outcome (right or wrong, or the difference of two methods: 1, 0 or -1); for a metric that is no mean, such
-as the balanced accuracy, it is T plus the sample's influence on T
-(:mod:`mklearn.study.evaluation.metrics.sample_values`). With the values d_ij of sample i in split j of J, N distinct
-test samples, n and m training and test samples of a split::
+If the metric is the mean of one value per test sample, its variance is estimated from these values. The value is the
+outcome (right or wrong, or for the difference of two methods 1, 0 or -1). If a metric T is not a mean, such as the
+balanced accuracy, the value is T plus the sample's influence on T
+(:mod:`mklearn.study.evaluation.metrics.sample_values`). Let d_ij be the value of sample i in split j of J, N the number
+of distinct test samples, and n and m the numbers of training and test samples of a split. The variance of the mean is::
 
     V = A + B + sqrt(A B) + b/J
 
-- ``A = sum_i w_i^2 (d_i - d)^2 N/(N - 1)``: the samples tested, from the mean d_i of each sample over the splits that
-  test it, with the share w_i of all tests that are of it.
-- ``b``, the variance of the effect of training sets that are drawn from one pool: what the variance s^2 of the split
-  means has beyond the test samples, ``s^2 - a c - e/m``, not below 0, with the variance a between samples and e within
-  them. ``c`` is what test parts make of a variance of 1 between samples: with the weights ``W_ji`` of sample i in the
-  mean of split j, ``c = (sum_ji W_ji^2 - sum_i (sum_j W_ji)^2/J)/(J - 1)``. It is 1/m for the folds of one repeat,
-  whose test parts share no sample, and about ``(1 - m/N)/m`` for random ones.
-- ``B = b n/m``: what the training sets share, as two of them have n/(n + m) of their samples in common. An effect that
-  adds up over training samples has the covariance b n/m between two splits; others have less.
-- ``sqrt(A B)``: a sample that is hard to classify also misleads as a training sample. This is half of the largest
-  covariance that the two can have; splits can't show which share of it there is.
+- ``A = sum_i w_i^2 (d_i - d)^2 N/(N - 1)`` is the variance due to the test samples. d_i is the mean of sample i over
+  the splits that test it, and w_i the share of sample i in all tests.
+- ``b`` is the variance due to training sets that are drawn from one pool: the variance s^2 of the split means minus the
+  part of the test samples, ``s^2 - a c - e/m``, but at least 0. a is the variance between samples, e the variance
+  within samples, and ``c`` the variance of split means that a variance of 1 between samples causes. With the weight
+  ``W_ji`` of sample i in the mean of split j, ``c = (sum_ji W_ji^2 - sum_i (sum_j W_ji)^2/J)/(J - 1)``. It is 1/m for
+  the folds of one repeat, whose test parts are disjoint, and about ``(1 - m/N)/m`` for random test parts.
+- ``B = b n/m`` is the covariance due to overlapping training sets: two of them have n/(n + m) of their samples in
+  common. An effect that adds up over training samples has the covariance b n/m between two splits; others have less.
+- ``sqrt(A B)`` accounts for samples that are hard to classify and also mislead as training samples. It is half of the
+  largest possible covariance of the two effects; splits can't show the actual value.
 
-Where training sets are larger than test sets, b is hardly known. V is therefore at most Nadeau and Bengio's
+If training sets are larger than test sets, b is estimated poorly. V is therefore at most Nadeau and Bengio's
 ``s^2 (1/J + m/n)`` (see below), but at least ``A + b/J``.
 
 The quantile is Student's, with Satterthwaite's degrees of freedom for the sum of A (N - 1) and the rest (J - 1).
 ``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
 pools of real data; ``reports/intervals`` has its tables.
 
-Models of one draw share their test samples, so that their number says nothing about other test samples. Their values
-are averaged first, sample by sample; a draw then counts as one split, and its n is the number of all samples that its
-models are trained on or validated by.
+Models of one draw share their test samples, so more models give no information on other test samples. Their values are
+first averaged, sample by sample. A draw then counts as one split, whose n is the number of all samples used to train or
+validate its models.
 
-One test set, on which each method has one model or the models of one draw, says nothing about other training samples:
-V is A, and the interval is for the fitted models. For an accuracy it is exact (Clopper and Pearson),
-and two methods are compared by the samples on which one of them alone is right (McNemar's exact test). A is DeLong's
-variance of the area under the ROC curve.
+A single test set, with one model or the models of one draw for each method, gives no information on other training
+samples: V is A, and the interval is for the fitted models. For an accuracy the interval is exact (Clopper and Pearson),
+and two methods are compared by the samples that exactly one of them classifies correctly (McNemar's exact test). For
+the area under the ROC curve, A is DeLong's variance.
 
-Where there are no values of samples, the variance is that of Nadeau and Bengio (Inference for the generalization
-error, Machine Learning 52, 2003, section 4.1.1): two splits have the correlation m/(n + m). That is meant for small
-test parts, and wide for others.
+If no values of samples are available, the variance is Nadeau and Bengio's (Inference for the generalization error,
+Machine Learning 52, 2003, section 4.1.1), in which two splits have the correlation m/(n + m). It suits small test parts
+and is too wide for others.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
-"""With fewer splits than this, a difference has no interval, unless it is of samples of one test set."""
+"""Smallest number of splits for the interval of a difference, except for a single test set."""
 CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 SHARE = (0.0, 1.0)
-"""Bounds of a metric that is a share."""
+"""Bounds of a metric that is a share, such as the accuracy."""
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval; the ends are NaN where there are too few splits for one."""
+    """A mean and its confidence interval, whose ends are NaN if there are too few splits."""
 
     mean: float
     low: float
@@ -71,19 +71,20 @@ class Interval(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The mean difference of two methods on the same splits.
+    """Mean difference of two methods on the same splits.
 
-    The ends and the p-value are NaN with two to four splits, and with one where samples have no values.
+    The ends and the p-value are NaN for two to four splits, and for one split without values of samples.
     """
 
     mean: float
     low: float
     high: float
     p_value: float
-    """For the two-sided test of no difference. Below 0.05 exactly if the interval does not contain 0, except for a
-    single test set."""
+    """Two-sided p-value for no difference. It is below 0.05 exactly if the interval excludes 0, except for a single
+    test set."""
     disagreement: float
-    """Share of the test samples on which exactly one of the two is right; NaN if single samples are unknown."""
+    """Share of the test samples that exactly one of the two methods classifies correctly; NaN without outcomes of
+    single samples."""
 
 
 _NO_DIFFERENCE = Difference(*[math.nan] * 5)
@@ -96,13 +97,13 @@ class _Spread(NamedTuple):
 
 
 def mean(values: ArrayLike) -> float:
-    """Compute the mean of the finite values; NaN if there are none."""
+    """Compute the mean of the finite values, or NaN if there are none."""
     finite = _finite(values)
     return float(finite.mean()) if finite.size else math.nan
 
 
 def standard_deviation(values: ArrayLike) -> float:
-    """Compute the sample standard deviation (divisor J - 1) of the finite values; NaN for fewer than two."""
+    """Compute the sample standard deviation (divisor J - 1) of the finite values, or NaN for fewer than two."""
     finite = _finite(values)
     return float(finite.std(ddof=1)) if finite.size > 1 else math.nan
 
@@ -110,29 +111,30 @@ def standard_deviation(values: ArrayLike) -> float:
 def sample_interval(
     values: ArrayLike, n_train: float, *, draws: ArrayLike | None = None, bounds: tuple[float, float] = SHARE
 ) -> Interval:
-    """Compute the mean of a metric over splits, and its interval with the variance that the module describes.
+    """Compute the mean of a metric over splits, with the confidence interval described in the module's docstring.
 
     Parameters
     ----------
     values : array-like of shape (J, N)
-        Of each test sample; NaN where a split does not test it. For the accuracy 1 where it is classified correctly and
-        0 where not.
+        Value of each sample in each split; NaN if the split does not test the sample. For the accuracy, 1 if the sample
+        is classified correctly and 0 otherwise.
     n_train : float
-        Training samples of a split.
+        Number of training samples of a split.
     draws : array-like of shape (J,), optional
-        A number for each row, equal for models of one draw, which test the same samples; by default all are different.
+        Draw of each row; models of one draw test the same samples. Default: each row is a draw of its own.
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
 
     Returns
     -------
     interval : Interval
-        Wilson's for a metric from 0 to 1: inside these, and not of length 0 where every sample is right. For another
-        one symmetric. For a single test set it is exact if all values are 0 or 1, see the module.
+        Wilson's interval for a metric from 0 to 1, which stays within these bounds and has a positive length even if
+        all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1 it is
+        exact, see the module's docstring.
 
     References
     ----------
-    Wilson (1927), with p (1 - p)/V samples for the N that independent ones would be.
+    Wilson (1927), with the effective number of independent samples p (1 - p)/V in place of N.
     """
     table = _with_values(_mean_of_models(_sample_values(values), draws))
     if not len(table):
@@ -158,21 +160,21 @@ def paired_sample_difference(
     first: ArrayLike, second: ArrayLike, n_train: float, *, draws: ArrayLike | None = None,
     bounds: tuple[float, float] = SHARE,
 ) -> Difference:  # fmt: skip
-    """Compute the mean difference of a metric of two methods on the same test samples, with the module's interval.
+    """Compute the mean difference of a metric between two methods on the same test samples, with its interval.
 
     Parameters
     ----------
     first, second : array-like of shape (J, N)
-        Values as in :func:`sample_interval`: NaN in both in the same places. `DataError` for different shapes.
+        Values as in :func:`sample_interval`, with NaN in the same places. Different shapes raise `DataError`.
     n_train, draws, bounds
         As in :func:`sample_interval`.
 
     Notes
     -----
-    The variance is at least ``2/(N + 2)^2``, Bonett and Price's (2012) for no disagreement at all: two methods
-    that agree on every sample of a pool may differ on the next one. A metric without bounds has no least variance.
-    For one test set the interval also contains the interval of the exact test, conditional on the number of samples
-    that one method alone has right.
+    The variance is at least ``2/(N + 2)^2``, the value of Bonett and Price (2012) without any disagreement: two methods
+    that agree on every sample of a pool may differ on the next sample. A metric without bounds has no such minimum.
+    For a single test set, the interval also contains the interval of the exact test, conditional on the number of
+    samples that exactly one method classifies correctly.
     """
     one, other = _sample_values(first), _sample_values(second)
     if one.shape != other.shape:
@@ -192,7 +194,7 @@ def paired_sample_difference(
 
 
 def _are_outcomes(values: NDArray[np.float64]) -> bool:
-    """Return whether all values are right (1) or wrong (0), as for the accuracy."""
+    """Return whether all values are 1 (right) or 0 (wrong), as for the accuracy."""
     return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
@@ -204,7 +206,7 @@ def _exact_share(n_right: int, n: int) -> tuple[float, float]:
 
 
 def _exact_difference(found: Difference, n_first: int, n_second: int) -> Difference:
-    """Take McNemar's exact test of the samples that the first method alone has right, and the second alone."""
+    """Apply McNemar's exact test to the numbers of samples that only the first or only the second method gets right."""
     from scipy.stats import binomtest
 
     apart = n_first + n_second
@@ -216,10 +218,10 @@ def _exact_difference(found: Difference, n_first: int, n_second: int) -> Differe
 
 
 def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: float) -> Interval:
-    """Compute the mean of values (J,) over splits and Nadeau and Bengio's confidence interval.
+    """Compute the mean of values, (J,), over splits with Nadeau and Bengio's confidence interval.
 
-    Values that are not finite (failed splits) are left out; the ends are NaN for fewer than two, and where the numbers
-    of training and test samples of a split are not known. It is ``mean -+ t_{J-1} s sqrt(1/J + n_test/n_train)``.
+    The interval is ``mean -+ t_{J-1} s sqrt(1/J + n_test/n_train)``. Values that are not finite (failed splits) are
+    left out. The ends are NaN for fewer than two values, or if ``n_train`` or ``n_test`` is unknown.
 
     References
     ----------
@@ -231,21 +233,22 @@ def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: floa
 def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_test: float) -> Difference:
     """Compute the mean of ``first - second`` over common splits, with Nadeau and Bengio's interval.
 
-    Values (J,) are of two methods on the same splits. A split where either is not finite is left out.
+    ``first`` and ``second``, (J,), are the values of two methods on the same splits. A split is left out if either
+    value is not finite.
     """
     differences = _finite(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
     return _resampled(differences, n_train, n_test, FEWEST_SPLITS)
 
 
 def success_values(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
-    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
+    """Return values of samples whose mean is the accuracy, or R^2 for a numeric target with this deviation."""
     return np.asarray(1.0 - ((predicted - y) / deviation) ** 2 if deviation else predicted == y, dtype=np.float64)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust the p-values of several comparisons by Holm's method; NaN stay NaN and do not count.
+    """Adjust the p-values of several comparisons by Holm's method; NaN stay NaN and are not counted.
 
-    At a level of 5 % the probability of any wrong rejection among all of them is then at most 5 %.
+    At a level of 5 %, the probability of any false rejection among all comparisons is then at most 5 %.
     """
     values = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(values.shape, math.nan)
@@ -257,7 +260,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, float]) -> _Spread:
-    """Estimate the variance of the mean of values (J, N), by the formula of the module."""
+    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring."""
     tested = ~np.isnan(values)
     values, tested = values[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
     n_splits, n_samples = values.shape
@@ -271,7 +274,7 @@ def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, fl
     drawn, shared = training / n_splits, training * n_train / n_test
     variance = of_samples + shared + math.sqrt(of_samples * shared) + drawn
     variance = max(min(variance, of_splits * (1.0 / n_splits + n_test / n_train)), of_samples + drawn)
-    if not variance > 0.0:  # values without bounds that are equal everywhere
+    if not variance > 0.0:  # equal values of a metric without bounds
         return _Spread(0.0, n_splits - 1)
     by_splits = variance - of_samples
     freedom = variance**2 / (by_splits**2 / (n_splits - 1) + of_samples**2 / max(n_samples - 1, 1))
@@ -279,7 +282,7 @@ def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, fl
 
 
 def _variance_of_samples(values: NDArray[np.float64], tested: NDArray[np.bool_]) -> float:
-    """Estimate the variance of the mean that the tested samples cause: ``A``."""
+    """Estimate the variance ``A`` of the mean that is due to the tested samples."""
     n_samples = values.shape[1]
     each, shares = np.nanmean(values, axis=0), tested.sum(axis=0) / tested.sum()
     squares = float((shares**2 * (each - shares @ each) ** 2).sum())
@@ -287,7 +290,7 @@ def _variance_of_samples(values: NDArray[np.float64], tested: NDArray[np.bool_])
 
 
 def _variance_of_test_samples(values: NDArray[np.float64], tested: NDArray[np.bool_]) -> float:
-    """Estimate the part of the variance of split means that their test samples cause: ``a c + e/m``."""
+    """Estimate the variance ``a c + e/m`` of split means that is due to their test samples."""
     (n_splits, n_samples), n_test, times = values.shape, tested.sum(axis=1, keepdims=True), tested.sum(axis=0)
     weights, total = tested / n_test, float(np.nanvar(values))
     between, repeated = total, int(tested.sum()) - n_samples
@@ -301,7 +304,7 @@ def _variance_of_test_samples(values: NDArray[np.float64], tested: NDArray[np.bo
 
 
 def _resampled(values: NDArray[np.float64], n_train: float, n_test: float, fewest: int) -> Difference:
-    """Compute the mean of finite values and Nadeau and Bengio's interval, if there are enough values for one."""
+    """Compute the mean of the finite values, with Nadeau and Bengio's interval for `fewest` or more values."""
     if values.size < fewest or not n_train * n_test > 0:
         return _NO_DIFFERENCE._replace(mean=mean(values))
     variance = float(values.var(ddof=1)) * (1.0 / values.size + n_test / n_train)
@@ -333,7 +336,7 @@ def _sample_values(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _mean_of_models(values: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
-    """Average the rows of each draw, in which the same samples are tested."""
+    """Average the rows of each draw, which test the same samples."""
     numbers = np.arange(len(values)) if draws is None else np.asarray(draws)
     distinct = dict.fromkeys(numbers.tolist())
     if len(distinct) == len(values):
@@ -342,7 +345,7 @@ def _mean_of_models(values: NDArray[np.float64], draws: ArrayLike | None) -> NDA
 
 
 def _with_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Leave out the rows without a value: two methods may share no tested sample of a split."""
+    """Drop rows without a value: two methods may have no tested sample of a split in common."""
     return values[~np.isnan(values).all(axis=1)]
 
 

@@ -1,9 +1,9 @@
-"""Kernels of samples that lack views, completed by regression on their other views.
+"""Completion of the kernels of samples that lack views, by regression on their other views.
 
-See `mklearn.optimize.view_regression`. The kernels come with such samples at the mean, their rows zero
-(`mklearn.kernels.completion`). With C the matrix that has a row of the identity for each training sample that has a
-view and b(x_i)' for each that lacks it, the completed kernel is ``C K C'``: positive semidefinite if K is. Rows k(x) of
-new samples become ``k(x) C'``, and ``b(x)' K C'`` for those that lack the view.
+See `mklearn.optimize.view_regression`. In the input kernels such samples are at the mean, so that their rows are zero
+(`mklearn.kernels.completion`). Let C have a row of the identity for each training sample that has the view, and the row
+b(x_i)' for each sample that lacks it. The completed kernel is ``C K C'``, positive semidefinite if K is. For new
+samples the rows k(x) become ``k(x) C'``, or ``b(x)' K C'`` if the sample lacks the view.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Mask = NDArray[np.bool_]
 
 
 class ViewCompletion:
-    """Completion of the kernels among training samples, and of what is linear in them, view by view.
+    """Completion, view by view, of training kernels and of quantities that are linear in them.
 
-    ``rows``, (n_views, n_donors, n), are for each view a sum of its kernels, samples without the view at the mean
-    (zero), and ``factors``, (n_views,), what these are multiplied by in the sum over views, to which views bring
-    ``shares`` (sum 1). ``donors`` are the training samples that the others are completed by, as positions among the n;
-    ``present`` is (n, n_views).
+    ``donors`` are the positions, among the n training samples, from which missing views are completed. ``rows``,
+    (n_views, n_donors, n), are the donors' rows of the sum of each view's kernels, zero for samples without the view.
+    The sum over views multiplies them by ``factors``, (n_views,), which give the views the ``shares`` (sum 1).
+    ``present``, (n, n_views), marks the views of each sample.
     """
 
     def __init__(self, rows: Array, factors: Array, donors: NDArray[np.intp], shares: Array, present: Mask) -> None:
@@ -47,11 +47,11 @@ class ViewCompletion:
 
     @property
     def incomplete(self) -> list[int]:
-        """The views that training samples lack."""
+        """Views that at least one training sample lacks."""
         return [view for view, absent in enumerate(self._lacks) if len(absent)]
 
     def complete(self, view: int, K: NDArray[Any], *, of_donors: bool = False) -> None:
-        """Complete a kernel of a view among the training samples, or among the donors alone, in place."""
+        """Complete a kernel of a view among the training samples, or only among the donors, in place."""
         absent, weights, donors = self._lacks[view], self._weights[view], self.donors
         if of_donors:
             places = np.searchsorted(donors, absent)
@@ -65,7 +65,7 @@ class ViewCompletion:
         K[:, absent] = rows.T
 
     def folded(self, view: int, Z: Array) -> Array:
-        """Return C'Z for Z (n, q): rows at the mean times C'Z are completed rows times Z."""
+        """Compute C'Z for Z, (n, q), so that uncompleted rows times C'Z equal completed rows times Z."""
         absent = self._lacks[view]
         folded = np.array(Z)
         folded[absent] = 0.0
@@ -75,19 +75,19 @@ class ViewCompletion:
 
 @dataclass(frozen=True, eq=False)
 class LeftOutPatterns:
-    """Left-out outputs, less the intercept, of the donors if they had some of their views only.
+    """Left-out outputs, minus the intercept, of the donors with only some of their views.
 
-    With all views, the left-out output of a donor differs from the output of the fit to all by a known d. With some
-    views it differs by about ``d q / q_all``, where q is the kernel of the donor with itself, completed from these
-    views. The regressions between views are left out exactly. With few views the errors exceed the errors of
-    refits by 10 to 20 % (60 samples of three views).
+    With all views, the left-out output of a donor differs from the output of the full fit by a known d. With some
+    views it differs by about ``d q / q_all``, where q is the self-similarity of the donor, completed from these views.
+    Regressions between views are left out exactly. With few views, errors exceed those of refits by 10 to 20 % (60
+    samples of three views).
     """
 
     present: Mask  # (n_donors, n_views)
-    own: Array  # (n_donors, n_views, c + 1), contribution of each view to the c outputs, and to q
-    predicted: Array  # (n_donors, n_views, n_views, c + 1), of a view to the predicted contribution of another
+    own: Array  # (n_donors, n_views, c + 1), contribution of each view to the c outputs and to q
+    predicted: Array  # (n_donors, n_views, n_views, c + 1), part of a view in the predicted contribution of another
     constants: Array  # (n_donors, n_views, c + 1)
-    others: Array  # (n_views, n_views), shares of all views in the predictor of each
+    others: Array  # (n_views, n_views), shares of the other views in the predictor of each view
     optimism: Array  # (n_donors, c), d / q_all
 
     @classmethod
@@ -102,10 +102,10 @@ class LeftOutPatterns:
     ) -> LeftOutPatterns:
         """Compute the patterns from the fit to all donors.
 
-        ``rows`` and ``kernels``, (n_views, n_donors, n_donors), are of each view, in the sum that views are completed
-        by and in the mixtures that the outputs use; ``parts``, (n_views, n_donors, c), are the contributions of each
-        view to the outputs of donors that have it, else zero; ``left_out``, (n_donors, c), are left-out outputs less
-        the intercept, NaN without a target. Donors of a group are left out together.
+        ``rows`` and ``kernels``, (n_views, n_donors, n_donors), are the kernels of each view: in the sum that completes
+        views, and in the mixtures that give the outputs. ``parts``, (n_views, n_donors, c), are the contributions of
+        each view to the outputs of the donors that have it, else zero. ``left_out``, (n_donors, c), are the left-out
+        outputs minus the intercept, NaN without a target. Donors of a group are left out together.
         """
         present = completion.present[completion.donors]
         n, n_views, c = len(present), len(rows), parts.shape[2]
@@ -136,11 +136,11 @@ class LeftOutPatterns:
         return replace(predictions(of_groups, left=True), optimism=(of_all[:, :c] - left_out) / amount)
 
     def rows(self, pattern: Mask) -> NDArray[np.intp]:
-        """Return the donors that have these views, (n_views,)."""
+        """Return the donors that have all views of a pattern, (n_views,)."""
         return np.flatnonzero(self.present[:, pattern].all(axis=1))
 
     def outputs(self, pattern: Mask, rows: NDArray[np.intp]) -> Array:
-        """Compute the left-out outputs of some donors as if they had these views alone, (n_rows, c)."""
+        """Compute the left-out outputs, (n_rows, c), of some donors as if they had only the views of a pattern."""
         sums = self._sums(pattern, rows)
         return np.asarray(sums[:, :-1] - self.optimism[rows] * sums[:, -1:])
 
@@ -153,20 +153,20 @@ class LeftOutPatterns:
 
 
 class MixtureProducts:
-    """Products of kernel rows and coefficients, for several mixtures of the kernels; missing views are completed.
+    """Products of kernel rows and coefficients for several mixtures of kernels, with missing views completed.
 
     Parameters
     ----------
     mixtures : list of (weights, Z)
-        Kernel weights (n_kernels,), and coefficients (n_used, q). With a completion, the weights of the first are of
-        the sum over views that completes them.
+        Kernel weights, (n_kernels,), and coefficients, (n_used, q). With `completion`, the first mixture is the sum
+        that completes views.
     views : (n_kernels,) int array
-        View of each kernel, ascending; one view for all where none is completed.
+        View of each kernel, ascending; the same view for all kernels if none is completed.
     rows, n
-        Samples that Z is of, among the n that kernels are computed with.
+        Positions of the n_used samples of Z among the n samples in the columns of the kernels.
     completion : ViewCompletion, optional
-    donor_rows : for each mixture an array (n_views, n_donors, n_used), optional
-        Its kernels by view, rows of the donors.
+    donor_rows : list of (n_views, n_donors, n_used) arrays, optional
+        For each mixture, the donors' rows of its kernels, by view.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class MixtureProducts:
         self._weights, self._views = [weights for weights, _ in mixtures], views
         self._factors = [every(Z) for _, Z in mixtures]
         self._folded: dict[int, list[Array]] = {}
-        self._predicted: list[list[ViewRegression]] = []  # products of each view, predicted by the other views
+        self._predicted: list[list[ViewRegression]] = []  # products of each view as predicted from the other views
         if completion is None:
             return
         self._donors = rows[completion.donors]
@@ -199,14 +199,14 @@ class MixtureProducts:
             )
 
     def __call__(self, kernels: Iterable[NDArray[Any]], present: Mask | None = None) -> list[Array]:
-        """Compute the products of new samples, (m, q) for each mixture.
+        """Compute the products for new samples, (m, q) for each mixture.
 
         Parameters
         ----------
         kernels : iterable of arrays of shape (m, n)
-            One is in memory at a time; samples that lack its view are at the mean (zero).
+            Kernels of the new samples, one in memory at a time. Rows of samples that lack the view are zero (the mean).
         present : (m, n_views) bool array, optional
-            Which views the samples have; by default all.
+            Mask of the views that the samples have; all by default.
         """
         every = (products for _, products in self.by_view(kernels, present))
         sums = list(next(every))
@@ -218,9 +218,9 @@ class MixtureProducts:
     def by_view(
         self, kernels: Iterable[NDArray[Any]], present: Mask | None = None, views: NDArray[np.intp] | None = None
     ) -> Iterator[tuple[int, list[Array]]]:
-        """Yield the products of each view with its number, then those predicted for samples that lack it.
+        """Yield the number of each view with its products, then with the products predicted for samples that lack it.
 
-        Arguments as for a call; ``views`` are numbers of views to separate where none is completed.
+        Arguments are as for a call; ``views`` numbers the view of each kernel if views are not completed.
         """
         total: Any = 0.0
         incomplete = present is not None and not present.all()
@@ -239,7 +239,7 @@ class MixtureProducts:
                 yield view, products
 
     def _mixed(self, kernels: Iterable[NDArray[Any]], views: NDArray[np.intp]) -> Iterator[tuple[int, list[Array]]]:
-        """Yield each view's number and mixtures of its kernels, (m, n)."""
+        """Yield the number of each view and the mixtures of its kernels, (m, n)."""
         numbered = zip(views, itertools.count(), kernels)
         for view, group in itertools.groupby(numbered, operator.itemgetter(0)):
             mixed: list[Array] = []

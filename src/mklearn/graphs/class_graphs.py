@@ -1,14 +1,14 @@
 """Pairs of affinity graphs (W, W') as Laplacian operators.
 
 Graph embedding methods use two symmetric affinities of the samples: ``W`` weights pairs that should be close, ``W'``
-pairs that should be far apart (or that fix the scale). With ``L = diag(W 1) - W`` and ``L'`` likewise they minimise
-``tr(A' K L K A)`` relative to ``tr(A' K L' K A)``, since for symmetric ``W``
+pairs that should be far apart (or that fix the scale). With ``L = diag(W 1) - W`` and ``L'`` defined likewise, they
+minimise ``tr(A' K L K A)`` relative to ``tr(A' K L' K A)``, since for symmetric ``W``
 
     ``sum_ij W_ij (k_i - k_j)(k_i - k_j)' = 2 K L K``            (MKL-DR, Lin, Liu, Fuh 2008, equations (19)-(20)).
 
-The factor 2 is common to both graphs and omitted here. The Laplacian of a class graph is never formed: with ``P`` the
-projector onto class means and ``J = 11'/n`` it is ``a I + b P + c J``, applied in O(n p). Graphs of nearest neighbours
-are in `mklearn.graphs.neighbour_graphs`.
+The factor 2 is common to both graphs and omitted here. The Laplacian of a class graph is ``a I + b P + c J``, with
+``P`` the projector onto class means and ``J = 11'/n``. It is applied in O(n p) without forming the matrix. Graphs of
+nearest neighbours are in `mklearn.graphs.neighbour_graphs`.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class ClassStructure:
     Attributes
     ----------
     labels : array of shape (c,)
-        The distinct labels, sorted.
+        Distinct labels, sorted.
     codes : int array of shape (n,)
-        Index in ``labels`` of each sample's class.
+        Index of each sample's class in ``labels``.
     counts : int array of shape (c,)
-        Samples per class.
+        Number of samples of each class.
     """
 
     labels: NDArray[Any]
@@ -64,7 +64,7 @@ class ClassStructure:
 
     @cached_property
     def _averaging(self) -> sparse.csr_array:
-        """The (c, n) matrix that maps sample rows to class means."""
+        """Matrix, (c, n), that maps sample rows to class means."""
         weights = 1.0 / self.counts[self.codes]
         return sparse.csr_array((weights, (self.codes, np.arange(self.n))), shape=(self.n_classes, self.n))
 
@@ -78,7 +78,7 @@ class ClassStructure:
 
 
 class LaplacianOperator(ABC):
-    """A symmetric (n, n) matrix given by its products."""
+    """Symmetric (n, n) matrix that is defined by its products with other matrices."""
 
     n: int
 
@@ -86,7 +86,7 @@ class LaplacianOperator(ABC):
     def _apply(self, Z: Floats) -> Floats: ...
 
     def apply(self, Z: ArrayLike) -> Floats:
-        """Multiply Z, shape (n, p) or (n,), in its floating dtype; raise `DataError` unless Z has n rows."""
+        """Multiply the operator with Z, (n, p) or (n,), in Z's dtype; raise `DataError` unless Z has n rows."""
         array = regular_array(Z, "Z")
         if array.dtype.kind != "f":
             array = as_float_array(array, "Z", ndim=array.ndim)
@@ -101,7 +101,7 @@ class LaplacianOperator(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ClassOperator(LaplacianOperator):
-    """The operator ``identity * I + means * P + total * J``, with P the class-mean projector and J = 11'/n.
+    """Operator ``identity * I + means * P + total * J``, with P the class-mean projector and J = 11'/n.
 
     I - P is the within-class Laplacian, P - J the between-class one, I - J the total one.
     """
@@ -123,7 +123,7 @@ class ClassOperator(LaplacianOperator):
 
 @dataclass(frozen=True, eq=False)
 class MatrixOperator(LaplacianOperator):
-    """A stored symmetric matrix, sparse (neighbour graphs) or dense (custom operators)."""
+    """Operator of a stored symmetric matrix, sparse (neighbour graphs) or dense (custom operators)."""
 
     matrix: Any
 
@@ -147,10 +147,10 @@ class MatrixOperator(LaplacianOperator):
 
 @dataclass(frozen=True, eq=False)
 class GraphPair:
-    """Two Laplacian operators on the same samples.
+    """Pair of Laplacian operators on the same samples.
 
-    ``L`` is minimised relative to ``L_prime``. Dense or sparse matrices are wrapped; raise `DataError` where they are
-    not square, symmetric and finite, or have different numbers of samples.
+    ``L`` is minimised relative to ``L_prime``. Dense or sparse matrices are wrapped. Raises `DataError` if they are
+    not square, symmetric and finite, or differ in the number of samples.
     """
 
     L: LaplacianOperator
@@ -171,10 +171,11 @@ class GraphPair:
 
     @property
     def lda_classes(self) -> ClassStructure | None:
-        """The classes if the pair is exactly (I - P, I - J), else None.
+        """Classes if the pair is exactly (I - P, I - J), else None.
 
-        For this pair ``L' = L + GG' - J`` with G the (n, c) class indicators over root counts. The projection then
-        needs one Cholesky factorisation and c right-hand sides instead of an (n, n) eigenproblem.
+        For this pair ``L' = L + GG' - J``, where G, (n, c), holds the class indicators divided by the square roots of
+        the class counts. The projection then needs one Cholesky factorisation and c right-hand sides instead of an
+        (n, n) eigenproblem.
         """
         a, b = self.L, self.L_prime
         if (
@@ -188,12 +189,12 @@ class GraphPair:
 
 
 def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
-    """Find the classes of labels of any sortable type, (n,).
+    """Return the class structure of labels, (n,), of any sortable type.
 
     Raises
     ------
     DataError
-        ``y`` is not a vector, is empty, has another length than ``n``, missing labels, or labels without an order.
+        ``y`` is not a vector, is empty, differs from ``n`` in length, or has missing labels or labels without an order.
     NotApplicable
         All samples are of one class.
     """
@@ -223,27 +224,28 @@ def _is_missing(label: Any) -> bool:
 
 
 def within_laplacian(y: ArrayLike | ClassStructure) -> ClassOperator:
-    """Return ``L_w = I - P``: K L_w K is the within-class scatter. The affinity is 1/n_k inside class k."""
+    """Return ``L_w = I - P``; K L_w K is the within-class scatter. The affinity is 1/n_k inside class k."""
     classes = y if isinstance(y, ClassStructure) else class_structure(y)
     return ClassOperator(classes.n, identity=1.0, means=-1.0, total=0.0, classes=classes)
 
 
 def between_laplacian(y: ArrayLike | ClassStructure) -> ClassOperator:
-    """Return ``L_b = P - J``, whose scatter is between classes. The affinity is 1/n, less 1/n_k inside class k."""
+    """Return ``L_b = P - J``; K L_b K is the between-class scatter. The affinity is 1/n, minus 1/n_k inside class k."""
     classes = y if isinstance(y, ClassStructure) else class_structure(y)
     return ClassOperator(classes.n, identity=0.0, means=1.0, total=-1.0, classes=classes)
 
 
 def total_laplacian(n: int) -> ClassOperator:
-    """Return ``L_t = I - J``: K L_t K is the total scatter. The affinity is 1/n between all samples."""
+    """Return ``L_t = I - J``; K L_t K is the total scatter. The affinity is 1/n between all samples."""
     return ClassOperator(n, identity=1.0, total=-1.0)
 
 
 def lda_graph(y: ArrayLike) -> GraphPair:
     """Build the graph pair of linear discriminant analysis: L = I - P (within), L' = I - J (total).
 
-    Errors are those of `class_structure`. MKL-DR (Lin, Liu, Fuh 2008), equation (30): w_ij = 1/n_k within class k, and
-    w'_ij = 1/N for all pairs, including those of one class (as printed; only then is L' the total scatter).
+    Errors are as for `class_structure`. The affinities follow MKL-DR (Lin, Liu, Fuh 2008), equation (30), as printed:
+    w_ij = 1/n_k within class k, and w'_ij = 1/N for all pairs. Pairs within a class are included, so that L' gives the
+    total scatter.
     """
     classes = class_structure(y)
     return GraphPair(within_laplacian(classes), total_laplacian(classes.n))
@@ -271,8 +273,8 @@ def pca_graph(n: int) -> GraphPair:
     Notes
     -----
     In MKL-DR's framework (equation (4)) principal components minimise the norm of the projection relative to the total
-    scatter. The norm is not of the form K L K: it is the ridge that methods add to both matrices. With a ridge the
-    smallest ratios have the largest variance; without one every direction has ratio 0.
+    scatter. The norm is not of the form K L K; methods add it as a ridge to both matrices. With a ridge, directions of
+    the smallest ratio have the largest variance; without one, every direction has ratio 0.
     """
     if not isinstance(n, (int, np.integer)) or n < 2:
         raise DataError(f"Invalid value {n!r} for `n`: expected an integer >= 2, the number of samples.")

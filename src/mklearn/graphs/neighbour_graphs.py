@@ -1,6 +1,6 @@
-"""Affinity graphs of nearest neighbours: local discriminant, marginal Fisher, locality preserving, semi-supervised.
+"""Nearest-neighbour affinity graphs: local discriminant, marginal Fisher, locality preserving, semi-supervised.
 
-Each takes distances among the samples, one array per descriptor, and averages the graphs of the descriptors.
+Each function takes distances among the samples, one array per descriptor, and averages the graphs of the descriptors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNLABELLED = -1
 
 @dataclass(frozen=True, eq=False)
 class PartlyLabelledOperator(LaplacianOperator):
-    """An operator on the labelled samples, plus a sparse or dense symmetric matrix on all."""
+    """Sum of an operator on the labelled samples and a sparse or dense symmetric matrix on all samples."""
 
     labelled: NDArray[np.intp]
     supervised: LaplacianOperator
@@ -48,7 +48,7 @@ class PartlyLabelledOperator(LaplacianOperator):
 def kernel_squared_distances(K: ArrayLike) -> Floats:
     """Compute squared distances in the feature space of a kernel, K_ii + K_jj - 2 K_ij, shape (n, n).
 
-    For a Gaussian kernel they order neighbours like the distances it was computed from.
+    For a Gaussian kernel, they order neighbours like the distances in its exponent.
     """
     K = as_square_matrix(K, "The kernel of the training samples", dtype=None)
     diagonal = np.diag(K)
@@ -58,9 +58,9 @@ def kernel_squared_distances(K: ArrayLike) -> Floats:
 
 
 def lde_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
-    """Build the graph pair of local discriminant embedding, sparse.
+    """Build the sparse graph pair of local discriminant embedding.
 
-    W joins near samples of one class, W' near samples of different classes.
+    W joins near samples of the same class, W' near samples of different classes.
 
     Parameters
     ----------
@@ -68,26 +68,26 @@ def lde_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime:
         Distances, squared or not, one per descriptor; their graphs are averaged.
     y : array of shape (n,)
     k, k_prime : int
-        Number of neighbours in W, the k nearest samples of the same class, and in W', the k' nearest of all others.
+        Number of neighbours: in W the k nearest samples of the same class, in W' the k' nearest of other classes.
 
     Raises
     ------
     DataError
-        Shapes do not match, values are not finite, or a distance is asymmetric.
+        Shapes do not match, values are not finite, or distances are not symmetric.
     ConfigError
-        Invalid parameter.
+        A parameter is invalid.
     NotApplicable
         There is only one class, or one of the graphs has no edge.
 
     Notes
     -----
-    MKL-DR (Lin, Liu, Fuh 2008), equations (31)-(32), after Chen, Chang, Liu (2005): w_ij = 1 if i is among the
-    neighbours of j or j among those of i. The paper gives neither k nor k' and does not say among which samples
-    neighbours are counted; among all samples, few samples of many classes would leave hardly any edge inside a class.
-    In a class of at most k samples all other members are neighbours (k is clipped per class, as is customary);
-    a class of one sample has no edge in W. Equal distances are ordered by sample index.
+    MKL-DR (Lin, Liu, Fuh 2008), equations (31)-(32), after Chen, Chang, Liu (2005): w_ij = 1 if i is a neighbour of j
+    or j a neighbour of i. The paper states neither k and k' nor the samples among which neighbours are searched. A
+    search among all samples would leave hardly any edge inside a class if there are few samples of many classes. In a
+    class of at most k samples, all other members are neighbours (k is clipped per class, as usual). A class of one
+    sample has no edge in W. Ties are ordered by sample index.
 
-    Deviation: each affinity is divided by its mean degree, so that L and L' have one scale for all k and k'. This
+    Deviation: each affinity is divided by its mean degree, so that L and L' have the same scale for all k and k'. This
     changes results only through the ridge.
     """
     k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
@@ -97,9 +97,10 @@ def lde_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime:
 
 
 def mfa_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
-    """Build the graph pair of marginal Fisher analysis, sparse and of mean degree 1, with errors as in `lde_graph`.
+    """Build the sparse graph pair of marginal Fisher analysis, with mean degree 1.
 
-    W joins near samples of one class, W' the nearest pairs of samples on both sides of the margin of a class.
+    W joins near samples of the same class, W' the nearest pairs of a sample in a class and one outside. Errors are as
+    for `lde_graph`.
 
     Parameters
     ----------
@@ -108,12 +109,12 @@ def mfa_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime:
     k : int
         Number of neighbours in W: the k nearest samples of the same class.
     k_prime : int
-        Number of pairs in W' for each class: the k' nearest of all pairs of a sample in it and one outside.
+        Number of pairs in W' for each class: the k' nearest pairs of a sample in the class and one outside.
 
     Notes
     -----
-    Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph embedding and extensions", PAMI 2007, section 3. Equal distances are
-    ordered by sample index.
+    Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph embedding and extensions", PAMI 2007, section 3. Ties are ordered by sample
+    index.
     """
     k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
     stack = _distance_list(distances)
@@ -125,15 +126,15 @@ def mfa_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime:
 
 
 def lpp_graph(distances: Sequence[ArrayLike], k: int = 5) -> GraphPair:
-    """Build the graph pair of locality preserving projections: L = D - W on nearest neighbours, L' = D, the degrees.
+    """Build the sparse graph pair of locality preserving projections, L = D - W and L' = D with the degrees D.
 
-    The affinity of neighbours is w_ij = exp(-d2_ij / t), with t the mean of d2 over the edges. L' is the constraint
-    A'KDKA = I of He and Niyogi 2003. Both are sparse.
+    W joins nearest neighbours with w_ij = exp(-d2_ij / t), where t is the mean of d2 over the edges. L' gives the
+    constraint A'KDKA = I of He and Niyogi 2003.
 
     Parameters
     ----------
     distances : list of M arrays of shape (n, n)
-        Squared distances, one per descriptor; their Laplacians are averaged. Errors as in `lde_graph`.
+        Squared distances, one per descriptor; their Laplacians are averaged. Errors are as for `lde_graph`.
     k : int
         Number of nearest neighbours, clipped to n - 1; an edge joins i and j if either is a neighbour of the other.
     """
@@ -154,21 +155,21 @@ def lpp_graph(distances: Sequence[ArrayLike], k: int = 5) -> GraphPair:
 def sda_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5) -> GraphPair:
     """Build the graph pair of semi-supervised discriminant analysis.
 
-    L is the within-class Laplacian and L' the total one, of the labelled samples, both plus the Laplacian of a
-    neighbour graph on all samples, divided by its mean degree: neighbours stay together, whether labelled or not.
+    L is the within-class and L' the total Laplacian of the labelled samples. The Laplacian of a neighbour graph on all
+    samples, divided by its mean degree, is added to both, so that neighbours stay close, labelled or not.
 
     Parameters
     ----------
     distances, k
-        As for `lpp_graph`, whose L is the neighbour graph.
+        As for `lpp_graph`, whose L is the Laplacian of the neighbour graph.
     y : array of shape (n,)
-        Labels; -1 for a sample without one. Errors are those of `class_structure` for the others.
+        Labels; -1 for unlabelled samples. Errors are as for `class_structure` of the labelled samples.
 
     Notes
     -----
     Cai, He, Han, "Semi-supervised discriminant analysis", ICCV 2007, maximise the between-class scatter relative to
-    L': as L' is L plus the between-class Laplacian, this minimises L relative to L'. MKL-DR (Lin, Liu, Fuh 2008)
-    names semi-supervised methods among those that it covers.
+    L'. Since L' is L plus the between-class Laplacian, this minimises L relative to L'. MKL-DR (Lin, Liu, Fuh 2008)
+    includes semi-supervised methods.
     """
     neighbours = lpp_graph(distances, k)
     labels = np.asarray(y)
@@ -184,13 +185,13 @@ def sda_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5) -> Graph
 
 
 def _pairs(classes: ClassStructure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Mark the pairs of different samples of the same class, and of different classes, (n, n) each."""
+    """Return masks, (n, n), of the pairs of distinct samples of the same class, and of different classes."""
     same = classes.codes[:, None] == classes.codes
     return same & ~np.eye(classes.n, dtype=bool), ~same
 
 
 def _nearest(d: Floats, allowed: NDArray[np.bool_], k: int) -> NDArray[np.bool_]:
-    """Mark in row i the k nearest allowed j (all of them if there are fewer)."""
+    """Return a mask, (n, n), whose row i marks the k nearest allowed samples j (all if there are fewer)."""
     order = np.argsort(np.where(allowed, d, np.inf), axis=1, kind="stable")[:, :k]
     marked = np.zeros(d.shape, dtype=bool)
     np.put_along_axis(marked, order, True, axis=1)
@@ -198,7 +199,7 @@ def _nearest(d: Floats, allowed: NDArray[np.bool_], k: int) -> NDArray[np.bool_]
 
 
 def _nearest_margin_pairs(d: Floats, classes: ClassStructure, count: int) -> NDArray[np.bool_]:
-    """Mark, for each class, the ``count`` nearest pairs of a sample in it and one outside."""
+    """Return a mask, (n, n), of the ``count`` nearest pairs of a sample in a class and one outside, for each class."""
     marked = np.zeros(d.shape, dtype=bool)
     for code in range(classes.n_classes):
         members, others = np.flatnonzero(classes.codes == code), np.flatnonzero(classes.codes != code)
@@ -209,7 +210,7 @@ def _nearest_margin_pairs(d: Floats, classes: ClassStructure, count: int) -> NDA
 
 
 def _neighbour_pair(near: Sequence[NDArray[np.bool_]], far: Sequence[NDArray[np.bool_]]) -> GraphPair:
-    """Return the graphs that join marked samples, averaged over descriptors, of mean degree 1."""
+    """Return the pair of graphs that join marked samples, averaged over descriptors, with mean degree 1."""
     laplacians = []
     for marked, pair, name in ((near, "the same class", "k"), (far, "different classes", "k_prime")):
         W = sum(_either(each) for each in marked) / len(marked)
@@ -222,18 +223,18 @@ def _neighbour_pair(near: Sequence[NDArray[np.bool_]], far: Sequence[NDArray[np.
 
 
 def _either(marked: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return 1 where i is marked for j or j for i."""
+    """Return the affinity that is 1 if i is marked for j or j for i, else 0."""
     return sparse.csr_array((marked | marked.T).astype(np.float64))
 
 
 def _laplacian(W: sparse.csr_array) -> sparse.csr_array:
-    """Compute ``diag(W 1) - W`` of the symmetric part of a sparse affinity."""
+    """Compute ``diag(W 1) - W`` for the symmetric part W of a sparse affinity."""
     symmetric = (W + W.T) / 2
     return sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric
 
 
 def _distance_list(distances: Sequence[ArrayLike]) -> list[Floats]:
-    """Return one or more checked (n, n) distances."""
+    """Return the distances as a non-empty list of checked (n, n) arrays."""
     stack = [as_square_matrix(d, f"Distance {i}") for i, d in enumerate(distances)]
     if not stack:
         raise DataError("Invalid distances: expected a list of one or more (n, n) distances.")
