@@ -1,4 +1,4 @@
-"""Pairs of affinity graphs as Laplacian operators: of classes, and of nearest neighbours."""
+"""Pairs of affinity graphs of classes and of nearest neighbours, as Laplacian operators."""
 
 import lazy_loader as _lazy
 

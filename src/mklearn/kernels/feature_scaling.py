@@ -19,7 +19,7 @@ FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank", "log"]
 _ROUNDING = 10
 _OF_MEDIAN = 1e-13
 # With `clip`, new samples exceed the training range by at most this share of its width. A share of 0 costs 1 to 2
-# points of accuracy where a linear relation continues outside, a share of 1 as many where new samples are of another
+# points of accuracy where a linear relation continues outside; a share of 1 costs as much for new samples of another
 # source.
 _MARGIN = 0.5
 # Median skewness above which features count as heavy-tailed.

@@ -145,8 +145,8 @@ def resolve_bandwidth(
 def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6)) -> Array:
     """Compute the bandwidths ``2^k sigma_0^2`` of MKMMC's kernels (Gu, Zhou 2009, section 3.2).
 
-    ``exponents`` are the k, and sigma_0 is the mean distance among the training samples; units and errors are those of
-    `resolve_bandwidth`.
+    ``exponents`` are the values of k, and sigma_0 is the mean distance among the training samples. Units and errors are
+    as for `resolve_bandwidth`.
     """
     return resolve_bandwidth(d2_train, 1.0, "squared_mean_distance") * np.exp2(np.array([*exponents], dtype=np.float64))
 
