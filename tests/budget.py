@@ -63,7 +63,8 @@ def main() -> int:
                     f"{excess} Reduce the room, or raise its ceiling and say in the commit what that buys.",
                     file=sys.stderr,
                 )
-    PROJECT.write_text(text, encoding="utf-8")
+    if options.lower:
+        PROJECT.write_text(text, encoding="utf-8")
     return int(above > 0)
 
 
