@@ -51,6 +51,7 @@ class LinearEmbedding(Embedding):
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the projection.
+
         Parameters
         ----------
         X : array of shape (n, d)
