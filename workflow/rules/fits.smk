@@ -6,8 +6,8 @@ rule moments:
     input:
         labels=jobs.input("moments", "labels"),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
-        features=jobs.input("moments", "features"), # one block; for the first job, which chooses landmarks, all blocks
-        landmarks=jobs.input("moments", "landmarks"), # moments of the first block; for the first job none
+        features=jobs.input("moments", "features"),  # one block; for the first job, which chooses landmarks, all blocks
+        landmarks=jobs.input("moments", "landmarks"),  # moments of the first block; for the first job none
     output:
         moments="<results>/cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz",
     log:
@@ -29,10 +29,10 @@ rule fit:
     "Fit a method on every split of a protocol, and predict the test samples."
     input:
         labels=jobs.input("fit", "labels"),
-        matrices=jobs.input("fit", "matrices"), # distances for kernels
-        sources=jobs.input("fit", "sources"), # features and images; landmarks on blocks of samples instead need:
+        matrices=jobs.input("fit", "matrices"),  # distances for kernels
+        sources=jobs.input("fit", "sources"),  # features and images; landmarks on blocks of samples instead need:
         moments=jobs.input("fit", "moments"),
-        blocks=jobs.input("fit", "blocks"), # features
+        blocks=jobs.input("fit", "blocks"),  # features
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:
         model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",

@@ -47,7 +47,7 @@ rule model:
     input:
         samples=jobs.input("model", "samples"),
         splits=jobs.input("model", "splits"),
-        sources=jobs.input("model", "sources"), # features of each view
+        sources=jobs.input("model", "sources"),  # features of each view
         learned=jobs.input("model", "learned"),
         summary="<results>/<study>/summary.parquet",
     output:
