@@ -43,8 +43,10 @@ def fit(
     if moments:
         from mklearn.study.evaluation.moments import FitToMoments, read_landmarks
 
-        files = {"landmarks": read_landmarks(moments[0]), "moments": moments, "blocks": blocks or []}
-        at_size = partial(FitToMoments, every_split=drawn.splits, ids=ids, **files)
+        at_size = partial(
+            FitToMoments, every_split=drawn.splits, landmarks=read_landmarks(moments[0]), ids=ids, moments=moments,
+            blocks=blocks or [],
+        )  # fmt: skip
     problem = MethodOnViews(views, y, spec.method, spec.kernels, groups)
     import_method(spec)
     for setting in spec.settings:
