@@ -87,6 +87,12 @@ def test_default_methods_are_those_that_the_data_have_features_for() -> None:
     assert set(check_study({"study": "s", "datasets": ["digits"]}).methods) == set(DEFAULT_METHODS)
 
 
+def test_images_of_sets_of_points_are_divided_among_jobs() -> None:
+    study = {"study": "s", "datasets": ["digits"], "descriptors": {"points": {"kind": "geometric_blur"}}}
+    (descriptor,) = planned(study).descriptors.values()
+    assert descriptor.n_parts == 4  # 1797 images, at most 512 in a job
+
+
 def test_what_sets_of_points_are_compared_by_is_in_the_names_of_matrices() -> None:
     def found(**distance: float) -> set[str]:
         points = {"kind": "geometric_blur", **distance}

@@ -66,6 +66,8 @@ def test_a_fit_depends_on_its_method_and_what_that_is_built_on() -> None:
     voting = {"method": {"implementation": "mklearn.papers.mkl_dr.kernel_ensembles:KernelVoting"}}
     assert methods_in(code_of("fit", voting)) == {"kernel_voting", "kernel_samme", "kernel_fda", "kernel_lde"}
     assert methods_in(code_of("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA"}})) == {"pca"}
+    c2 = {"implementation": "mklearn.papers.mkl_dr.c2:c2_serre"}
+    assert "extras.py" in code & code_of("distances", {}) & code_of("describe", c2)
 
 
 def used_modules(name: str) -> set[str]:
