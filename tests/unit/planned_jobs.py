@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -14,6 +15,11 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 
 from mklearn.study.engine.workflow_files import load_script, workflow_file
 from mklearn.study.script import call
+
+
+def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:
+    """Return wildcards as attributes, as in Snakemake."""
+    return SimpleNamespace(**key)
 
 
 @dataclass

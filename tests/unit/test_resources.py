@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 from mklearn.study import resources
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import studies, study_file
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study, read_study
 from mklearn.study.specs.data_specs import SplitSpec

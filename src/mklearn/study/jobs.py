@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from mklearn.errors import ConfigError
@@ -299,11 +298,6 @@ def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
 def parts(n: int) -> list[str]:
     """Return the names of the parts of a divided job, such as ``1of3``; an empty list for a single job."""
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
-
-
-def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:
-    """Return wildcards as attributes, as in Snakemake."""
-    return SimpleNamespace(**key)
 
 
 def log_of(path: Path) -> Path | None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.errors import ConfigError
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import number_of_blocks
 from mklearn.study.plan.kernels import unsuited_kernels
 from mklearn.study.plan.plan import Plan, plan_study

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.errors import ConfigError
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.resources import Requests

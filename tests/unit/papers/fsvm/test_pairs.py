@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
+from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import StackTransform, Views
 from mklearn.papers.fsvm.pairs import PairFeatures, PairView, verification
 from mklearn.study.data.splits import Splits
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.parameters import parameter_mistakes
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study

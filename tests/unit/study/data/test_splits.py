@@ -18,6 +18,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.io import savemat
 from tests.entries import protocol
+from tests.unit.planned_jobs import wildcards_of
 from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
@@ -37,7 +38,7 @@ from mklearn.study.data.splits import Split, Splits
 from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.entries import Protocol
-from mklearn.study.jobs import Jobs, split_spec, wildcards_of
+from mklearn.study.jobs import Jobs, split_spec
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.specs.data_specs import SplitSpec
