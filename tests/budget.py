@@ -4,8 +4,6 @@ Usage: ``python tests/budget.py [--show] [--lower]``. A room is a folder with a 
 the Python files below it that are in no deeper room. Statements are the ``ast.stmt`` nodes.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import re

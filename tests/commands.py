@@ -6,8 +6,6 @@ fork has nothing of mklearn loaded, so that it imports that of the folder, as th
 the packages, each job of a run is a fork of the run, without the two seconds that its imports take.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Fixtures that every test may use."""
 
-from __future__ import annotations
-
 import gc
 import os
 from pathlib import Path

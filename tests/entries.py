@@ -1,7 +1,5 @@
 """Entries of studies by their kinds, and what their rows name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mklearn.rows import Row, load

@@ -1,7 +1,5 @@
 """Kernel ridge regression with a free intercept by its linear equations, and refits without each sample or group."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Metrics of predictions: of one nearest-neighbour rule on one split, and of a fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Kernels of a split from all samples: fitted to the training samples, applied to the test samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -10,8 +10,6 @@ the second view it is measured on 120 fresh training sets. A half-width is compa
 root mean square of the errors.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

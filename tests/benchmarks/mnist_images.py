@@ -1,7 +1,5 @@
 """The images of MNIST, and as many more of them as a benchmark needs, shifted by seeded amounts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

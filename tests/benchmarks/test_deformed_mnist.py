@@ -1,7 +1,5 @@
 """The images of the study of a million samples: each depends on the seed, its original and its copy alone."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

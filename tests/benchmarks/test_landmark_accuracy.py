@@ -6,8 +6,6 @@ Settings (five kernels and their bandwidths, MKL-DR's ridge and scaling; Nystroe
 ridge and C) were chosen on 50,000 training images by the accuracy on the other 10,000, never on the test images.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

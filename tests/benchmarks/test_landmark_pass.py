@@ -3,8 +3,6 @@
 CPU seconds on one thread; images of MNIST, beyond 70,000 shifted ones (synthetic: for times, not for accuracies).
 """
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Callable
 from pathlib import Path

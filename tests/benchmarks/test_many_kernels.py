@@ -4,8 +4,6 @@ The features are the fingerprints of bace; the groups are drawn, and eight of th
 skglm fits the squared loss to the centred classes with the penalty on the same groups, along 20 penalties.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

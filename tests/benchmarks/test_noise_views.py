@@ -5,8 +5,6 @@ classifier keeps them (``least_agreement=0``). With gaps, each training and test
 probability of 20 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

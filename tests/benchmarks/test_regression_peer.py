@@ -10,8 +10,6 @@ machine: it took 17 minutes of processor time on a busy one, nearly all of it in
   weights gain much, and the regressor uses them alone.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Run with ``-s``, which prints the ratios, on an idle machine. With all threads i
 at 150 samples and 10 at 500 beside busy processes, on two cores.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

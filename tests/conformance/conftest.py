@@ -1,7 +1,5 @@
 """Real data that everything registered is tried on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Every registered data set, read from the mirror as in the workflow: download, read, resize."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every registered descriptor, on faces."""
 
-from __future__ import annotations
-
 import importlib
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every registered kernel with every option, on digits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

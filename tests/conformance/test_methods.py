@@ -1,7 +1,5 @@
 """Every registered method, in each of its ways, on digits: described, deterministic, blind to the test samples."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """What a study predicts is, bit for bit, what a short script with the library's estimator on views predicts."""
 
-from __future__ import annotations
-
 import functools
 import json
 from dataclasses import dataclass

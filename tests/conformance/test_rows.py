@@ -1,7 +1,5 @@
 """Every row of the tables: its code has what the row and the listings say; protocols draw the same splits again."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Model files: every method predicts the same bits when it is loaded, and anything else is one sentence."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

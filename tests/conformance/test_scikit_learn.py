@@ -1,7 +1,5 @@
 """Every public estimator passes scikit-learn's own checks."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hypothesis strategies for mistakes in the text of studies and in arrays."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

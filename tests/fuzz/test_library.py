@@ -1,7 +1,5 @@
 """Wrong arrays, labels and parameters lead to finite results or typed errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Study files as bytes: a study that is the YAML in the file, or sentences; never a traceback, a hang, a process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import yaml

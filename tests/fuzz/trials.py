@@ -1,7 +1,5 @@
 """Run fuzzing trials with a fixed seed, each within a time limit and without forbidden events."""
 
-from __future__ import annotations
-
 import re
 import signal
 import sys

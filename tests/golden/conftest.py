@@ -1,7 +1,5 @@
 """Data sets of the mirror, each read once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

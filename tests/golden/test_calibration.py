@@ -4,8 +4,6 @@ PCA of full rank changes no distance, so its published accuracies are those of t
 faces is 10 to 20 points higher: no other number may be compared with the papers' before this test passes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.golden.conftest import Faces

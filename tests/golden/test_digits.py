@@ -4,8 +4,6 @@ The same seeds give the same splits, so only rounding that flips single nearest 
 point allows for eight of 1,597 test images per repeat. (The standard deviation over repeats is 0.8 points or more.)
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

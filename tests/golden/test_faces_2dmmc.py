@@ -5,8 +5,6 @@ these pictures (the prototype's means of 100 splits): the published 2DMMC is 1 t
 depends on a scale and a ridge that the paper does not state.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -7,8 +7,6 @@ the standard deviation over splits, measured on 200 splits (kernel PCA: 20). Val
 at least 20 other splits: the same rule, with their sd.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any

@@ -5,8 +5,6 @@ y is 1 for the smaller label, features are scaled to 0..1 on all samples and con
 samples divided by their root mean squared norm.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

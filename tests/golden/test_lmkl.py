@@ -5,8 +5,6 @@ Rows, kernels and penalties are fixed, so SVM, MKL and the uniform average are d
 deviations over starts. All values but the published ones were measured with an independent prototype.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

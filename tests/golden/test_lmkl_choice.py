@@ -4,8 +4,6 @@ The values were computed by a program that is independent of this package, with 
 mean validation accuracy and ties to the smallest. One of 640 predictions is 0.16 points; one of 7500 is 0.01.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline, make_pipeline

@@ -5,8 +5,6 @@ differs by more than 1e-12 of its size (values that are stored in single precisi
 bits, and where a choice hangs on them a different processor may give a real difference.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -3,8 +3,6 @@
 The SLURM executor waits ten seconds longer each time that none has ended, which spares a cluster and slows tests down.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from snakemake.cli import main

@@ -1,7 +1,5 @@
 """Fit every public estimator in an install of the core; the last line is JSON: how each fit ends."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Jobs of a study as Snakemake plans them by the rules of the workflow, and their scripts run in this process."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass

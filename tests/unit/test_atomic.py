@@ -1,7 +1,5 @@
 """Atomic files: complete or absent, and equal bytes for equal content."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

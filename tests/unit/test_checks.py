@@ -1,7 +1,5 @@
 """Arrays and labels that a conversion would change, or that have no order, are refused by estimators and kernels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``python -m mklearn``: help, listings, checks of studies, single steps; mistakes give messages, not tracebacks."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

@@ -1,7 +1,5 @@
 """README and docs: their code runs and prints what they say, their studies are valid, their links lead somewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

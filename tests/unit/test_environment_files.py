@@ -1,7 +1,5 @@
 """The locks and environments agree with each other, and no file knows the machine it came from."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import subprocess

@@ -1,7 +1,5 @@
 """The core install and its extras: what each needs, and the sentence where a package is missing."""
 
-from __future__ import annotations
-
 import ast
 import importlib.metadata
 import re

@@ -1,7 +1,5 @@
 """Graph operators against dense formulas, pair sums and explicit loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Contributions of views, stability of kernel weights over splits, and frequencies of chosen kernels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

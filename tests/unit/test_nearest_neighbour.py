@@ -1,7 +1,5 @@
 """Nearest-neighbour sweeps agree with brute force, with scikit-learn, and with the invariances of both rules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Graphs of nearest neighbours against explicit loops over samples and pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist

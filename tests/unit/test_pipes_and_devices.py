@@ -1,7 +1,5 @@
 """Pipes and devices in place of files: every command says at once what they are, and opens none."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The public names and the version: what docs/versions.md promises."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Resources of jobs: more than was measured, and not many times as much."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

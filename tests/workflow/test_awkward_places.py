@@ -1,7 +1,5 @@
 """A checkout, results and data in folders with spaces and letters of many scripts; own files that become older."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

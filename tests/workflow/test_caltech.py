@@ -1,7 +1,5 @@
 """The study of seven descriptors on Caltech-101, scaled down: from the archive to the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A study with mistakes: every mistake is named with what is expected, without a traceback."""
 
-from __future__ import annotations
-
 from tests.workflow.conftest import Checkout
 
 FIVE_MISTAKES = """\

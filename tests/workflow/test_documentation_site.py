@@ -1,7 +1,5 @@
 """The documentation is built without a warning, its examples run, and everything that it names is there."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

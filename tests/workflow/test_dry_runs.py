@@ -1,7 +1,5 @@
 """Parsing the Snakefile changes nothing: not in a dry run, and not for any other command that runs no job."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 One study has all of them at once, in code that is edited in the checkout's copy; then the code is mended.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

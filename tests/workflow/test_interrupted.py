@@ -1,7 +1,5 @@
 """A run that is killed at any moment, and then run again, ends with the tables of an undisturbed run."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """A study with landmarks: a block that is killed or damaged is made again alone."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

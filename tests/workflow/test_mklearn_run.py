@@ -1,7 +1,5 @@
 """``mklearn run``: Snakemake on a study, in a checkout and in a folder without one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The workflow as a module of another Snakefile, with a prefix and a rule overridden, as docs/studies.md says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A study of numbers from CSV by ``mklearn run``: its display, page and model, and predictions of new rows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

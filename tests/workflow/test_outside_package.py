@@ -1,7 +1,5 @@
 """A study with a method, a kernel, a descriptor, a protocol and a metric of another package."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Planned jobs: those of a fresh study, and exactly those that follow from each kind of change."""
 
-from __future__ import annotations
-
 import copy
 import shlex
 import shutil

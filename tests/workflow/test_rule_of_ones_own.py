@@ -1,7 +1,5 @@
 """The rule and the script of docs/maintainers.md, in a copy of a finished checkout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

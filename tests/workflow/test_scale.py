@@ -1,7 +1,5 @@
 """A study of thousands of jobs is planned in seconds."""
 
-from __future__ import annotations
-
 import resource
 from typing import Any
 

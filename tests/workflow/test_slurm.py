@@ -1,7 +1,5 @@
 """Runs through SLURM, on a node that the tests start: the tables of a local run, whatever happens to the jobs."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import random

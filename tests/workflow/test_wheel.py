@@ -1,7 +1,5 @@
 """The wheel in empty environments: the core fits estimators, and the workflow runs a study in an empty folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Embeddings predict the label of the nearest training sample, as the classifier of scikit-learn behind them would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Threads of linear algebra in fit and predict, and labels, weights and groups in the order of the samples."""
 
-from __future__ import annotations
-
 import contextlib
 from inspect import signature
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Inner folds: a partition that spreads the classes, by the seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Named kernels on several views: as on concatenated columns, in pipelines and searches, dense and sparse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Landmark features: equal to dense kernels if all samples are landmarks; blocks, float32, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Moments: equal to those of all samples at once, whatever the batches; folds add up and can be taken away."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Samples that do not fit into memory: a memory-mapped file."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The private names of scikit-learn that parameter checks need exist, and do what estimators rely on."""
 
-from __future__ import annotations
-
 import importlib
 from typing import ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """The scaling of features that has the smallest left-out error: against brute force, ties, groups, draws, no choice."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features of several views side by side: order, scaling by the training samples, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

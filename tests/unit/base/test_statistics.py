@@ -1,7 +1,5 @@
 """Intervals over repeated splits: worked by hand, by independent formulae, and by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Completion of kernels by other views: against C K C' with C written out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mklearn.base.view_completion import MixtureProducts, ViewCompletion

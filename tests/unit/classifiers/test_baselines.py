@@ -1,7 +1,5 @@
 """Baselines on features: equal to scikit-learn's steps by hand, their scale, and where they differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform

@@ -1,7 +1,5 @@
 """Labels come from scores of classes, and from the decision values that stand for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

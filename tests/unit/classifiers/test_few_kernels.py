@@ -1,7 +1,5 @@
 """`MultiViewClassifier(n_kernels=...)`: few of many kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """FSVC: against scikit-learn, its attributes, invariance, many classes, and messages about bad input."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

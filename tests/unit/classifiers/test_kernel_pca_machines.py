@@ -1,7 +1,5 @@
 """F-SVM, RMM and R-SVM+ on kernel principal components."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

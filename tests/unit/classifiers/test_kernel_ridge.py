@@ -1,7 +1,5 @@
 """Kernel ridge classification: against primal least squares, invariances and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine

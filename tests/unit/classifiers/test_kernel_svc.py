@@ -1,7 +1,5 @@
 """Kernel SVMs: against scikit-learn by hand, margin conditions, scales of C, and on learned weights or an embedding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """Pooled Ledoit-Wolf discriminant analysis: against the same in the whole space, and where scikit-learn's fails."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.covariance import ledoit_wolf

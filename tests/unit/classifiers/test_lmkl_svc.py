@@ -1,7 +1,5 @@
 """The localized MKL SVM as an estimator: what gates, scaling, several classes, limits and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """The MKL SVM as an estimator: two classes, several classes, the uniform average as its limit, scikit-learn, errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer

@@ -1,7 +1,5 @@
 """The multi-view classifier: against a plain computation, its decision, probabilities, weights, groups and views."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

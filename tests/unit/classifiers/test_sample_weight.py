@@ -1,7 +1,5 @@
 """Sample weights: a weight of 2 is the sample twice, 0 is none; through pipelines and searches; refused elsewhere."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Photographs for the tests of descriptors."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """Histograms of hue, saturation and value: plain colours fall where they belong, and grey images are refused."""
 
-from __future__ import annotations
-
 import colorsys
 
 import numpy as np

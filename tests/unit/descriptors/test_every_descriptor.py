@@ -1,7 +1,5 @@
 """What descriptors that learn nothing share: length, kinds of images, invariances, clear refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Conversion of images to grey floats, and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Local descriptors: edge points, SIFT, geometric blur, visual words, and what they have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Point sets: validation, concatenation and files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Values of the descriptors against slow references and images whose features are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

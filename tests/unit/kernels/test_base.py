@@ -3,8 +3,6 @@
 Every kernel with every option runs in ``tests/conformance/test_kernels.py``.
 """
 
-from __future__ import annotations
-
 import copy
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Kernels of groups of columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

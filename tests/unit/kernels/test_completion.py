@@ -1,7 +1,5 @@
 """Samples that lack a view: kernels completed by the mean, against explicit features, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

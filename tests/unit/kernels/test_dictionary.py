@@ -1,7 +1,5 @@
 """The dictionary of kernels: what each kind of view gets, and kernels that are constant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

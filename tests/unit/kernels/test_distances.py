@@ -1,7 +1,5 @@
 """Pairwise measures against those of SciPy and scikit-learn."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

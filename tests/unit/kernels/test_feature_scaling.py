@@ -1,7 +1,5 @@
 """Scaling of features by the training samples: definitions, and the kernels on scaled features."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Views that keep kernels: the same bits as without, each measure computed once for several estimators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kernel functions, their parameters fitted to training samples, and bandwidth rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

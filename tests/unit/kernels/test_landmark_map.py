@@ -1,7 +1,5 @@
 """Choice of landmarks, maps of single kernels, and measures between samples and landmarks in either precision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

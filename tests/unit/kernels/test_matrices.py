@@ -1,7 +1,5 @@
 """Centring, scaling and repair of kernel matrices, and the measure of identity-like ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Views of pairwise values: selection of samples, and new samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

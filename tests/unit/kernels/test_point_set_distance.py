@@ -1,7 +1,5 @@
 """Point-set distances against loops in float64, on random sets."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products of Gaussian kernels: the geometric mean of the factors. What holds for every kernel is in test_specs.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

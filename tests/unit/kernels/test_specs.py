@@ -1,7 +1,5 @@
 """Stacks from specs: no leakage from test samples, features and pairwise values agree, classes from outside."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """KernelStack."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Views are indexed together as scikit-learn indexes, and say what is wrong with tables."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

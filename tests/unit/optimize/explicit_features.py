@@ -1,7 +1,5 @@
 """Explicit features of dense kernels, for tests of what is computed from features alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

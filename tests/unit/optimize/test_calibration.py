@@ -1,7 +1,5 @@
 """Probabilities of left-out scores, and the choice between output and cosine."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The convex ratio trace: formulas against dense ones, concavity, and optimality checked in several ways."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """EasyMKL's weights: optimality conditions, an independent solver, the class means as a limit, and errors."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

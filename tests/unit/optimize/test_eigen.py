@@ -1,7 +1,5 @@
 """The generalised eigenproblem: residuals, constraint, order, signs and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -1,7 +1,5 @@
 """F-SVM's joint problem: the closed form against an SDP, C0, and the published alternation."""
 
-from __future__ import annotations
-
 import warnings
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """Projections for given kernel weights: identities, optimality, two solvers; weight matrices against pair sums."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

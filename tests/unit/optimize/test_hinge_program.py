@@ -1,7 +1,5 @@
 """The interior-point solver of SVM and RMM: against scikit-learn, cvxpy and the optimality conditions."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

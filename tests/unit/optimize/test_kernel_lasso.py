@@ -1,7 +1,5 @@
 """The group lasso over kernels: optimality conditions, independent solvers, what is chosen."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

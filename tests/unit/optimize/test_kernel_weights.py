@@ -1,7 +1,5 @@
 """Kernel weights: optimality of the exact weights, invariances of every method, and degenerate problems."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

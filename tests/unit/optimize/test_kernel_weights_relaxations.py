@@ -1,7 +1,5 @@
 """Relaxations of the kernel weights: MKL-DR's program as printed, its central path, the doubly nonnegative one."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The embedding problem from moments of explicit features equals that of the kernels that they make up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles

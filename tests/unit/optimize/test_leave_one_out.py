@@ -1,7 +1,5 @@
 """Refits without each sample with shared work equal plain refits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

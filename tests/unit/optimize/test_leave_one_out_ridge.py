@@ -1,7 +1,5 @@
 """Leave-one-out prediction: against explicit refits, derivatives, optimality, invariances, useless kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.ridge_refits import left_out_outputs

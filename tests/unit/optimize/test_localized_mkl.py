@@ -1,7 +1,5 @@
 """Localized MKL: gates, the gated kernel, its gradient through the SVM, both solvers, invariances and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

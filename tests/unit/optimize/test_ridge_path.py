@@ -1,7 +1,5 @@
 """Ridge regression at several ridges: left-out outputs against refits, the choice, weights, indefinite kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

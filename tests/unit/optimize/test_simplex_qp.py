@@ -1,7 +1,5 @@
 """The standard quadratic program: against random points, projected gradient, theory, optimality conditions."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Choice of the solver: MOSEK only with a working licence, never a silent substitute for a named solver."""
 
-from __future__ import annotations
-
 import sys
 import types
 

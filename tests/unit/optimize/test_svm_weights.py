@@ -1,7 +1,5 @@
 """Kernel weights of the SVM: derivatives, the duality gap by hand, an independent solver, extremes and errors."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Agreement of a kernel with the classes: by its definition, under independence, with weights and groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The trace ratio: global optimality, monotone history, and its relation to the ratio trace."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

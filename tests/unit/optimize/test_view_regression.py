@@ -1,7 +1,5 @@
 """Regression of a view on the others: its weights against ridge regression of features, its ridge against refits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge

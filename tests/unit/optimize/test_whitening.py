@@ -1,7 +1,5 @@
 """The span of centred samples, their spread S and the map S^-p: identities and ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine

@@ -1,7 +1,5 @@
 """Who wrote the five papers: on their pages, in the bibliography and in CITATION.cff."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The core of mklearn in a folder without the papers: it works, and knows nothing of them."""
 
-from __future__ import annotations
-
 import compileall
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The committed report of a paper's study has the methods, published cells and claims that the study has now."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

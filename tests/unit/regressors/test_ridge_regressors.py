@@ -1,7 +1,5 @@
 """Ridge regressors: closed forms against refits, targets of any form, weights, groups, views, landmarks, intervals."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tests of studies share: a small study that has run, data sets of a user, figures without content."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

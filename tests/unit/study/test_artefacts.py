@@ -1,7 +1,5 @@
 """Artefacts: their records, damage that is noticed and named, and values that no fit can have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

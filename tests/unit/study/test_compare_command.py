@@ -1,7 +1,5 @@
 """`mklearn compare` and `mklearn table` read the results of runs, verified."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

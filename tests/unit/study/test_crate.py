@@ -1,7 +1,5 @@
 """``mklearn export`` and ``mklearn show``: a run as an archive, and where one of its files came from."""
 
-from __future__ import annotations
-
 import json
 import sys
 import zipfile

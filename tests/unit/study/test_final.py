@@ -1,7 +1,5 @@
 """The section `final`: what can't be made is a mistake of the study, and its job is planned with its files."""
 
-from __future__ import annotations
-
 import copy
 import re
 import sys

@@ -1,7 +1,5 @@
 """The final model of a study: chosen as the evaluation chooses, an estimator of the library, and what its card says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

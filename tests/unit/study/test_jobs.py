@@ -1,7 +1,5 @@
 """The jobs of a study: what the rules of the workflow ask for is what the plan has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

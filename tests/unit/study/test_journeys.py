@@ -4,8 +4,6 @@ Jobs of `mklearn run` run in this process: starting Python for each takes most o
 `tests/workflow` runs studies through Snakemake.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Methods with landmarks in a study: fits as any other, blocks of samples, and studies that can't be planned."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

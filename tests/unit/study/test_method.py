@@ -1,7 +1,5 @@
 """Methods of a study: what is a parameter, a grid, an input; and the specification of a fit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

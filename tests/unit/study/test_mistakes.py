@@ -1,7 +1,5 @@
 """A corrupted study raises one ConfigError that names the corrupted key, at any depth."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import re

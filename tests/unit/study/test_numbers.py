@@ -1,7 +1,5 @@
 """Studies of numbers: which kind a target is, what is refused and how, folds, and targets of any scale."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

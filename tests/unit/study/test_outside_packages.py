@@ -1,7 +1,5 @@
 """Packages outside mklearn: what they add is listed and fingerprinted, and one that can't be used is named."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

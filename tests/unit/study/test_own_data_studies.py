@@ -1,7 +1,5 @@
 """Studies on own data as people have it, from the files to the page: gaps, groups, a test set of their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans: short forms, names of kernels and methods, and keys, which differ exactly if numbers can differ."""
 
-from __future__ import annotations
-
 import copy
 import re
 import shutil

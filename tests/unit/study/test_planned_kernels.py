@@ -1,7 +1,5 @@
 """Kernels of a study: on scaled features, and products of Gaussian kernels; what is planned for them and refused."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The code behind a step; keys and digests; parsing a study stays cheap."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import itertools

@@ -1,7 +1,5 @@
 """What a run cost: from Snakemake's benchmark files of the planned jobs to a row for each rule."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

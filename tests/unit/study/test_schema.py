@@ -1,7 +1,5 @@
 """The JSON schema of study files: up to date with the models, and accepting the same studies."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scripts: run by explicit values or a command, mistakes as sentences, the log of a job that fails."""
 
-from __future__ import annotations
-
 import logging
 import runpy
 import subprocess

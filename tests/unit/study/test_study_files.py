@@ -1,7 +1,5 @@
 """Study files as text: whatever YAML allows, a study or one sentence with its place."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

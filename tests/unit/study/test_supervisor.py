@@ -1,7 +1,5 @@
 """A computation in a worker process: every way it can end is an item, an error or a status, and no process is left."""
 
-from __future__ import annotations
-
 import faulthandler
 import itertools
 import os

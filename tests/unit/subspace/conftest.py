@@ -1,7 +1,5 @@
 """Real data that tests of several embeddings share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

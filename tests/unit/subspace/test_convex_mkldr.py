@@ -1,7 +1,5 @@
 """Convex MKL-DR: against discriminant analysis, and its optimality as an estimator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles

@@ -1,7 +1,5 @@
 """Fisherfaces: against scikit-learn after the same principal components, the scales, the ridge."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles

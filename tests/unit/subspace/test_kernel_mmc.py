@@ -1,7 +1,5 @@
 """The kernel maximum margin criterion: equal to the linear one, its constraints, optimality, its pair sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import eigh

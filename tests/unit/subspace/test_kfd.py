@@ -1,7 +1,5 @@
 """Kernel Fisher discriminant analysis: against linear discriminant analysis, invariances, and its errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles

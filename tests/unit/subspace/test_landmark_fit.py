@@ -1,7 +1,5 @@
 """Learning from landmarks: with all samples the dense method, with fewer close to it, and from batches the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernel local discriminant embedding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import eigh

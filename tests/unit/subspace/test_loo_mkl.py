@@ -1,7 +1,5 @@
 """Leave-one-out MKL: one kernel, the discriminant, identity-like kernels beside MKL-DR, real digits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist

@@ -1,7 +1,5 @@
 """MKL-DR: identities with its parts, invariances, what the alternation promises, and real digits."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

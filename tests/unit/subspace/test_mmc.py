@@ -1,7 +1,5 @@
 """The maximum margin criterion: against its definition, in the whole space and in the samples' span."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import eigh

@@ -1,7 +1,5 @@
 """Null-space discriminant analysis: constraints, optimality, the discriminative common vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import null_space

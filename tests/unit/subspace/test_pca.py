@@ -1,7 +1,5 @@
 """Principal components and kernel principal components: scikit-learn's, with signs and rank of the house."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn import decomposition

@@ -7,8 +7,6 @@ The displacement of a pixel is a shift of the whole image plus a smooth random f
 Gaussian smooths. The noise is drawn on a grid of that Gaussian's width in place of every pixel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of F-SVM's joint problem, and the distance of an alternation from the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

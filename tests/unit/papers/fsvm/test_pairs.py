@@ -1,7 +1,5 @@
 """Pairs: lists, features that are fitted on training samples alone, the file between the steps, and the plan."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

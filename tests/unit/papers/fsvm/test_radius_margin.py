@@ -1,7 +1,5 @@
 """R-SVM+ and R-SVM+_mu: lazily generated pairs against all pairs in cvxpy, and the gap."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import cvxpy as cp

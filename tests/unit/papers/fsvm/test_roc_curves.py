@@ -1,7 +1,5 @@
 """ROC curves of methods that verify pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Figures and data of the LMKL paper: machines as in the study, lines where they should lie, shares, densities."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gabor filters, S1, C1 and C2 against loops over positions and windows, their invariances and refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Voting and SAMME over kernels: the rules on cases made by hand, references from scratch, and real digits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

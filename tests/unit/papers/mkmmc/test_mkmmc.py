@@ -1,7 +1,5 @@
 """Multiple kernel maximum margin criterion: monotone, its pair sums, fixed points, and what it selects."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits

@@ -1,7 +1,5 @@
 """GLRAM, 2DLDA and 2DMMC by their definitions, in loops, and what all of them do."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

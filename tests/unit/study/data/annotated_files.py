@@ -1,7 +1,5 @@
 """AnnData and MuData files, written by anndata and mudata."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path

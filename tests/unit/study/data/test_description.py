@@ -1,7 +1,5 @@
 """Descriptors of images and tables: types of features, parts of the samples, and what is wrong with features."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Downloads from a server on this machine that fails in the ways that real servers fail."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import random

@@ -1,7 +1,5 @@
 """Images: class folders of the user, and the archives of registered sets."""
 
-from __future__ import annotations
-
 import io
 import struct
 import tarfile

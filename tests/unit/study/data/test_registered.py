@@ -1,7 +1,5 @@
 """Registered data sets: the real files, damaged files and wrong files."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Resizing: invariants of linear filters, and agreement with Pillow as independent reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image

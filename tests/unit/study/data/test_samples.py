@@ -1,7 +1,5 @@
 """The sample container: validation, subsets, and the round trip to disk."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

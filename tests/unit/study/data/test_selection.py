@@ -1,7 +1,5 @@
 """Selecting and merging classes: draws depend on names only, original classes are groups, mistakes are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Splits: sizes, seeds, groups, files, refused input, and which data sets share them."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

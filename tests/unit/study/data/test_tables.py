@@ -1,7 +1,5 @@
 """Own tables and matrices of every format: the same samples whatever wrote them, and a sentence for what is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The list of failures: what ran and failed, what was lost, what was never run; and what a rerun is for."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

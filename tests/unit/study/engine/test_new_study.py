@@ -1,7 +1,5 @@
 """Study files for the user's own data: valid, and as the data need them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

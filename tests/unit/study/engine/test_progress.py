@@ -1,7 +1,5 @@
 """The display of progress: what runs, by the names of a study, and how long the rest will take."""
 
-from __future__ import annotations
-
 import io
 import logging
 import time

@@ -1,7 +1,5 @@
 """Before the first job: one run in a folder of results, and the environment of the jobs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Where the Snakefile and the studies are: in a checkout, and in a wheel."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

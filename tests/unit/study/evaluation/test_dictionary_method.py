@@ -1,7 +1,5 @@
 """A method with a dictionary of kernels in evaluation: the estimator on the views, with the groups of the samples."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

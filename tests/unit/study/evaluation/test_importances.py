@@ -1,7 +1,5 @@
 """Views and features that predictions of a final model's method rest on: measured, in a file and on the page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Metrics: their values, what they need, and which can choose."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Methods with landmarks on samples in blocks: the results of one block and of the dense method, and damaged files."""
 
-from __future__ import annotations
-
 import json
 import weakref
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The table of predictions: what a fit writes, and right or wrong of each sample from it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

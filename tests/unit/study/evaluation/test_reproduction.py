@@ -1,7 +1,5 @@
 """Published values against ours: the split noise, verdicts, calibration, and what is missing."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

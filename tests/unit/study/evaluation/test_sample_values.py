@@ -1,7 +1,5 @@
 """Values of single samples: their mean is the metric, their variance that of the jackknife; metrics of numbers."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

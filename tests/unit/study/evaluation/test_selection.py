@@ -1,7 +1,5 @@
 """The choice that inner folds lead to."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The summary table: oracle and inner-CV columns, pairing, failures, published values."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

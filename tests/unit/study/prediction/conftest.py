@@ -1,7 +1,5 @@
 """Studies of a user's images and tables that end with a model, run in this process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

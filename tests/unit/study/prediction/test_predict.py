@@ -1,7 +1,5 @@
 """`mklearn predict`: the labels that the library gives to images and tables, and a sentence for everything else."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from pathlib import Path

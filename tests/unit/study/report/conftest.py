@@ -1,7 +1,5 @@
 """A made-up study of kernel discriminants on digits, enough to fill every part of the report."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import shutil

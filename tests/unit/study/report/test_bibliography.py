@@ -1,7 +1,5 @@
 """BibTeX of the papers behind a study."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

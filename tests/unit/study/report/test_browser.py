@@ -1,7 +1,5 @@
 """The page in a browser: it draws, sorts, fits a phone, follows the scheme, prints, runs nothing foreign."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Pairs of methods, and two studies side by side: differences, ranked protocols, Wilcoxon's test, common splits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What figures show and leave out, and the small frames behind them."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

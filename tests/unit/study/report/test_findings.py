@@ -1,7 +1,5 @@
 """Findings and the answer in the terminal say what intervals show, and no more."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

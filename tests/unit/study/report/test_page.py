@@ -1,7 +1,5 @@
 """The files of a report: complete, self-contained, escaped, the same every time, whatever is missing."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

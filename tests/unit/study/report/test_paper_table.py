@@ -1,7 +1,5 @@
 """The result table for a paper: what stands in it, and that LaTeX takes it."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Published values in the report: verdicts in words, alerts on top, counts, remarks, claims."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Ranks of methods over data sets: Friedman's test, Nemenyi's critical difference, the page."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

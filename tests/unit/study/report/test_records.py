@@ -1,7 +1,5 @@
 """What the page shows of artefacts: notes of readers, groups that splits part, kernels of fits, files, images."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
