@@ -106,24 +106,6 @@ def nearest_neighbour_indices(
     return nearest
 
 
-def distances_to(
-    Z_train: ArrayLike, Z_test: ArrayLike, indices: NDArray[np.intp], rule: Rule = "euclidean"
-) -> NDArray[np.float64]:
-    """Compute the distance, (m,), of each test sample to the training sample given in `indices`.
-
-    With "cosine" it is 1 minus the cosine about the mean of the training embedding, or the Euclidean distance if only
-    one component varies.
-    """
-    first, second = _embeddings(Z_train, Z_test)
-    centred = _centre(first, second) if rule == "cosine" else None
-    if centred is None or _on_a_line(centred[0]) == first.shape[1]:
-        return np.asarray(np.linalg.norm(second - first[indices], axis=1))
-    first, second = centred
-    lengths = np.linalg.norm(first[indices], axis=1) * np.linalg.norm(second, axis=1)
-    inner = np.einsum("ij,ij->i", first[indices], second)
-    return np.asarray(1.0 - np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0.0))
-
-
 def _blocks(first: NDArray, second: NDArray) -> Iterator[slice]:
     """Yield slices of test rows that bound the memory of a distance matrix."""
     step = max(1, _BLOCK_ENTRIES // first.shape[0])

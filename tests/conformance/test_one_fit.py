@@ -25,7 +25,6 @@ from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
-from mklearn.study.evaluation import rules
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.final_model import final_model
 from mklearn.study.plan.plan import Plan, plan_study
@@ -166,10 +165,6 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     assert list(found["sample"]) == list(fitted.ids[test])
     np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
-        own = model[-1] if hasattr(model, "steps") else model
-        _, nearest, distances = rules.decide(own.embedding_, fitted.y[train], model.transform(X[test]), "euclidean")
-        assert list(found["nearest"]) == list(fitted.ids[train[nearest]])
-        np.testing.assert_array_equal(found["distance"], distances.astype(np.float32))
         return
     decide = getattr(model, "decision_function", getattr(model, "predict_proba", None))
     if decide is not None:

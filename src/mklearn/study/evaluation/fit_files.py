@@ -122,11 +122,7 @@ def _stored(split: SplitRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
     for name, rule in split.rules.items():
         models = {"components": rule.components, "position": rule.position, "n_models": len(rule.lookups)}
         facts["rules"][name] = models | dict(rule.facts)
-        arrays |= {
-            f"{name}/labels": rule.labels.T,  # a sample's labels vary little with components: compresses better
-            f"{name}/nearest": rule.nearest,
-            f"{name}/distances": rule.distances.astype(np.float32),
-        }
+        arrays[f"{name}/labels"] = rule.labels.T  # a sample's labels vary little with components: compresses better
         for number, lookup in enumerate(rule.lookups):
             values = {key: lookup(key) for key in STORED}
             arrays |= {f"{name}/{number}/{key}": np.asarray(each) for key, each in values.items() if each is not None}
@@ -141,10 +137,10 @@ def _restored(facts: dict[str, Any], arrays: Mapping[str, NDArray[Any]], y: NDAr
     train, test, rules = arrays["train"], arrays["test"], {}
     for name, of_rule in stored.items():
         starts = [f"{name}/{number}/" for number in range(of_rule.pop("n_models"))]
+        lookups = [{key: arrays.get(start + key) for key in STORED}.get for start in starts]
         rules[name] = RulePredictions(
             y[train], y[test], np.ascontiguousarray(arrays[f"{name}/labels"].T), of_rule.pop("components"),
-            of_rule.pop("position"), arrays[f"{name}/nearest"], arrays[f"{name}/distances"],
-            [{key: arrays.get(start + key) for key in STORED}.get for start in starts], of_rule,
+            of_rule.pop("position"), lookups, of_rule,
         )  # fmt: skip
     return SplitRecord(facts, train, test, rules)
 

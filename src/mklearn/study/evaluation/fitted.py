@@ -14,7 +14,7 @@ from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
-from mklearn.study.evaluation.rules import decide, predictions_by_dimension, without_neighbours
+from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
 from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
 
 FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
@@ -57,23 +57,13 @@ class Fitted:
         if self.leading:
             train, test = self.embeddings[0]
             labels = predictions_by_dimension(train, self.y_train, test, rule)
-            every = []
         else:
-            every = [decide(train, self.y_train, test, rule) for train, test in self.embeddings]
-            every = every or [without_neighbours(own) for own in self.labels]
-            labels = np.array([decision.labels for decision in every])
+            by_rule = [predictions(train, self.y_train, test, rule) for train, test in self.embeddings]
+            labels = np.array(by_rule or self.labels)
         self.predict_seconds += time.process_time() - started
-        chosen = without_neighbours(labels[0])
         if position is not None:
             position = range(len(labels))[min(position, len(labels) - 1)]
-            if self.leading:
-                train, test = (embedding[:, : self.components[position]] for embedding in self.embeddings[0])
-                chosen = decide(train, self.y_train, test, rule)
-            else:
-                chosen = every[position]
-        return RulePredictions(
-            self.y_train, y, labels, self.components, position, chosen.nearest, chosen.distances, self.lookups
-        )
+        return RulePredictions(self.y_train, y, labels, self.components, position, self.lookups)
 
 
 def fit_method(

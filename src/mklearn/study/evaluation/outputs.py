@@ -67,9 +67,6 @@ class RulePredictions:
     """Numbers of components; empty for a classifier without components."""
     position: int | None
     """Row of ``labels`` that was chosen without the test samples; None if the choice failed."""
-    nearest: NDArray[np.integer[Any]]
-    """Position of the nearest sample in the training samples, (m,); -1 if no training sample decides."""
-    distances: NDArray[np.floating[Any]]
     lookups: Sequence[Lookup] = (NO_LOOKUP,)
     """Lookup for the estimator of each row, or a single one if all rows share one estimator."""
     facts: Mapping[str, Any] = field(default_factory=dict)

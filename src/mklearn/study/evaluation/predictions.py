@@ -20,7 +20,7 @@ from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, Spli
 
 COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
-    "predicted_oracle", "decision_value", "nearest", "distance",
+    "predicted_oracle", "decision_value",
 )  # fmt: skip
 """Columns of the prediction table, with a row for each test sample of each split and nearest-neighbour rule.
 
@@ -29,8 +29,7 @@ Samples are ids. ``true`` and ``predicted`` are class codes, or floats if the ta
 ``predicted`` uses the number of components that was chosen without the test samples (missing if the choice failed),
 ``predicted_oracle`` the best number on the test samples (missing for a method without components, unless its parameters
 were chosen on the test samples). ``decision_value`` belongs to the predicted class, or to the second of two classes.
-``nearest`` is the training sample that decided, and ``distance`` its distance. Metrics other than the accuracy have a
-column ``value_METRIC``, at the chosen number of components (see
+Metrics other than the accuracy have a column ``value_METRIC``, at the chosen number of components (see
 :mod:`mklearn.study.evaluation.metrics.sample_values`). ``probability``, of the predicted class, is there if a metric
 needs probabilities.
 """
@@ -67,8 +66,6 @@ def prediction_table(
                 "predicted": missing if position is None else made.labels[position],
                 "predicted_oracle": made.labels[components.index(best)] if best in components else of_classifier,
                 "decision_value": _decision_values(made.outputs[-1 if position is None else position]),
-                "nearest": np.where(made.nearest >= 0, ids[split.train[made.nearest]], ""),
-                "distance": made.distances,
             }
             frames.append(pd.DataFrame(columns | _sample_values(made, by_sample)))
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
@@ -114,10 +111,8 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
         for name in SELECTED.values():
             codes = table[name].astype("Int32")
             table[name] = codes.mask(codes.lt(0))
-    words = ("dataset", "protocol", "method", "neighbour", "sample", "nearest")
-    return table.astype(
-        dict.fromkeys(["decision_value", "distance", *of_metrics], "float32") | dict.fromkeys(words, "category")
-    )
+    words = ("dataset", "protocol", "method", "neighbour", "sample")
+    return table.astype(dict.fromkeys(["decision_value", *of_metrics], "float32") | dict.fromkeys(words, "category"))
 
 
 def _oracle(rule: str, splits: Sequence[SplitRecord], y: NDArray[np.int64]) -> int | None:

@@ -21,13 +21,13 @@ from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
-from mklearn.nearest_neighbour import accuracy_by_dimension, nearest_neighbour_indices
+from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.rules import decide, predictions_by_dimension
+from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec, RefitSpec
 from mklearn.subspace.mmc import MMC
@@ -246,19 +246,10 @@ def test_class_means_are_those_of_scikit_learn_at_every_dimension(embedded: Any,
     expected = [NearestCentroid().fit(train[:, :q], y[OLD]).predict(test[:, :q]) for q in range(1, 7)]
     found = predictions_by_dimension(train, y[OLD], test, "class_mean")
     np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(decide(train, y[OLD], test, "class_mean").labels, expected[-1])
+    np.testing.assert_array_equal(predictions(train, y[OLD], test, "class_mean"), expected[-1])
     assert (found != predictions_by_dimension(train, y[OLD], test, "euclidean")).any(axis=1).all()
 
 
 def test_ties_take_the_first_class() -> None:
     Z, y = np.array([[3.0], [1.0], [-1.0], [-3.0]]), np.array(["b", "b", "a", "a"])
-    assert decide(Z, y, [[0.0], [0.1]], "class_mean").labels.tolist() == ["a", "b"]
-
-
-def test_who_decides(embedded: Any) -> None:
-    _, indices, distances = decide(embedded[0], TARGET[OLD], embedded[1], "class_mean")
-    assert set(indices.tolist()) == {-1}
-    assert np.isnan(distances).all()
-    _, indices, distances = decide(embedded[0], TARGET[OLD], embedded[1], "cosine")
-    np.testing.assert_array_equal(indices, nearest_neighbour_indices(*embedded, "cosine"))
-    assert np.isfinite(distances).all()
+    assert predictions(Z, y, [[0.0], [0.1]], "class_mean").tolist() == ["a", "b"]

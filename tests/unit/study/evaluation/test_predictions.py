@@ -12,11 +12,9 @@ IDS = np.array(["a", "b", "c", "d", "e"])
 FIT = {"dataset": "s", "protocol": "p-2", "train_size": 2, "method": "kfd", "seed": 0}
 
 
-def rule(labels, components, position, nearest=(0, 1)):
-    m, nothing = len(labels[0]), np.zeros(len(labels[0]), dtype=int)
-    return RulePredictions(
-        nothing, nothing, np.array(labels), components, position, np.array(nearest)[:m], np.arange(m) / 2
-    )
+def rule(labels, components, position):
+    nothing = np.zeros(len(labels[0]), dtype=int)
+    return RulePredictions(nothing, nothing, np.array(labels), components, position)
 
 
 def split(repeat, train, test, own=None, fold=0, **rules):
@@ -47,7 +45,6 @@ def test_a_row_for_each_test_sample(table):
     assert table["true"].tolist() == [0, 1, 0, 2]
     assert table["predicted"].tolist() == [0, 0, pd.NA, pd.NA]  # the choice of the second split failed
     assert table["predicted_oracle"].tolist() == [0, 0, 0, 2]  # one component: 1/2 and 1; two: 1 and 0
-    assert table["nearest"].tolist() == ["a", "b", "c", "d"]
     assert set(table["train_size"]) == {2}
 
 
@@ -107,9 +104,8 @@ def test_confusion_counts_what_was_chosen(table):
 
 def test_protocols_without_a_training_size():
     fit = {**FIT, "train_size": None}
-    table = prediction_table([split(0, [0, 1], [2], rule([[0]], [], 0, [-1]), fold=1)], fit, Y, IDS)
+    table = prediction_table([split(0, [0, 1], [2], rule([[0]], [], 0), fold=1)], fit, Y, IDS)
     assert table["predicted_oracle"].isna().all()  # a classifier has no components
-    assert table["nearest"].tolist() == [""]
     found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
     assert found.units.tolist() == [(0, 1)]
     np.testing.assert_array_equal(found.values, [[1]])
@@ -120,8 +116,7 @@ def test_the_majority_value_is_of_a_methods_own_splits():
     y = np.array([0, 0, 0, 1, 1, 1, 1])
     ids = np.array(list("abcdefg"))
     tests = [np.array([0, 1, 2, 3]), np.array([3, 4, 5, 6])]
-    nearest = (0, 1, 0, 1)
-    splits = [split(k, [0, 4], test, rule([y[test]], [], 0, nearest)) for k, test in enumerate(tests)]
+    splits = [split(k, [0, 4], test, rule([y[test]], [], 0)) for k, test in enumerate(tests)]
     frames = [prediction_table(own, FIT | {"method": name}, y, ids)
               for name, own in (("whole", splits), ("partly", splits[:1]))]  # fmt: skip
     for names in (("whole", "partly"), ("partly", "whole")):
@@ -133,6 +128,6 @@ def test_the_majority_value_is_of_a_methods_own_splits():
 def test_the_majority_is_of_samples_however_often_they_are_tested():
     y, ids = np.array([0, 0, 1]), np.array(list("abc"))
     tests = [np.array([0, 1, 2]), np.array([2]), np.array([2])]
-    splits = [split(k, [0], test, rule([y[test]], [], 0, [0] * len(test))) for k, test in enumerate(tests)]
+    splits = [split(k, [0], test, rule([y[test]], [], 0)) for k, test in enumerate(tests)]
     predictions = Predictions(prediction_table(splits, FIT, y, ids))
     assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 3 + 0 + 0) / 3)

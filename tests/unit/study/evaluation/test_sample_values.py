@@ -116,7 +116,7 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
             test = np.sort(np.concatenate([order[:10] + 20 * code for code in range(3)]))
             labels = np.where(wrong ^ (generator.random(60) < 0.1), (y + 1) % 3, y)[test]
             made = MethodOutput(y, y[test], labels, {}.get)
-            rule = RulePredictions(y, y[test], labels[None], [], 0, np.full(30, -1), np.full(30, np.nan))
+            rule = RulePredictions(y, y[test], labels[None], [], 0)
             splits.append(
                 SplitRecord({"repeat": repeat, "fold": 0}, np.setdiff1d(np.arange(60), test), test, {"": rule})
             )

@@ -158,7 +158,7 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             right = rng.random(20) < 0.8
             frame = pd.DataFrame({"sample": [f"s{k:02}" for k in samples], "true": samples % 2})
             predicted = np.where(right, samples % 2, 1 - samples % 2)
-            made = dict.fromkeys(("predicted_oracle", "distance"), 0) | {"decision_value": np.nan, "nearest": ""}
+            made = {"predicted_oracle": 0, "decision_value": np.nan}
             predictions.append(frame.assign(**place, method=method, repeat=repeat, predicted=predicted, **made))
             scores.append(row(method, repeat, right.mean(), selection="inner_cv", dimension=1, n_train=20, **place))
     table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
