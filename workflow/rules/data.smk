@@ -1,4 +1,4 @@
-# Data: downloads of registered data sets, samples in one format and size, splits.
+# Data: downloads of registered data sets, samples in one format, splits.
 
 
 rule download:
@@ -19,7 +19,7 @@ rule download:
 
 
 rule read:
-    "Read the files of a data set into samples, and their labels into a table."
+    "Read the files of a data set into samples, with images resized, and their labels into a table."
     input:
         files=jobs.input("read", "files"),
     output:
@@ -38,27 +38,6 @@ rule read:
         **jobs.params("read"),
     script:
         "../scripts/read.py"
-
-
-rule resize:
-    "Bring all images of a data set to one size."
-    input:
-        samples=jobs.input("resize", "samples"),
-    output:
-        resized="<results>/cache/resized/{dataset}.npz",
-    log:
-        "logs/resize/{dataset}.log",
-    benchmark:
-        "logs/resize/{dataset}.tsv"
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    resources:
-        **requests.of("resize"),
-    params:
-        **jobs.params("resize"),
-    script:
-        "../scripts/resize.py"
 
 
 rule split:

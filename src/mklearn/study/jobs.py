@@ -24,7 +24,6 @@ from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
     "read": {"samples": "cache/data/{dataset}.npz", "labels": "cache/data/{dataset}.labels.parquet"},
-    "resize": {"resized": "cache/resized/{dataset}.npz"},
     "split": {"splits": "cache/splits/{dataset}/{protocol}.parquet"},
     "learn": {"learned": "cache/descriptors/{dataset}/{descriptor}.learned.npz"},
     "describe_part": {"features": "cache/descriptors/{dataset}/{descriptor}/{part}.npz"},
@@ -105,7 +104,7 @@ class Jobs:
 
     def labels(self, wildcards: Any) -> str:
         """Return the label file of a data set; an input function for rules with the wildcard ``{dataset}``."""
-        return self._labels(self.dataset(wildcards))
+        return self.path("read", "labels", dataset=wildcards.dataset)
 
     def everything(self, wildcards: object = None) -> list[str]:
         """Return the tables, the page, the model, and all intermediate files except downloads.
@@ -138,18 +137,6 @@ class Jobs:
 
     # --- data sets
 
-    def dataset(self, wildcards: Any) -> PlannedDataset:
-        """Return a data set by its key, which may be from before or after resizing."""
-        datasets, key = self.plan.datasets, wildcards.dataset
-        return datasets.get(key) or next(each for each in datasets.values() if each.original == key)
-
-    def _labels(self, dataset: PlannedDataset) -> str:
-        return self.path("read", "labels", dataset=dataset.original)
-
-    def samples(self, dataset: PlannedDataset) -> str:
-        """Return the sample file of a data set at its final image size."""
-        return self.path("resize" if dataset.resize else "read", dataset=dataset.key)
-
     def _add(self, rule: str, key: tuple[str, ...], spec: Any, **inputs: Files) -> None:
         self._jobs[rule].setdefault(key, Job(inputs, spec))
 
@@ -158,16 +145,16 @@ class Jobs:
         for dataset in plan.datasets.values():
             for path, download in dataset.downloads.items():
                 self._add("download", Path(path).parts[-2:], download.as_dict)
-            self._add("read", (dataset.original,), functools.partial(_read_spec, dataset), files=dataset.files)
-            if dataset.resize is not None:
-                as_read = self.path("read", dataset=dataset.original)
-                self._add("resize", (dataset.key,), dataset.resize, samples=as_read)
+            self._add("read", (dataset.key,), functools.partial(_read_spec, dataset), files=dataset.files)
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
             self._add(
                 "split", (key, name), split_spec(dataset, protocol).as_dict(),
-                labels=self._labels(dataset), files=split_files(dataset, protocol),
-                reference=[self._labels(each) for each in plan.datasets.values() if each.id == dataset.splits_from],
+                labels=self.path("read", "labels", dataset=key), files=split_files(dataset, protocol),
+                reference=[
+                    self.path("read", "labels", dataset=other)
+                    for other, each in plan.datasets.items() if each.id == dataset.splits_from
+                ],
             )  # fmt: skip
 
     # --- descriptors and distances
@@ -179,7 +166,7 @@ class Jobs:
         if plan.final is not None:
             whole |= {(plan.final.dataset.key, name) for name in plan.final.descriptors}
         for key, planned in plan.descriptors.items():
-            samples, (dataset, name) = self.samples(plan.datasets[key[0]]), key
+            samples, (dataset, name) = self.path("read", dataset=key[0]), key
             learned = [self.path("learn", dataset=dataset, descriptor=name)] if planned.learning else []
             if learned:
                 self._add("learn", key, planned.learning, samples=samples)
@@ -192,7 +179,7 @@ class Jobs:
                 self._add("describe", key, planned.spec, **inputs, parts=self._blocks(dataset, [name], every))
         for (dataset, name, measure), matrix in plan.pairwise.items():
             features = self.path("describe", dataset=dataset, descriptor=name)
-            source = self.samples(plan.datasets[dataset]) if "array" in matrix else features
+            source = self.path("read", dataset=dataset) if "array" in matrix else features
             self._add("distances", (dataset, name, measure), matrix, source=source)
 
     def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
@@ -213,7 +200,7 @@ class Jobs:
             for part in every:
                 self._add(
                     "moments", (*key, part), spec.model_copy(update={"part": part}).as_dict,
-                    labels=self._labels(dataset),
+                    labels=self.path("read", "labels", dataset=dataset.key),
                     features=self._blocks(dataset.key, spec.descriptors, [part] if part in others else every),
                     landmarks=self._moments(key, [first])[0] if part in others else [],
                 )  # fmt: skip
@@ -233,13 +220,15 @@ class Jobs:
             views: dict[str, Files] = {}
             if fit.landmark_set is None:
                 on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
-                views["sources"] = [self.samples(dataset)] * on_images + self._features(key, fit.spec.descriptors)
+                views["sources"] = [self.path("read", dataset=key)] * on_images + self._features(
+                    key, fit.spec.descriptors
+                )
             else:
                 every = parts(dataset.n_blocks)
                 views["moments"] = self._moments((key, protocol, fit.landmark_set), every)
                 views["blocks"] = self._blocks(key, fit.spec.descriptors, every)
             self._add(
-                "fit", (key, protocol, method), fit.spec.as_dict, labels=self._labels(dataset),
+                "fit", (key, protocol, method), fit.spec.as_dict, labels=self.path("read", "labels", dataset=key),
                 matrices=[self.path("distances", dataset=key, descriptor=d, measure=m) for d, m in matrices], **views,
             )  # fmt: skip
 
@@ -254,7 +243,7 @@ class Jobs:
             dataset, views = final.dataset, zip(final.descriptors, final.spec.inputs.views, strict=True)
             learned = [name for name, view in views if view.learns]
             self._add(
-                "model", (), final.spec.as_dict, samples=self.samples(dataset),
+                "model", (), final.spec.as_dict, samples=self.path("read", dataset=dataset.key),
                 splits=self.path("split", dataset=dataset.key, protocol=final.protocol),
                 sources=self._features(dataset.key, final.descriptors),
                 learned=[self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
@@ -262,7 +251,7 @@ class Jobs:
         measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
             "page", (), lambda: report_spec(plan).as_dict(), models=self.all_of("fit", "model"),
-            samples=[self.samples(dataset) for dataset in plan.datasets.values()],
+            samples=self.all_of("read"),
             importances=[self.path("model", "importances")] if measured else [],
         )  # fmt: skip
 

@@ -73,7 +73,7 @@ class Requests:
         if rule == "model":
             n = self._n_samples(self._final.dataset)
             return max(fit_mb(each.fit, n, n) for each in self._final.spec.candidates) + features_mb(files.size_mb)
-        dataset = self.jobs.dataset(wildcards)
+        dataset = self.plan.datasets[wildcards.dataset]
         n = self._n_samples(dataset)
         if rule == "fit":
             spec, inputs = self._fit(wildcards), self.jobs.job(rule, wildcards).inputs
@@ -103,7 +103,7 @@ class Requests:
             n = self._n_samples(self._final.dataset)
             return max(fit_seconds(each.fit, n) for each in self._final.spec.candidates)
         if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for each pair of point sets
-            return self._n_samples(self.jobs.dataset(wildcards)) ** 2 / 1e4
+            return self._n_samples(self.plan.datasets[wildcards.dataset]) ** 2 / 1e4
         return 2 * float(files.size_mb)
 
     def _licences(self, wildcards: Any) -> int:
@@ -125,7 +125,7 @@ class Requests:
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method].spec
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
-        counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.original)))
+        counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.key)))
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
     def _composes(self, wildcards: Any) -> bool:
@@ -135,7 +135,7 @@ class Requests:
         """Return the number of training samples per split at each training size; all samples if unknown."""
         if self._composes(wildcards):
             return [COMPOSED_SAMPLES]
-        dataset = self.jobs.dataset(wildcards)
+        dataset = self.plan.datasets[wildcards.dataset]
         n, n_classes = self._n_samples(dataset), dataset.read.get("expected", {}).get("n_classes")
         folds = self.plan.protocols[wildcards.protocol].parameters.get("folds")
         if isinstance(folds, int):

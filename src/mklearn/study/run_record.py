@@ -12,8 +12,7 @@ from typing import Any
 from mklearn.study.provenance import commit, machine
 
 TITLES = {
-    "read": "Read the data sets",
-    "resize": "Resize the images",
+    "read": "Read the data sets, resize images",
     "split": "Split",
     "learn": "Learn words, patches, axes",
     "describe_part": "Describe parts of the samples",

@@ -77,11 +77,11 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     if new_names:
         merged = np.array([new_names[name] for name in samples.labels.tolist()])
         samples = replace(samples, labels=merged, groups=samples.labels)
-    if spec.get("resize") is not None and samples.images is not None:
+    samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
+    if (resize := spec.get("resize")) is not None and samples.images is not None:
         from mklearn.study.data.resizing import resize_images
 
-        samples = replace(samples, images=resize_images(samples.images, **spec["resize"]))
-    samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
+        samples = replace(samples, images=resize_images(samples.images, **resize))
     tables = {name: table.shape[1] for name, table in samples.tables.items()}
     _check_expected({"image_shape": list(samples.image_shape or ()), "tables": tables}, expected, source)
     return samples

@@ -102,7 +102,7 @@ def target_counts(table: pd.DataFrame) -> str:
 def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataFrame | None:
     """Return the labels of a data set; None if they don't exist yet, or can't be read, which adds a mistake."""
     if dataset.downloads:
-        path = Path(jobs.path("read", "labels", dataset=dataset.original))
+        path = Path(jobs.path("read", "labels", dataset=dataset.key))
         try:
             return read_table(path)[0] if path.is_file() else None
         except UserError:
@@ -110,7 +110,7 @@ def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataF
     if "paths" not in dataset.read:
         return None
     try:
-        data = read_dataset(dataset.read)
+        data = read_dataset(dataset.read | {"resize": None})
     except UserError as error:
         checked.mistakes.append(str(error))
         return None

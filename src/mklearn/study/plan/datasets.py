@@ -1,4 +1,4 @@
-"""Data sets and protocols of the plan: how samples are read, resized and split, and from which files."""
+"""Data sets and protocols of the plan: how samples are read and split, and from which files."""
 
 from __future__ import annotations
 
@@ -26,18 +26,15 @@ OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
 
 @dataclass(frozen=True)
 class PlannedDataset:
-    """A data set of the plan: how it is read and resized, and from which files."""
+    """A data set of the plan: how it is read, and from which files."""
 
     id: str
     key: str
-    """Key of the data set at its final size."""
-    original: str
-    """Key of the data set before resizing."""
+    """Key of the data set at the size of its images."""
     family: str
     """Kind of data: "images", "tables" or "matrices"."""
     read: dict[str, Any]
     """Specification for :func:`mklearn.study.data.read.read_dataset`."""
-    resize: dict[str, Any] | None
     title: str
     files: list[str] = field(default_factory=list)
     downloads: Mapping[str, FileSpec] = field(default_factory=dict)
@@ -77,18 +74,13 @@ def planned_dataset(
     """Plan one of the data sets. Its key depends on the content read and on resizing, not on the paths of downloads."""
     config = datasets[dataset_id]
     read = config.reading() | {"dataset": dataset_id}
-    resize = read.pop("resize", None)
-    if resize is not None and "expected" in read:  # it is the shape after resizing
-        read["expected"] = {name: value for name, value in read["expected"].items() if name != "image_shape"}
     splits_of = splits_source(dataset_id, datasets)
-    named = read | _further_names(config, splits_of, results)
-    original = key(dataset_id, named)
-    final = key(dataset_id, [named, resize]) if resize else original
+    made_by = key(dataset_id, read | _further_names(config, splits_of, results))
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
     one_shape = isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
     planned = PlannedDataset(
-        dataset_id, final, original, config.family, read, resize, title, splits_of=splits_of,
-        target=config.task_of_target, keeps_ratios="pixels" in (resize or {}) and not one_shape,
+        dataset_id, made_by, config.family, read, title, splits_of=splits_of, target=config.task_of_target,
+        keeps_ratios="pixels" in read.get("resize", {}) and not one_shape,
     )  # fmt: skip
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, results, mirror)

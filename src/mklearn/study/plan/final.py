@@ -150,7 +150,7 @@ def planned_final(
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
     tables = config.tables if isinstance(config, FeatureTables) else {}
     inputs = ModelInputs(
-        family=dataset.family, options=dataset.read["options"], resize=dataset.resize,
+        family=dataset.family, options=dataset.read["options"], resize=dataset.read.get("resize"),
         views=[_view(planned, tables) for planned in views],
     )  # fmt: skip
     spec = FinalSpec(

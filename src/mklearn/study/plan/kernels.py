@@ -47,7 +47,7 @@ def planned_descriptors(
     dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
 ) -> dict[str, PlannedDescriptor]:
     """Return the descriptors of a data set, by id: those that the study names, else the defaults."""
-    shape = (dataset.resize or {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
+    shape = dataset.read.get("resize", {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
     chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
     mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
     wrong = [f"descriptors.{name}: {mistake}" for name, mistake in mistakes.items() if mistake]
