@@ -86,6 +86,7 @@ _FIT = (
     "graphs", "extras.py", "nearest_neighbour.py",
 )  # fmt: skip
 _FOLDERS: dict[str, tuple[str, ...]] = {
+    "read": ("base/permutation.py", "optimize/ridge_path.py", "optimize/left_out.py"),
     "distances": ("kernels", "extras.py"),
     **dict.fromkeys(("moments", "fit"), _FIT),
     "model": (*_FIT, "saved_models.py", "study/final_model.py"),

@@ -24,6 +24,7 @@ import pandas as pd
 
 from mklearn.errors import ConfigError, DataError, nearest
 from mklearn.rows import load
+from mklearn.study.data.confounding import confounding_notes
 from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, in_natural_order, some, target_of
 
@@ -78,6 +79,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         merged = np.array([new_names[name] for name in samples.labels.tolist()])
         samples = replace(samples, labels=merged, groups=samples.labels)
     samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
+    if "paths" in spec:  # the user's own data
+        samples = replace(samples, notes=(*samples.notes, *confounding_notes(samples, options.get("group_column"))))
     if (resize := spec.get("resize")) is not None and samples.images is not None:
         from mklearn.study.data.resizing import resize_images
 

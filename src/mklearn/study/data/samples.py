@@ -56,6 +56,8 @@ class SampleSet:
     """Group of each sample, (n,) str, such as the person in an image; None if samples have no groups."""
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Feature names (d,) str of each table that has them."""
+    batches: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Columns (n,) str that may be batches, by name. They are checked when the data are read, and not saved."""
 
     def __post_init__(self) -> None:
         n, labels = len(self.ids), np.asarray(self.labels)
@@ -135,6 +137,7 @@ class SampleSet:
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
             groups=None if self.groups is None else self.groups[rows],
+            batches={name: values[rows] for name, values in self.batches.items()},
         )
 
     def _check_labels(self) -> None:

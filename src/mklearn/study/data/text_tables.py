@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +40,8 @@ def table_stem(path: Path) -> str:
 def slug(text: str) -> str:
     """Convert a text, such as a file name, to a valid name of a study or view."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"
+
+
+def named_like(column: str, names: Collection[str]) -> bool:
+    """Return whether a column has one of the names, ignoring case, and also as in ``patient_id`` or ``Patient ID``."""
+    return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names

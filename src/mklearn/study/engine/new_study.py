@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
 from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, sample_columns
 from mklearn.study.data.samples import SampleSet, some
-from mklearn.study.data.text_tables import SUFFIXES, slug, table_stem, table_suffix
+from mklearn.study.data.text_tables import SUFFIXES, named_like, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
@@ -210,14 +209,9 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
     return tables, left if others else []
 
 
-def _named_like(column: str, names: Collection[str]) -> bool:
-    """Return whether a column has one of the names, ignoring case, and also as in ``patient_id`` or ``Patient ID``."""
-    return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
-
-
 def _named_column(columns: Mapping[str, pd.Series], names: Sequence[str], option: str) -> str:
     """Return the column whose name comes first among the given names."""
-    for column in (column for name in names for column in columns if _named_like(column, (name,))):
+    for column in (column for name in names for column in columns if named_like(column, (name,))):
         return column
     raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join([*columns][:20]) or 'none'}.")
 
@@ -235,7 +229,7 @@ def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predic
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
     for table in tables:
         for name, values in table.columns.items():
-            usual = _named_like(str(name), GROUP_NAMES) and name not in others and values.notna().all()
+            usual = named_like(str(name), GROUP_NAMES) and name not in others and values.notna().all()
             if usual and FEWEST_GROUPS <= values.nunique() < len(values):
                 return str(name)
     return ""

@@ -119,11 +119,16 @@ def _labelled_samples(
         notes = [*notes, f"{subject} left out (missing_labels); {final}"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
+    batches = {
+        name: pd.Series(values, source.ids).reindex(ids, fill_value="").to_numpy(dtype=str)
+        for source in sources
+        for name, values in source.batches.items()
+    }
     fields = content(ids)
     notes = (*notes, *fields.pop("notes", ()))
     target = labels if columns.task == "classes" else labels.astype(np.float64)
     try:
-        return SampleSet(ids, target, groups=groups, notes=notes, **fields)
+        return SampleSet(ids, target, groups=groups, batches=batches, notes=notes, **fields)
     except DataError as error:
         raise DataError(f"{paths}: {error}") from error
 

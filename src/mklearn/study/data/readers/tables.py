@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,18 @@ from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
 from mklearn.study.data.samples import check_numbers, check_unique, some
-from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_number, table_suffix
+from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_number, named_like, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
 
 MUDATA = ".h5mu"
 ANNOTATED = (".h5ad", MUDATA)
 ARRAYS = (".npy", ".npz", ".mat")
 """Suffixes of files of arrays: features have no names, and ids are optional."""
+BATCH_NAMES = (
+    "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
+    "lab", "cohort",
+)  # fmt: skip
+"""Usual names of columns of batches, which may be confounded with the target."""
 MOST_BYTES = 8 << 30
 """Maximum size of a sparse matrix as a dense table, in bytes."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -60,6 +65,8 @@ class Table:
     labels: np.ndarray | None
     """Label of each sample, (n,) str, "" for a missing one; None if the file has no such column."""
     groups: np.ndarray | None
+    batches: Mapping[str, np.ndarray]
+    """Columns (n,) str that may be batches: the group column, and columns with a usual name."""
     columns: Sequence[str]
     """Names of the columns that do not hold features."""
 
@@ -116,8 +123,14 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
     if labels is not None:
         check = _class_names if columns.task == "classes" else _target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
+    batches = {
+        str(name): column_text(frame[name], path, str(name), may_be_empty=True)
+        for frame in (about, features)
+        for name in frame
+        if name == columns.group_column or (named_like(str(name), BATCH_NAMES) and name != columns.label_column)
+    }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    return Table(path, features, has_ids, labels, words(columns.group_column), list(map(str, about)))
+    return Table(path, features, has_ids, labels, words(columns.group_column), batches, list(map(str, about)))
 
 
 @contextmanager

@@ -1,0 +1,93 @@
+"""Permutation tests of the dependence of targets on features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.optimize.left_out import group_codes
+from mklearn.optimize.ridge_path import feature_ridge_path, ridge_path
+
+Array = NDArray[np.floating[Any]]
+SHARES = tuple(10.0 ** (power / 2) for power in range(-8, 3))
+"""Candidate ridges, as shares of the total variance of the features."""
+
+
+class Association(NamedTuple):
+    """Left-out R^2 of targets predicted from features, and the p-value of its permutation test."""
+
+    r2: float
+    p_value: float
+
+
+def permutation_p_value(score: float, shuffled: Iterable[float]) -> float:
+    """Return (1 + number of shuffled scores that are not below the score) / (1 + number of shuffled scores).
+
+    References
+    ----------
+    Phipson, Smyth, "Permutation p-values should never be zero", Stat Appl Genet Mol Biol 9, 2010.
+    """
+    scores = np.fromiter(shuffled, dtype=np.float64)
+    return float((1 + np.count_nonzero(scores >= score)) / (1 + len(scores)))
+
+
+def shuffled_rows(y: NDArray[Any], groups: ArrayLike | None, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw rows such that ``y[rows]`` is a random assignment of the targets to the samples.
+
+    Without groups all samples are exchangeable. The samples of a group, such as a patient, are not: their targets are
+    alike, and so are their features, also if targets do not depend on features. Then the groups are exchangeable:
+
+    - If targets are constant in each group, each group gets the target of a random group.
+    - Else the targets of whole groups are exchanged between groups of the same size, and shuffled within each group.
+
+    References
+    ----------
+    Winkler, Webster, Vidaurre, Nichols, Smith, "Multi-level block permutation", NeuroImage 123, 2015.
+    """
+    if groups is None:
+        return rng.permutation(len(y))
+    codes = group_codes(groups, len(y))
+    firsts = np.unique(codes, return_index=True)[1]
+    if (y == y[firsts][codes]).all():
+        return np.asarray(rng.permutation(firsts)[codes])
+    rows, sizes, order = np.empty(len(y), dtype=np.intp), np.bincount(codes), np.argsort(codes, kind="stable")
+    for size in np.unique(sizes):
+        members = order[sizes[codes[order]] == size].reshape(-1, size)
+        rows[members] = rng.permuted(rng.permutation(members), axis=1)
+    return rows
+
+
+def left_out_outputs(features: Array, targets: Array, groups: ArrayLike | None = None) -> Array:
+    """Predict targets (n, c) by ridge regression on features (n, d), each sample or group from the others."""
+    ridges = np.array(SHARES) * features.var(axis=0).sum() * len(features)
+    wide = features.shape[1] > len(features)
+    fit, values = (ridge_path, features @ features.T) if wide else (feature_ridge_path, features)
+    return fit(values, targets, ridges, groups=groups).left_out
+
+
+def left_out_r2(targets: Array, outputs: Array) -> float:
+    """Compute the R^2 of left-out outputs (n, c) of the targets (n, c), such as class indicators, together."""
+    errors, deviations = targets - outputs, targets - targets.mean(axis=0)
+    return 1.0 - float((errors**2).sum() / (deviations**2).sum())
+
+
+def association(
+    features: Array, y: NDArray[Any], groups: ArrayLike | None = None, *, n_shuffles: int = 99, seed: int = 0
+) -> Association:
+    """Test whether the target y (n,), numbers or class codes, depends on features (n, d).
+
+    Samples are left out one by one. With groups the targets are shuffled by `shuffled_rows`, so that the p-value is
+    valid, whereas R^2 is too large if the samples of a group are alike.
+    """
+    targets, rng = y[:, None] if y.dtype.kind == "f" else indicators(y), np.random.default_rng(seed)
+    every = [np.arange(len(y)), *(shuffled_rows(y, groups, rng) for _ in range(n_shuffles))]
+    score, *shuffled = [left_out_r2(targets[rows], left_out_outputs(features, targets[rows])) for rows in every]
+    return Association(score, permutation_p_value(score, shuffled))
+
+
+def indicators(codes: NDArray[Any]) -> Array:
+    """Return the class indicators, (n, c), of class codes 0..c-1."""
+    return np.eye(int(codes.max()) + 1)[codes]

@@ -1,0 +1,85 @@
+"""Notes on batches, groups and gaps that tell the target, so that methods may learn them in place of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.permutation import Association, association, indicators, left_out_outputs
+from mklearn.base.side_by_side import SideBySide
+from mklearn.kernels.views import Views
+from mklearn.study.data.samples import SampleSet, some
+
+MOST_SAMPLES, MOST_BATCHES, SHUFFLES = 1000, 50, 199
+"""Maximum number of random samples that are tested, of values of a column of batches, and of shuffles of the target."""
+LEAST_R2, LARGEST_P = 0.02, 0.01
+"""Smallest left-out R^2 that matters, and largest p-value."""
+FEWEST_BATCHES = 5
+"""Fewest values of each class in a column of units, such as patients, of one class each; twice as many for numbers."""
+
+
+def confounding_notes(samples: SampleSet, group_column: str | None = None) -> Iterator[str]:
+    """Yield a sentence for each column of batches, and for gaps, if it predicts the target of left-out samples.
+
+    A batch matters only if the views predict it too. Values of one class each are units, such as patients, and no
+    batches, unless a class has fewer than `FEWEST_BATCHES` of them.
+    """
+    rows = np.sort(np.random.default_rng(0).permutation(len(samples))[:MOST_SAMPLES])
+    if len(np.unique(samples.y[rows])) < 2:
+        return
+    samples = samples.subset(rows)
+    groups = samples.groups if samples.groups is not None and len(np.unique(samples.groups)) > 1 else None
+    yield from _gap_notes(samples, groups)
+    for name, values in samples.batches.items():
+        levels, codes = np.unique(values, return_inverse=True)
+        units, batch = None if name == group_column else groups, indicators(codes)
+        statement = _dependence(samples, name, batch, units) if 2 <= len(levels) <= MOST_BATCHES else ""
+        if not statement:
+            continue
+        views = Views({**samples.tables, **samples.matrices})
+        features = SideBySide(feature_scaling="standard", impute="mean").fit_transform(views)
+        correct = (left_out_outputs(features, batch, units).argmax(axis=1) == codes).mean()
+        base = float(batch.mean(axis=0).max())
+        if correct > base + 3 * np.sqrt(base * (1 - base) / len(codes)):
+            yield (
+                f"{statement}, and the views predict {name!r} ({correct:.0%} of the left-out samples; most frequent "
+                f"value: {base:.0%}): a method may recognise {name!r} instead of the target. Test it on values that no "
+                f"training sample has (group_column: {name}, protocol group_k_fold)"
+            )
+
+
+def _gap_notes(samples: SampleSet, groups: NDArray[np.str_] | None) -> Iterator[str]:
+    absent = np.array([np.isnan(table).all(axis=1) for table in samples.tables.values()]).T
+    if not absent.any():
+        return
+    test = association(absent.astype(np.float64), samples.y, groups, n_shuffles=SHUFFLES)
+    if _matters(test):
+        yield (
+            f"the tables that a sample lacks predict its target ({_numbers(test)}): a method may learn the gaps "
+            "instead of the values. Compare scores on the samples that have all tables (missing_views: drop)"
+        )
+
+
+def _dependence(samples: SampleSet, name: str, batch: NDArray[Any], units: NDArray[np.str_] | None) -> str:
+    """Return the start of a sentence if the target depends on a column with indicators `batch`, else ""."""
+    y, codes = samples.y, batch.argmax(axis=1)
+    firsts = np.unique(codes, return_index=True)[1]
+    if not (y == y[firsts][codes]).all():
+        test = association(batch, y, units, n_shuffles=SHUFFLES)
+        return f"{name!r} predicts the target ({_numbers(test)})" if _matters(test) else ""
+    if samples.target == "numbers":
+        return f"each of {len(firsts)} values of {name!r} has one target" if len(firsts) < 2 * FEWEST_BATCHES else ""
+    few = samples.classes[np.bincount(y[firsts], minlength=len(samples.classes)) < FEWEST_BATCHES]
+    counted = f"fewer than {FEWEST_BATCHES} values have class {some(few)}"
+    return f"each value of {name!r} has one class only ({counted})" if len(few) else ""
+
+
+def _matters(test: Association) -> bool:
+    return test.r2 >= LEAST_R2 and test.p_value <= LARGEST_P
+
+
+def _numbers(test: Association) -> str:
+    return f"left-out R² {test.r2:.2f}, p = {test.p_value:.3f} in {SHUFFLES} shuffles"
