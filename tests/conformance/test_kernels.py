@@ -85,7 +85,6 @@ def test_on_digits(digits: Digits, kind: str, measure: str, normalise: Any, cent
 @pytest.mark.parametrize("scaling", ["standard", "unit", "rank"])
 @pytest.mark.parametrize("kind", [kind for kind in KERNELS if kind != "precomputed"])
 def test_scaled_features_of_test_samples_change_nothing_in_training(digits: Digits, kind: str, scaling: str) -> None:
-    """Nor does a training kernel, or a row of another test sample."""
     source = {"view": "t", "feature_scaling": scaling}
     spec = {"id": kind, "kind": kind, **({"factors": [source, source]} if kind == "product" else source)}
     other = digits.X.copy()

@@ -150,7 +150,6 @@ def apply(kind: str, model: Any, X: NDArray[Any]) -> NDArray[Any]:
 
 @pytest.mark.parametrize("kind", [kind for kind, row in METHODS.items() if row.combines])
 def test_weights_choose_and_mix_kernels(digits: Digits, kind: str) -> None:
-    """By position, as numbers of any sum, and by default the average, alike in the fit and for new samples."""
     (K, K_test), y = digits.stacks(), suited(digits, kind).y[digits.train]
     average, second = np.full(4, 0.25), np.eye(4)[1]
     choices = {None: average, "uniform": average, (2, 2, 2, 2): average, 1: second, (0, 5, 0, 0): second}
@@ -225,7 +224,6 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
 @kernel_methods
 @pytest.mark.parametrize("form", ["kernels", "views"])
 def test_searches_slice_kernels_and_views(digits: Digits, kind: str, form: str) -> None:
-    """Kernels by rows and columns, and each of the views by rows."""
     y, folds = (
         suited(digits, kind).y[digits.train],
         list(StratifiedKFold(3).split(digits.train, digits.y[digits.train])),
@@ -249,7 +247,6 @@ def test_searches_slice_kernels_and_views(digits: Digits, kind: str, form: str) 
 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in FOREIGN])
 def test_single_precision(digits: Digits, kind: str) -> None:
-    """Embeddings stay in it; labels and kernel weights are those of double precision up to rounding."""
     digits = suited(digits, kind)
     X, X_test = digits.given(TAKES[kind])
     # Pixels are integers with many equal distances: noise gives the same neighbours in both precisions.
@@ -269,7 +266,6 @@ def test_single_precision(digits: Digits, kind: str) -> None:
 
 @kernel_methods
 def test_training_embeddings_do_not_depend_on_test_samples(digits: Digits, kind: str) -> None:
-    """Whatever the test rows and columns of the pairwise matrices hold, the fit is the same to the bit."""
     rng = np.random.default_rng(0)
     other = {name: matrix.copy() for name, matrix in digits.pairwise.items()}
     for matrix in other.values():
@@ -289,7 +285,6 @@ def test_training_embeddings_do_not_depend_on_test_samples(digits: Digits, kind:
 )
 @sample_methods
 def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digits, kind: str, scaling: str) -> None:
-    """Whatever the test samples and their labels are: in the inner cross-validation, the choice and the fit."""
     if scaling != "none" and TAKES[kind] != "features":
         pytest.skip("images are not scaled")
     rng = np.random.default_rng(0)
@@ -331,7 +326,6 @@ def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if TAKES[kind] != "images" and kind != MEAN])
 @pytest.mark.parametrize("by_itself", [False, True], ids=["standardised", "by itself"])
 def test_a_feature_of_rounding_errors_says_nothing(digits: Digits, kind: str, by_itself: bool) -> None:
-    """Whatever it is in the test samples: where the workflow standardises features, and where a method does so."""
     if by_itself and kind not in STANDARDISES:
         pytest.skip("it takes features as they are")
     digits, noise = suited(digits, kind), np.random.default_rng(0).choice([0, 1.5e-16], size=len(digits.y))
@@ -356,7 +350,6 @@ def test_a_feature_of_rounding_errors_says_nothing(digits: Digits, kind: str, by
 
 @pytest.mark.parametrize("kind", sorted({*STANDARDISES, *TREES, *KERNELS} - UNIT_LENGTHS))
 def test_unit_and_origin_of_features_do_not_matter(digits: Digits, kind: str) -> None:
-    """By default: features in other units of temperature, say, a part of them in another one."""
     digits = suited(digits, kind)
     moved = 4.0 * digits.X + np.where(np.arange(64) < 32, 50.0, -200.0)
     model = implementation(METHODS[kind])(**parameters(kind))
@@ -374,7 +367,6 @@ def test_unit_and_origin_of_features_do_not_matter(digits: Digits, kind: str) ->
 
 @every_method
 def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits: Digits, kind: str) -> None:
-    """Nor do the unit and origin of numbers."""
     digits = suited(digits, kind)
     X, X_test = digits.given(TAKES[kind])
     y = digits.y[digits.train]
@@ -406,7 +398,6 @@ def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits:
 
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind in EMBEDS - REFITTED])
 def test_leading_columns_are_the_embedding_in_fewer_dimensions(digits: Digits, kind: str) -> None:
-    """What one fit for all dimensions rests on."""
     digits = suited(digits, kind)
     X, X_test = digits.given(TAKES[kind])
     y = digits.y[digits.train]
@@ -461,7 +452,6 @@ def test_labels_do_not_matter_to_unsupervised_methods(digits: Digits, kind: str,
 
 @sample_methods
 def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits: Digits, kind: str) -> None:
-    """Those that fit it would always be right, or fail to predict. Likewise with one number."""
     digits = suited(digits, kind)
     with pytest.raises(NotApplicable, match="the target is 0 for all" if kind in NUMBERS else "one class"):
         evaluated(digits, kind, digits.samples(TAKES[kind]), np.zeros_like(digits.y))

@@ -177,7 +177,6 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     [pytest.param(kind, marks=[] if kind in RECOMMENDED else [pytest.mark.full]) for kind in published_methods()],
 )
 def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
-    """On features, from which kernels of new samples follow; fitted to the training part, it predicts the rest."""
     _, planned = fitted.plan_of(kind)
     spec = planned.spec
     if len(spec.method.inputs) > 1 or not hasattr(load(spec.method.implementation), "__name__"):
@@ -199,7 +198,6 @@ def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
 
 
 def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> None:
-    """Equal but for the order of sums; the final model is the same to the last bit."""
     kind, fields = "kernel_ridge_regressor", {"landmarks": {"n": [3, 60]}, "alpha": [1e-3, 0.1]}
     study = fit([kind], DIABETES, tmp_path, {kind: fields})
     key, planned = study.plan_of(kind)

@@ -91,7 +91,6 @@ def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in SAVED])
 def test_a_row_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tmp_path: Path) -> None:
-    """A final model is chosen among those whose row says that they can."""
     X, _ = digits.given(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     with pytest.raises(DataError, match="holds objects that a model file can't"):
@@ -142,7 +141,6 @@ def test_a_method_with_landmarks_and_gaps(digits: Digits, estimator: Any, tmp_pa
     ids=str,
 )
 def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: str, tmp_path: Path) -> None:
-    """Neither column names nor labels stay objects of pandas."""
     if estimator.__name__ == "NullSpaceLDA":
         pytest.skip("needs more features than samples")
     kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}

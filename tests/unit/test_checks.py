@@ -43,7 +43,6 @@ def test_integers_that_floats_hold() -> None:
 @pytest.mark.parametrize("estimator", [PCA(), MMC(), LedoitWolfLDA(), ConvexMKLDR()], ids=repr)
 @pytest.mark.parametrize("scale", [1e100, 1e200, 1e-155, 1e-300])
 def test_values_whose_squares_are_no_numbers(estimator: Any, scale: float) -> None:
-    """At 1e100 Ledoit-Wolf's shrinkage and the convex weights ended in an OverflowError."""
     values = np.random.default_rng(0).normal(size=(12, 3))
     y = np.repeat([0, 1], 6)
     values = (values @ values.T)[..., None] if hasattr(estimator, "kernels") else values
@@ -96,7 +95,6 @@ def test_types_of_pandas_with_missing_values_are_numbers_in_views_too(dtype: str
 
 
 def test_text_and_a_single_value_are_no_target() -> None:
-    """Also as objects of pandas; and where the other values have no weight."""
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(30, 3)), rng.normal(size=(30, 2)), np.ones(30)
     with pytest.raises(DataError, match="y must hold numbers: they are text"):

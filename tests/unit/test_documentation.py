@@ -81,7 +81,6 @@ def test_studies_are_valid_and_links_lead_somewhere(page: Path) -> None:
 
 
 def test_functions_on_the_way_of_a_fit_exist() -> None:
-    """Each link `module.name` or `name` to a Python file leads to a definition of that name."""
     text = (ROOT / "docs" / "maintainers.md").read_text(encoding="utf-8")
     links = re.findall(r"\[`(?:\w+\.)?(\w+)`\]\(\.\./(\S+\.py)\)", text)
     assert len({path for _, path in links}) > 20

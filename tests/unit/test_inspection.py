@@ -65,7 +65,6 @@ NAMED = {"upper": "gaussian", "wide": {"view": "lower"}, "narrow": {"view": "low
     ],
 )
 def test_left_out_is_the_difference_of_two_cross_validations(kernels: Any, kept: Any) -> None:
-    """Kernels leave with a view that they read, also in a pipeline; a view of DataFrames keeps its row labels."""
     views, y = digits(60)
     frames = {name: pd.DataFrame(table, index=[f"s{i}" for i in range(60)]) for name, table in views.items()}
     model, cv = KernelSVC(kernels=kernels), KFold(3, shuffle=True, random_state=3)

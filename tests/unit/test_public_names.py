@@ -11,7 +11,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_public_names_are_those_of_the_list() -> None:
-    """A name that is missing breaks the code of users; a new one is a promise."""
     pytest.importorskip("mklearn.papers")
     found = runpy.run_path(str(ROOT / "docs" / "site" / "api_pages.py"))["full_names"]()
     expected = Path(__file__).with_name("public_names.txt").read_text(encoding="utf-8").splitlines()

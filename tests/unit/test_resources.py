@@ -56,7 +56,6 @@ def test_kernel_fits_take_what_was_measured_and_not_many_times_that(
 
 
 def test_fits_of_the_default_study_on_kernels_are_known_before_anything_is_read(repository: Path) -> None:
-    """Those on features wait for them: the memory depends on their number."""
     default = Jobs(plan_study(read_study(repository / "config.yaml")))
     for key in default.keys("fit"):
         asked = Asked(default, "fit", key)
@@ -82,7 +81,6 @@ def test_every_fit_of_every_study_asks_for_less_than_a_day_and_a_node() -> None:
 
 
 def test_the_longest_fits_get_time_and_come_first() -> None:
-    """Measured seconds on two cores: no long fit of 2dmmc on ORL comes late in the order of priorities."""
     pytest.importorskip("mklearn.papers")
     measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
     jobs = Jobs(plan_study(read_study(study_file("2dmmc"))))

@@ -75,7 +75,6 @@ def test_such_a_study_is_run_and_up_to_date(awkward: Checkout) -> None:
 
 
 def test_an_older_file_in_the_place_of_a_newer_one_is_noticed(awkward: Checkout) -> None:
-    """By its content: the same content with another time runs nothing."""
     own = awkward.folder / "own data"
     before = {name: (own / name).read_bytes() for name in ("splits ß.csv", "k é.npz")}
     splits().iloc[::-1].assign(id=IDS).to_csv(own / "splits ß.csv", index=False)

@@ -17,7 +17,6 @@ METHODS = ("kfd", "voting", "samme", "average", "product", "mkl-lda", "from-orth
 
 
 def test_from_the_archive_to_the_table(tmp_path: Path, repository: Path, mirror: Path) -> None:
-    """One split in place of ten, and the safe orderings of the findings."""
     study: dict[str, Any] = yaml.safe_load(study_file("mkldr-small").read_text(encoding="utf-8"))
     study["protocols"]["halves"]["repeats"] = 1
     study |= {"methods": {name: study["methods"][name] for name in METHODS}, "mirror": str(mirror)}

@@ -49,21 +49,7 @@ def cached(checkout: Checkout, pattern: str) -> list[Path]:
     return sorted(checkout.folder.glob(f"results/cache/{pattern}"))
 
 
-def test_every_fit_has_values(done: Checkout) -> None:
-    """But the one of too few samples for its landmarks, which has the reason."""
-    scores = pd.read_parquet(done.folder / TABLES[0])
-    assert set(scores["method"]) == {"many", "raw"}
-    few = scores["method"].eq("many") & scores["train_size"].eq(3)
-    assert scores.loc[few, "status"].tolist() == ["not_applicable"]
-    assert scores.loc[few, "message"].item() == "n_landmarks=40, but there are 30 training samples: give at most 30"
-    assert set(scores.loc[~few, "status"]) == {"ok"}
-    assert scores.loc[scores["method"].eq("many") & ~few, "value"].min() > 0.85
-    assert done.planned(*TABLES) == {}
-    assert "many on digits, drawn-p3: not applicable in 1 split" in done.answer("failed")
-
-
 def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
-    """The tables of the run that lost it have a row and a reason for the fit; those of the next run are the usual."""
     copied = done.copy(tmp_path / "copy")
     shutil.rmtree(copied.folder / "results" / "cache" / "moments")
     for path in [*cached(copied, "fits/*/*/many-*"), *(copied.folder / name for name in TABLES)]:

@@ -56,7 +56,6 @@ def test_a_dry_run_says_what_would_run_and_why(
 
 @pytest.mark.full
 def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
-    """Other workflows lie here: their Snakefile and profile are not read."""
     (empty.folder / "profiles" / "default").mkdir(parents=True)
     (empty.folder / "profiles" / "default" / "config.yaml").write_text("no-such-option: 1\n", encoding="utf-8")
     (empty.folder / "Snakefile").write_text("of another workflow\n", encoding="utf-8")

@@ -50,7 +50,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> With
 
 
 def test_the_study_has_values_and_is_up_to_date(checkout: WithPackage) -> None:
-    """A classifier of kernels and gating features has rows of every metric; mklearn's methods take the rest."""
     results = checkout.folder / "results" / "outside"
     scores = pd.read_parquet(results / "scores.parquet")
     rows = scores[scores["method"] == "gated"]
@@ -70,7 +69,6 @@ def test_the_study_has_values_and_is_up_to_date(checkout: WithPackage) -> None:
 
 @pytest.mark.parametrize("module", ["gated_centroids", "powers", "stripes"])
 def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, module: str) -> None:
-    """Every module of a package counts for what uses the package."""
     name = f"site/outside_package/{module}.py"
     before = checkout.edit(name)
     try:

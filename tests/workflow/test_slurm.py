@@ -150,7 +150,6 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
 def test_a_job_over_its_memory_ends_the_run_and_a_rerun_with_retries_completes(
     one_unfitted: Cluster, local: Checkout
 ) -> None:
-    """The tables of the first run say what was lost, and every file is whole; a retry has more memory."""
     process = one_unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
     said = one_unfitted.ended(process, succeeds=False)
     logs = "".join(path.read_text() for path in (one_unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
@@ -166,7 +165,6 @@ def test_a_job_over_its_memory_ends_the_run_and_a_rerun_with_retries_completes(
 
 
 def test_ten_kills_change_nothing(fresh: Cluster, local: Checkout) -> None:
-    """SIGINT, SIGTERM and SIGKILL in turn, at random moments: a plain rerun completes, once left jobs are cancelled."""
     chance = random.Random(20081208)
     kills = 0
     while kills < 10:

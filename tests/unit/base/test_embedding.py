@@ -7,13 +7,10 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.transform import compute_stack
-from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path
 from mklearn.papers.two_d_mmc.glram import GLRAM
-from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.subspace import MKLDR, PCA, Fisherface, KernelFDA, KernelPCA
 
 KERNELS = ["gaussian", "linear"]
@@ -57,14 +54,3 @@ def test_searches_treat_them_as_classifiers(digits) -> None:
     K = compute_stack(X, KERNELS).as_last_axis()
     precomputed = MKLDR().fit(K[::2, ::2], y[::2])
     assert precomputed.score(K[1::2, ::2], y[1::2]) > 0.9
-
-
-def test_predictions_are_the_nearest_neighbours(digits) -> None:
-    X, y = digits
-    for model in (
-        TwoDLDA(2, shape=(8, 8)).fit(X[::2], y[::2]),
-        *fit_path(MKMMC(kernels=KERNELS), X[::2], y[::2], [1, 2]),
-    ):
-        Z, Z_new = model.transform(X[::2]), model.transform(X[1::2])
-        expected = KNeighborsClassifier(1).fit(Z, y[::2]).predict(Z_new)
-        np.testing.assert_array_equal(model.predict(X[1::2]), expected)

@@ -32,7 +32,6 @@ def test_folds_partition_and_spread_the_classes(sizes, n_folds, seed):
 
 
 def test_sizes_of_classes_take_turns():
-    """Of 20 classes with 2 to 21 samples, four folds hold out about as many samples each."""
     y = np.repeat(np.arange(20), np.arange(2, 22))
     parts = [len(validation) for _, validation in inner_folds(y, 4, 0)]
     assert max(parts) - min(parts) <= 1

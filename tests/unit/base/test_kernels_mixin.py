@@ -115,7 +115,6 @@ def test_sparse_views_equal_dense_ones(digits, kind) -> None:
 
 
 def test_preprocessing_takes_what_is_no_number() -> None:
-    """Text, categories and missing values, by names of columns; fitted to the training samples only."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     words = np.array(["red apple round", "green pear long"], dtype=object)[y]

@@ -102,7 +102,6 @@ def test_training_sets_larger_than_test_sets_add_at_most_nadeau_and_bengios_vari
 
 
 def test_the_variance_is_at_least_that_of_the_samples_tested():
-    """Also where all splits have the same mean, and Nadeau and Bengio's variance is 0."""
     first = np.tile([1.0, 0.0, 0.0, 0.0, 0.0], (6, 2))
     found = paired_sample_difference(first, np.zeros((6, 10)), 10**6)
     variance = (2 * 0.8**2 + 8 * 0.2**2) / 100 * 10 / 9
@@ -148,7 +147,6 @@ def test_identities_of_outcomes(seed, n_splits, n_train):
 
 
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():
-    """Wilson's for N samples, whatever the number of splits."""
     low, high = sample_interval(np.ones((10, 50)), 20)[1:]
     quantile = stats.t.ppf(0.975, 49)
     assert (low, high) == (pytest.approx(1 / (1 + quantile**2 / 50), abs=1e-3), 1.0)

@@ -34,7 +34,6 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("model", "reference"), BY_HAND, ids=["logistic", "lda", "lda-0.4"])
 def test_equals_scikit_learn_on_features_that_are_standardised_by_the_training_samples(model, reference):
-    """The features of wine differ in scale by a factor of thousands."""
     X, y = load_wine(return_X_y=True)
     Z = StandardScaler().fit(X[::2]).transform(X)
     reference, model = clone(reference).fit(Z[::2], y[::2]), clone(model).fit(X[::2], y[::2])
@@ -107,7 +106,6 @@ def test_two_samples_per_class_are_not_shrunk_and_the_status_reports_it() -> Non
 
 
 def test_shrinkage_0_is_plain_discriminant_analysis() -> None:
-    """A study's LDA without shrinkage; a constant and a repeated column too."""
     X, y = samples(30)
     X = np.column_stack([X, np.ones(len(X)), X[:, 0]])
     plain = LinearDiscriminantAnalysis().fit(X[::2], y[::2]).predict(X[1::2])

@@ -21,7 +21,6 @@ MACHINES = [FSVC(power=0.25), FSVC(solver="alternating"), RMMSVC(B=1.5), RSVMPlu
 
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_equals_the_linear_classifier_on_kernel_principal_components(machine):
-    """Whose features it does not scale; the machine that is given stays as it is."""
     found = KernelPCAClassifier(8, machine=machine, kernels=TWO).fit(X[::2], y[::2])
     assert machine.feature_scaling == "minmax"
     assert not hasattr(machine, "classes_")

@@ -69,7 +69,6 @@ def test_solution_satisfies_the_optimality_conditions():
 
 
 def test_raw_penalty(digits):
-    """The unit of C is all that C_scale changes."""
     K, y, K_test = 4 * digits[0], digits[1], 4 * digits[2]
     scaled = KernelSVC(C=2.0).fit(K, y)
     raw = KernelSVC(C=2.0 / variance(K.mean(axis=2)), C_scale="none").fit(K, y)

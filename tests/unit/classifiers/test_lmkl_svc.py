@@ -69,7 +69,6 @@ def test_decisions_by_hand(cancer, options):
 
 
 def test_a_view_that_gates_is_completed_by_the_training_samples(cancer):
-    """Columns, missing values and scaling as in the spec of a kernel."""
     views, y = cancer
     gaps = views["gates"].copy()
     gaps[::7, 1] = np.nan

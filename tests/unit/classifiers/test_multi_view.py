@@ -239,7 +239,6 @@ def test_class_weights_that_are_refused(weights: dict[int, float], message: str)
 
 
 def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
-    """Completed by regression on the other views, they are recognised better than with the mean kernel."""
     views, y = digits
     tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
     tables["upper"][np.random.default_rng(4).permutation(len(y))[:180]] = np.nan
@@ -333,7 +332,6 @@ def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.
 def test_halves_of_the_outputs_are_those_of_equal_and_of_learned_weights_alone(
     digits: tuple[Views, np.ndarray], landmarks: int | None
 ) -> None:
-    """Where samples lack views, too: these are completed by the kernels with equal weights, whatever is learned."""
     views, y = digits
     tables = {name: np.array(views[name]) for name in views.names}
     rng = np.random.default_rng(2)

@@ -171,7 +171,6 @@ def test_gates_need_weights_that_count(digits):
 
 @pytest.mark.parametrize("estimator", PUBLIC, ids=lambda found: found.__name__)
 def test_every_estimator_takes_weights_or_refuses_them(estimator):
-    """None accepts and ignores them."""
     assert ("sample_weight" in inspect.signature(estimator.fit).parameters) == (estimator in TAKE_WEIGHTS)
     if estimator not in TAKE_WEIGHTS:
         with pytest.raises(TypeError, match="sample_weight"):

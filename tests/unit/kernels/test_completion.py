@@ -22,7 +22,6 @@ PRESENT = np.setdiff1d(np.arange(N), GONE)
 WHOLE = RNG.normal(size=(N + M, 4)) + 1
 HOLED = WHOLE.copy()
 HOLED[GONE] = np.nan
-FILLED = SimpleImputer().fit(HOLED[:N]).transform(HOLED)
 LINEAR: dict[str, Any] = {"kind": "linear", "missing_views": "mean"}
 PLAIN = {"centre": False, "normalise": "none", "psd": "none"}
 SPECS: dict[str, dict[str, Any]] = {

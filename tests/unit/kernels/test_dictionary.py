@@ -86,7 +86,6 @@ def test_views_may_be_missing() -> None:
 
 
 def test_constant_kernels_are_zero_if_they_are_dropped() -> None:
-    """A view of one positive feature is constant at unit length."""
     views = {"a": X[:, [20]] + 1.0}
     specs = kernel_dictionary(views)
     with pytest.raises(ConstantKernel, match="a-gaussian-unit"):

@@ -60,7 +60,6 @@ def test_unit(X: np.ndarray) -> None:
 
 
 def test_rank(X: np.ndarray) -> None:
-    """Mean ranks in the training samples; between their values in proportion, outside as the nearest."""
     scaler = FeatureScaler("rank").fit(X[TRAIN])
     scaled = scaler.transform(X[TRAIN])
     np.testing.assert_allclose(scaled, (rankdata(X[TRAIN], axis=0) - 0.5) / 20)
@@ -108,7 +107,6 @@ RESIDUES = {
 @pytest.mark.parametrize("residue", RESIDUES.values(), ids=RESIDUES)
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_rounding_errors_are_no_feature(scaling: Any, residue: np.ndarray) -> None:
-    """Whatever they become in new samples; and not because features in other units are small."""
     X = np.random.default_rng(0).lognormal(size=(40, 6)) * [1, 1, 1, 1e-6, 1e5, 1]
     padded = np.column_stack([X[:, :3], residue, X[:, 3:]])
     assert constant_features(padded).tolist() == [column == 3 for column in range(7)]
@@ -169,7 +167,6 @@ SPECS: list[dict[str, Any]] = [
 
 
 def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.ndarray) -> None:
-    """Each equals its kernel on features that were scaled before, in both forms of the input."""
     pairwise = {"d2": MEASURES["squared_euclidean"](X)}
     K, K_test, infos = split_stacks(pairwise, SPECS, TRAIN, TEST, {"t": X})
     for number, spec in enumerate(SPECS):
@@ -186,6 +183,7 @@ def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.nda
         kernel.fit(*blocks)
         np.testing.assert_allclose(K[number], kernel.kernel_train_, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(K_test[number], kernel.transform(*rows, own=own), rtol=1e-9, atol=1e-9)
+        assert kernel.info_.keys() <= infos[number].keys()
     assert (infos[0]["view"], infos[0]["feature_scaling"]) == ("t", "standard")
     assert (infos[6]["view"], infos[6]["feature_scaling"]) == (["t", "d2", "t"], ["rank", None, "standard"])
     assert "feature_scaling" not in infos[5]

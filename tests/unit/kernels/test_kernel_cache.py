@@ -59,7 +59,6 @@ def outputs(model: Any, X: Views) -> np.ndarray:
 
 @pytest.mark.parametrize("method", [KernelSVC, KernelFDA])
 def test_estimators_are_those_on_views(digits, method: Any) -> None:
-    """Bit by bit: for all kernels, for some of those that are kept, and for new samples and slices of these."""
     views, y = digits
     train, test = CachingViews(views[:60]), CachingViews(views[60:])
     for names in SOME:

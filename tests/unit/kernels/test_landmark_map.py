@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import MEASURES, squared_euclidean
-from mklearn.kernels.functions import GaussianKernel, LinearKernel, PolynomialKernel
-from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map
+from mklearn.kernels.functions import GaussianKernel, PolynomialKernel
+from mklearn.kernels.landmark_map import LandmarkMeasure, landmark_map
 from mklearn.kernels.landmark_transform import kmeans_centres, random_per_class
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -68,14 +68,6 @@ def test_self_similarities_are_the_diagonal() -> None:
     own = [np.sum(X**2, axis=1)]
     np.testing.assert_allclose(cubic.self_similarity(own, 30), np.diagonal((0.5 * X @ X.T + 1) ** 3))
     np.testing.assert_array_equal(gaussian(2.0).self_similarity(None, 30), np.ones(30))
-
-
-def test_a_linear_kernel_needs_no_landmarks() -> None:
-    made = LandmarkMap(LinearKernel(normalise="unit_diagonal"), (), None, 4, np.dtype("float32"))
-    out = np.empty((30, 4), dtype=np.float32)
-    made.transform(X, [], out)
-    np.testing.assert_allclose(out, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-6)
-    assert made.landmarks is None
 
 
 # --- measures

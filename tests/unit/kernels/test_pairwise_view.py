@@ -60,7 +60,6 @@ def test_a_file_stays_on_disk(tmp_path: Path, digits) -> None:
     [(np.float32, np.float32), (np.float64, np.float64), (np.float16, np.float64), (int, np.float64)],
 )
 def test_the_dtype_of_kernels(dtype: type, expected: type) -> None:
-    """Distances that are integers give kernels that are not."""
     distances = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) ** 2
     view = Views({"d": Pairwise(distances.astype(dtype))})
     fitted = StackTransform({"d": {"centre": False}}).fit(view[:4])
@@ -84,7 +83,6 @@ def test_new_samples_against_the_columns_of_training_samples() -> None:
 
 
 def test_rows_that_stand_for_columns() -> None:
-    """Rows of a larger matrix, as where the rest was not computed."""
     places = [6, 2, 4]
     rows = Pairwise(VALUES[places], places)
     np.testing.assert_array_equal(rows.among(), VALUES[np.ix_(places, places)])

@@ -101,7 +101,6 @@ def test_sets_without_points() -> None:
 @pytest.mark.parametrize("entries", [1, 60, 200])
 @pytest.mark.parametrize("weight", [0.0, 0.25])
 def test_tiles(monkeypatch: pytest.MonkeyPatch, entries: int, weight: float) -> None:
-    """Tiles of one set or a few, of uneven sizes and with empty sets in them."""
     X = random_sets([3, 0, 9, 1, 5, 0, 0, 7, 2, 4, 0])
     whole = point_set_distances(X, position_weight=weight)
     crossed = point_set_distances(subset(X, [2, 4]), X, position_weight=weight)

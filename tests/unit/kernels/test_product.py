@@ -8,7 +8,6 @@ from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import chi2_distance, squared_euclidean
-from mklearn.kernels.functions import PrecomputedKernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
@@ -53,23 +52,6 @@ def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
     assert [factor["bandwidth"] for factor in info["factors"]] == pytest.approx([i["bandwidth"] for i in infos])
     assert [factor["bandwidth_multiple"] for factor in info["factors"]] == [2.0, 0.5, 1.0]
     assert "bandwidth" not in info
-
-
-@pytest.mark.parametrize("normalise", ["none", "unit_diagonal", "centred_trace"])
-@pytest.mark.parametrize("centre", [False, True])
-@pytest.mark.parametrize("psd", ["clip", "flip", "shift"])
-def test_normalisation_centring_and_repair_apply_to_the_product(normalise: str, centre: bool, psd: str) -> None:
-    matrices = pairwise(1)
-    matrices["d"][:] = np.abs(matrices["d"] - 0.6) * (1 - np.eye(18))  # no metric: negative eigenvalues
-    choices: dict[str, Any] = {"normalise": normalise, "centre": centre, "psd": psd}
-    K, K_test, (info,) = split_stacks(matrices, [PRODUCT | choices], TRAIN, TEST)
-    train, test, _ = factors_alone(matrices)
-    mean, mean_rows = (np.prod(kernels, axis=0) ** (1 / 3) for kernels in (train, test))
-    expected = PrecomputedKernel(**choices).fit(mean)
-    np.testing.assert_allclose(K["p"], expected.kernel_train_, atol=1e-12)
-    np.testing.assert_allclose(K_test["p"], expected.transform(mean_rows, own=[np.ones(3)]), atol=1e-12)
-    for name in ("min_eigenvalue", "n_negative", "shift", "divisor", "off_diagonal_mass"):
-        assert info[name] == pytest.approx(expected.info_[name], abs=1e-12), name
 
 
 def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:

@@ -34,26 +34,6 @@ def X() -> np.ndarray:
     return np.random.default_rng(0).random((18, 4)) + 0.1
 
 
-def test_stacks_are_the_fitted_kernels(X: np.ndarray) -> None:
-    train, test = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
-    matrices = pairwise(X)
-    K, K_test, infos = split_stacks(matrices, SPECS, train, test)
-    assert K.ids == K_test.ids == ("g", "c", "l", "p", "m", "k")
-    assert (K.shape, K_test.shape) == ((6, 8, 8), (6, 3, 8))
-    for number, spec in enumerate(SPECS):
-        inputs = [matrices[part["view"]] for part in spec.get("factors", [spec])]
-        parameters = {key: value for key, value in spec.items() if key not in ("id", "view", "kind")}
-        kernel = kernel_class(spec["kind"])(**parameters).fit(*(P[np.ix_(train, train)] for P in inputs))
-        np.testing.assert_array_equal(K[number], kernel.kernel_train_)
-        rows = [P[np.ix_(test, train)] for P in inputs]
-        np.testing.assert_array_equal(
-            K_test[number], kernel.transform(*rows, own=[np.diagonal(P)[test] for P in inputs])
-        )
-        assert infos[number] == {"id": spec["id"], "view": spec.get("view", ["d2", "chi2"]), **kernel.info_}
-    single = {name: P.astype(np.float32) for name, P in matrices.items()}
-    assert split_stacks(single, SPECS, train, test)[0].dtype == np.float32
-
-
 def test_features_and_pairwise_matrices_agree(X: np.ndarray) -> None:
     specs = SPECS[:5]
     train, test = np.arange(12), np.arange(12, 18)
@@ -90,7 +70,6 @@ def test_a_transform_may_be_fitted_again(X: np.ndarray) -> None:
 
 
 def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
-    """Centred at the training mean, so that a constant added to the features changes nothing; unit variance."""
     K, moved = (compute_stack(features, ["linear"])[0] for features in (X, X + 7.0))
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(K, centred @ centred.T / np.mean(np.sum(centred**2, axis=1)), atol=1e-12)
@@ -130,7 +109,6 @@ def test_refuses_specs(X: np.ndarray, specs: list, message: str) -> None:
 
 
 def test_linear_kernels_of_features_far_from_zero(X: np.ndarray) -> None:
-    """What centring leaves of single-precision features; and equal rows, whose centred kernel is rounding alone."""
     far = (X + 1e4).astype(np.float32)
     exact = StackTransform("linear").fit_transform(far.astype(np.float64) - 1e4)
     kernels = StackTransform("linear").fit_transform(far)

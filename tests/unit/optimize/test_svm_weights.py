@@ -93,7 +93,6 @@ def test_kernels_of_low_rank_in_single_precision():
 
 
 def test_gap_of_equal_weights_is_not_zero():
-    """What a certificate has to notice."""
     kernels, y = problem()
     found = svm_weights(kernels, y, 2.0, max_iter=0)
     assert found.gap > 0.05

@@ -43,7 +43,6 @@ def run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Path) -> None:
-    """With the same keys: results of the core do not depend on which papers there are."""
     code = (
         "import sys; from mklearn.study.reading import read_study; "
         "from mklearn.study.plan.plan import plan_study; plan = plan_study(read_study('config.yaml')); "

@@ -120,7 +120,6 @@ def test_the_gain_of_learned_weights_must_exceed_their_optimism_and_a_standard_e
 
 
 def test_what_counts_as_a_constant_target() -> None:
-    """Rounding errors of equal values, and not values at samples of weight 0."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     for value in (0.1, 2.0, 3.3):
         assert np.isnan(MultiViewRegressor().fit(X, np.full(40, value)).left_out_r2_)
@@ -206,7 +205,6 @@ def test_all_samples_as_landmarks_are_the_dense_method() -> None:
 
 
 def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> None:
-    """The code for landmarks, which a number of them that is all samples would not reach."""
     views, new = Views({"a": X[:, :3], "b": X[:, 3:]}), Views({"a": NEW[:, :3], "b": NEW[:, 3:]})
     targets, mean, scale = standardised(Y, None)
     problem = replace(RidgeProblem.of(targets, None, None), units=scale)
@@ -366,7 +364,6 @@ def test_intervals_do_not_depend_on_the_scale_of_weights() -> None:
 
 
 def test_intervals_of_groups_count_groups() -> None:
-    """A group of any size counts as one; samples counted one by one hold too few values of new groups."""
     rng, held = np.random.default_rng(0), []
     groups = np.repeat(np.arange(10), [1, 1, 1, 1, 1, 1, 1, 3, 6, 12])
     for _ in range(150):
@@ -417,7 +414,6 @@ def test_landmarks_leave_nothing_of_an_earlier_fit() -> None:
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_a_rare_feature_does_not_make_predictions_explode(form: Any) -> None:
-    """Zero in nearly all training samples, 1 in three, up to 100 in new ones."""
     table, y = load_diabetes(return_X_y=True)
     rng = np.random.default_rng(0)
     rare = np.zeros(len(y))

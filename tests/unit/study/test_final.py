@@ -85,7 +85,6 @@ def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
 
 @pytest.mark.parametrize("order", [("folds", "persons"), ("persons", "folds")])
 def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str]) -> None:
-    """The protocol also decides whether the inner cross-validation and the intervals hold groups."""
     kinds = {"folds": {"kind": "k_fold"}, "persons": {"kind": "group_k_fold"}}
     for final, protocol in (({}, "persons"), ({"protocol": "folds"}, "folds")):
         plan = planned(final, protocols={name: kinds[name] for name in order})

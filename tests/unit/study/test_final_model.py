@@ -122,7 +122,6 @@ def new_images(samples: SampleSet) -> Any:
 def test_predictions_are_those_of_the_library(
     method: str, model: Callable[[str], SavedModel], samples: SampleSet
 ) -> None:
-    """The library's estimator, made from the card alone and fitted on descriptors that are computed again."""
     saved = model(method)
     card, views = saved.card["method"], [view["name"] for view in saved.card["inputs"]["views"]]
     estimator = load(methods.METHODS[card["kind"]].implementation)(**card["parameters"])

@@ -139,7 +139,6 @@ def test_tables_with_gaps_and_patients_to_probabilities(
 
 
 def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
-    """Two targets of the same samples, one of which has no height."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
     people = pd.DataFrame({"id": [f"s{row}" for row in range(40)], "weeks": X[:, 0] + 20.5, "height": X[:, 2]})
@@ -160,7 +159,6 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
 
 
 def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
-    """Wine by two kernels; the module is on the path of a process of its own."""
     wine = load_wine()
     chosen = np.arange(0, len(wine.target), 2)
     samples = pd.Index([f"wine-{number}" for number in chosen], name="id")

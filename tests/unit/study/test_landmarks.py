@@ -151,7 +151,6 @@ PASS = "; set `blocks: 1`"
 def test_methods_that_can_not_learn_from_landmarks(
     method: dict[str, Any], changes: dict[str, Any], sentence: str
 ) -> None:
-    """Never, or not where more than one pass over blocks of samples is needed."""
     study, (words, *advice) = {"methods": {"m": method}} | changes, sentence.split("; ")
     for blocks in (3,) if PASS in sentence else (1, 3):
         with pytest.raises(ConfigError) as raised:

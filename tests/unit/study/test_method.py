@@ -38,13 +38,11 @@ GATED = f"{__name__}:Gated"
 def test_a_list_of_what_is_tuned_is_a_grid(
     chosen: Method, parameters: Mapping[str, Any], grid: Mapping[str, Any]
 ) -> None:
-    """In the order of the row; YAML's 1e-3 is a number."""
     assert list(chosen.grid().items()) == list(grid.items())
     assert chosen.parameters() == parameters
 
 
 def test_options_of_the_study_are_no_parameters() -> None:
-    """Neither are the descriptors of inputs."""
     gated = method(GATED, gating="pixels", label="x", kernels=["a"], inner_folds=5, time_limit=1.0)
     assert gated.parameters() == {}
     assert gated.named_descriptors() == {"gating": ("gating", "pixels"), "more": ("more", "hog")}

@@ -183,7 +183,6 @@ PLANNED["descriptors"] = {name: value for name, value in STUDY["descriptors"].it
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from([(), *places(PLANNED)]), ANYTHING), min_size=1, max_size=3))
 def test_every_invalid_study_raises_a_config_error(changes: list[tuple[Path, Any]]) -> None:
-    """With any value at any key: a study that can be planned, or a ConfigError with at least one mistake."""
     study: Any = copy.deepcopy(PLANNED)
     for path, value in changes:
         try:
@@ -333,7 +332,6 @@ def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
 
 
 def test_names_of_an_invalid_entry_are_no_second_mistake() -> None:
-    """Of the broken names, those that the invalid kernel and data set may stand for are not reported."""
     study = copy.deepcopy(STUDY)
     study["kernels"]["gauss"]["bandwidth"] = -1
     study["datasets"]["mine"]["tables"] = []

@@ -70,7 +70,6 @@ def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:
-    """A target of one is no feature of another."""
     path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5, Dose=[1.0, 3.0, 2.0] * 5)
     found = study(path, entry={"target": ["weeks", "Dose"]})
     assert list(found.datasets) == ["d-weeks", "d-dose"]
@@ -138,7 +137,6 @@ def evaluated(kind: str, X: Any, y: Any, n_train: int, groups: Any = None) -> An
     "kind", ["ridge", "elastic_net", "mean_regressor", "random_forest_regressor", "gradient_boosting_regressor"]
 )
 def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
-    """One sample per group, left out in turn: R² is that of scale 1, and errors follow the scale."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     y = scale * (X @ [1.0, 2.0, 0.0, 0.0] + 0.1 * rng.normal(size=60) + 5.0)

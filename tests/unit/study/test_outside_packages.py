@@ -54,7 +54,6 @@ def run(site: Path, *arguments: str) -> str:
 
 
 def test_what_can_not_be_used_is_named(site: Path, tmp_path: Path, commands: Commands) -> None:
-    """All that is wrong, where a study is checked; not a traceback from somewhere else."""
     (site / "outside_package" / "failing.py").write_text("1 / 0\n", encoding="utf-8")
     broken: dict[str, dict[str, Any]] = {}
     for path, (kind, _) in BROKEN.items():
@@ -84,7 +83,6 @@ ADDED = {
 
 
 def test_what_a_package_adds_is_described_by_its_name(site: Path) -> None:
-    """In one process: the package brings the libraries that it imports, which take a second."""
     calls = [["list", what, f"outside_package.{name}"] for what, (name, _) in ADDED.items()]
     command = f"from mklearn.__main__ import main\nfor call in {[*calls, ['list', 'datasets', 'stripes']]}: main(call)"
     said = " ".join(run(site, "-c", command).split())

@@ -92,7 +92,6 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_headline_is_by_one_rule(folder: Path, n_classes: int) -> None:
-    """With and without a final model, on rows sorted by class: cosines in one component are signs, and all ties."""
     kept = np.argsort(TARGET, kind="stable")
     kept = kept[TARGET[kept] < n_classes]
     noisy = PIXELS[kept] + np.random.default_rng(0).normal(scale=14, size=(len(kept), 64))
@@ -111,7 +110,6 @@ def test_headline_is_by_one_rule(folder: Path, n_classes: int) -> None:
 
 @pytest.mark.parametrize("include_test", [False, True])
 def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: bool) -> None:
-    """All samples of the cohort have the label of the largest class, by which the majority class would be the best."""
     cohort = np.arange(60, 90)
     labels = np.where(np.arange(90) >= 60, "zero", LABELS)
     labels[np.flatnonzero(labels[:60] == "one")[:5]] = "zero"

@@ -249,7 +249,6 @@ def test_studies_that_can_not_be_planned(change: dict[str, Any], sentence: str) 
 
 
 def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
-    """Whatever kernels the study names; and the name can be referred to."""
     methods = {"whole": {"kind": "multi_view"}, "less": {"kind": "multi_view", "kernels": "all_but_each"}}
     more = {"methods": methods, "kernels": {"g": {"kind": "gaussian"}}}
     plan = planned(SMOKE | more | {"evaluation": {"reference": "less-without-blocks"}})
@@ -258,7 +257,6 @@ def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
 
 
 def test_inputs_and_weights_of_a_method() -> None:
-    """Weights are in the order of the kernels; a view that is null is no input; where a method runs is in no key."""
     methods = {
         "weighted": {"kind": "kernel_fda", "kernel_weights": {"pixels": 2, "blocks": 1}},
         "gated": {"kind": "lmkl_svc", "gating": "blocks", "kernels": ["pixels"]},
@@ -290,7 +288,6 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_what_the_files_of_own_tables_depend_on_is_in_their_names(tables: dict[str, Any], tmp_path: Path) -> None:
-    """Samples are in the order of the first table; splits may be those of another data set."""
 
     def key(results: str = "results", **entry: Any) -> str:
         made = tables | {"results": results, "datasets": {"mine": {"kind": "feature_tables", **entry}}}
@@ -309,7 +306,6 @@ def test_what_the_files_of_own_tables_depend_on_is_in_their_names(tables: dict[s
 
 
 def test_images_of_several_sizes_for_descriptors_that_need_one() -> None:
-    """Resized by pixels: a mistake before a fit is made, beside the others of the study."""
     resize: dict[str, Any] = {"pixels": 4212}
     study: dict[str, Any] = {"study": "s", "datasets": {"mine": {"name": "caltech101", "resize": resize}}}
     study["protocols"] = {"released": {"kind": "released"}}

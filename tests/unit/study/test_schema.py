@@ -61,7 +61,6 @@ def test_both_refuse_unknown_keys_and_values_of_a_wrong_type(validator: Any) -> 
 
 @pytest.mark.full
 def test_every_key_of_the_schema_is_described(validator: Any) -> None:
-    """Editors show the description beside a key, and the reference pages below it."""
     models = {"": validator.schema, **validator.schema["$defs"]}
     keys = [(name, key, field) for name, model in models.items() for key, field in model.get("properties", {}).items()]
     assert len(keys) > 150

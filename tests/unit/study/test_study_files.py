@@ -88,13 +88,11 @@ def test_results_that_are_no_folder(
 
 
 def test_the_configuration_that_a_run_records_is_the_study() -> None:
-    """With every default written out, as the page shows it for others to run."""
     for study in (check_study(STUDY), *map(read_study, studies().values())):
         assert check_study(yaml.safe_load(yaml_text(study.model_dump(mode="json")))) == study
 
 
 def test_paths_of_data_are_relative_to_the_study_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads it, and from wherever; the results are not, and absolute paths stay."""
     (tmp_path / "a").mkdir()
     study = tmp_path / "a" / "study.yaml"
     tables = {"one": "x.csv", "two": {"path": "../y.npz", "array": "x.csv"}, "three": str(tmp_path / "z.csv")}

@@ -84,7 +84,6 @@ def test_kernel_pca_with_few_landmarks_is_pca_of_their_features():
 
 @pytest.mark.parametrize("method", [KernelFDA, MKLDR, ConvexMKLDR, KernelPCA])
 def test_batches_in_any_form_are_one_fit(method: Any):
-    """What `fit` does in one process, `fit_moments` does of moments from several; its labels are the nearest mean's."""
     X, y = load_digits(return_X_y=True)
     features = LandmarkFeatures(KERNELS, n=60).fit(X[:500], y[:500])
     parts = [Moments().partial_fit(features.transform(X[i:600:3]), y[i:600:3]) for i in range(3)]
@@ -151,7 +150,6 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
 
 
 def test_unsupervised_methods_take_any_target_and_views_with_gaps_are_scaled_by_what_is_there() -> None:
-    """All samples as landmarks give the dense method. Kills: numbers taken for labels; variances over gaps."""
     rng = np.random.default_rng(0)
     views = {"a": rng.normal(size=(40, 3)), "b": rng.normal(size=(40, 3))}
     KernelPCA(2, kernels="gaussian", landmarks=10).fit(views["a"], rng.normal(size=40))

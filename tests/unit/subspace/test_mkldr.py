@@ -232,7 +232,6 @@ def test_pca_graph_finds_the_directions_of_kernel_pca():
 
 
 def test_sda_learns_from_samples_without_labels_and_predicts_labels():
-    """Two half-moons with ten labels in all: neighbours carry them along; -1 is no class."""
     X, y = make_moons(200, noise=0.05, random_state=3)
     few, kernels = np.where(np.arange(200) % 40 < 2, y, -1), [{"kind": "gaussian", "bandwidth": 0.1}]
     labelled = few >= 0
@@ -258,7 +257,6 @@ def test_lpp_graph_needs_no_labels_and_is_averaged():
 
 
 def test_weights_that_are_those_of_the_start_are_said():
-    """Kills: an estimator that returns equal weights where it could learn none, without a word."""
     pixels = load_digits().data[np.sort(np.random.default_rng(0).choice(1797, 200, replace=False))]
     images = pixels.reshape(-1, 8, 8) / 16
     views = Views({"pixels": pixels, "hog": hog(images, cell=4), "lbp": lbp(images, grid=2)})

@@ -109,7 +109,6 @@ def written(folder: Path, **texts: str) -> list[Path]:
 
 
 def test_official_lists_of_lfw(mirror: Path) -> None:
-    """Their sizes as published, people in one fold only, and 758 pairs of View 2 that View 1 has too."""
     folder = mirror / "lfw"
     lines = [line.split() for path in folder.glob("pairs*.txt") for line in path.read_text("utf-8").splitlines()[1:]]
     images = [(line[0], number) for line in lines if len(line) == 3 for number in line[1:]]

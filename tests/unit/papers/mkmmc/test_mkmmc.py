@@ -113,7 +113,6 @@ def test_best_is_never_below_last_with_the_other_constraints(problems, name):
 @pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
 @pytest.mark.parametrize("keep", ["best", "last"])
 def test_a_path_equals_a_fit_for_each_size(problems, constraint, keep):
-    """Weights are learned for each number of dimensions; what the fits share changes nothing."""
     for K, y in problems.values():
         sizes = [1, 2, len(np.unique(y)) - 1, len(np.unique(y))]
         path = fit_path(MKMMC(constraint=constraint, keep=keep), K, y, sizes)

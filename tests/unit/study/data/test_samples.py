@@ -99,7 +99,6 @@ def test_subsets(images: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["images", "images of several sizes", "tables", "matrices"])
 def test_samples_that_equal_another_one(kind: str) -> None:
-    """In every view, -0.0 and missing values included; in one view is not enough."""
     values = np.array([[1.0, 0.0], [2.0, np.nan], [1.0, -0.0], [2.0, np.nan], [1.0, 0.0], [3.0, 0.0]])
     one = {"tables": {"one": values, "two": np.array([[0.0]] * 4 + [[1.0]] * 2)}}
     images = np.arange(12).reshape(6, 2, 1)[[0, 1, 0, 1, 4, 5]]

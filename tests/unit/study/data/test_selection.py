@@ -108,7 +108,6 @@ def test_a_selection_is_among_the_new_classes() -> None:
     ("persons", "groups"), [(None, ["1", "2", "1", "4"]), (["a", "b", "c", "c"], ["a", "b", "a", "a"])]
 )
 def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, groups: list[str]) -> None:
-    """With persons, all of theirs: c has a sample that equals one of a."""
     table = pd.DataFrame({"id": ["1", "2", "3", "4"], "label": list("xyxy"), "f": [0.5, 1.5, 0.5, 2.5]})
     table.assign(**{} if persons is None else {"person": persons}).to_csv(tmp_path / "t.csv", index=False)
     given = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}}

@@ -149,12 +149,6 @@ def test_rows_of_the_usps_recipe(mirror: Path) -> None:
     assert len({digest(split.train) for split in splits}) == 20
 
 
-def test_people_are_held_out_evenly(faces: SampleSet) -> None:
-    splits = group_k_fold(faces.y, 4, 3, groups=faces.groups)
-    assert all(np.bincount(faces.y[split.test]).tolist() == [90, 10] for split in splits)
-    assert len({split.test.tobytes() for split in splits}) == 12
-
-
 Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
 
 
@@ -280,7 +274,6 @@ def planned(**study: Any) -> Plan:
 
 
 def test_released_splits_are_by_the_ids_of_the_data_set(tmp_path: Path) -> None:
-    """Two test sets, the first with a sample twice and with samples of the second."""
     file, codes, cells = tmp_path / "a.mat", np.array([3, 1, 1, 3, 10, 10]), np.empty((1, 2), dtype=object)
     cells[0, 0], cells[0, 1] = np.array([[6, 1, 6]], dtype=np.uint8), np.array([[2, 1]], dtype=np.uint8)
     savemat(file, {"X": np.arange(12.0).reshape(2, 6), "Y": codes[:, None], "kfold": cells})
@@ -301,7 +294,6 @@ def test_released_splits_are_by_the_ids_of_the_data_set(tmp_path: Path) -> None:
 
 
 def test_released_splits_in_a_plan() -> None:
-    """The file of the data set is the file of the splits, and only the choice differs between the two protocols."""
     plan = planned(datasets=["heart"])
     assert len(plan.protocols) == 2
     jobs = Jobs(plan)

@@ -134,7 +134,6 @@ def test_arrays_without_ids_have_the_order_of_the_labels_or_numbers(tmp_path: Pa
 
 
 def test_arrays_of_annotated_data(tmp_path: Path) -> None:
-    """And labels of each kind: numbers, True and False, categories, with gaps."""
     obs = OBS.assign(
         age=pd.array([1, None, 2, 1, 2, 1], dtype="Int64"), kind=pd.Categorical(["x", None, *"yxyx"]),
         grade=pd.Categorical([1, None, 2, 1, 2, 1]), treated=pd.array([True, None, *[False, True] * 2], "boolean"),
@@ -168,7 +167,6 @@ def test_modalities_are_views(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [list("aababb"), [1.5, 2.0, 3.5, 2.5, 4.0, 0.5]], ids=["text", "numbers"])
 def test_the_kind_of_a_target_in_annotated_data(tmp_path: Path, values: list[Any]) -> None:
-    """It takes no matrix: these have no X, or one for each modality."""
     obs = OBS.assign(outcome=values)
     whole = write_h5mu(tmp_path / "whole.h5mu", {"rna": (X, OBS)}, obs)
     part = write_h5mu(tmp_path / "part.h5mu", {"rna": (X, obs)}, OBS)
@@ -317,7 +315,6 @@ def test_tables_that_contradict_each_other(tmp_path: Path, change: Frames, messa
 
 
 def test_ids_of_other_lengths_are_cut(tmp_path: Path) -> None:
-    """Barcodes of aliquots beside those of patients: none is equal."""
     people = ONE.assign(id=[f"TCGA-{k:03}" for k in range(8)])
     aliquots = TWO.assign(id=people["id"] + "-01A-R29S").iloc[::-1]
     with pytest.raises(DataError, match=r"such as 'TCGA-0.*`id_prefix: 8`"):

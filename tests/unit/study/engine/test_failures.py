@@ -128,7 +128,6 @@ def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[
 
 
 def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> None:
-    """Kills: a fit with its accuracy in every split among those that would fail again."""
     key = made.keys[0]
     frame = made.rows[key]
     lacking = frame.assign(metric="log_loss", value=float("nan"), status="not_applicable", message="no probabilities")

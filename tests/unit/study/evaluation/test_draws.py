@@ -207,7 +207,6 @@ class LeavesOut(Threshold):
 
 @pytest.mark.parametrize("grid", [[9.0, -9.0], [9.0]])
 def test_methods_leave_out_whole_groups_if_the_other_parts_do(grid: list[float]) -> None:
-    """Whether or not there is something to choose."""
     spec = method(f"{__name__}:LeavesOut", inputs={"kernels": InputSpec(kind="kernels")}, grid={"threshold": grid})
     problem = MethodOnViews(FEATURES, Y, spec, [{"id": "k", "view": "x", "kind": "gaussian"}])
     for groups, whole in ((np.array([f"g{i}" for i in range(N)]), True), (np.repeat("g", N), False)):
@@ -259,7 +258,6 @@ def test_a_draw_without_one_of_its_models_failed() -> None:
 
 
 def test_models_of_a_draw_count_as_one_split() -> None:
-    """Twelve equal models of each draw tell no more than one."""
     rng = np.random.default_rng(0)
     one = np.full((5, 40), np.nan)
     for row in one:

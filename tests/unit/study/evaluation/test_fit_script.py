@@ -131,7 +131,6 @@ def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
 
 @pytest.mark.parametrize("kind", ["logistic_regression", "standardised_shrinkage_lda"])
 def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any], kind: str) -> None:
-    """The order of the files is that of the columns; every metric has a value, by scikit-learn's functions."""
     found = of_tables(kind, ["gating-0a", "more-0a"])
     run_fit(found, **files | {"matrices": None})
     metadata = read_record(files["predictions"])
@@ -232,7 +231,6 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
 
 
 def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
-    """Two training samples per class, which scikit-learn's shrinkage does not shrink."""
     ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
     train = np.array([0, 1, 10, 11, 20, 21])
     Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
@@ -328,7 +326,6 @@ def test_after_the_limit_done_splits_keep_their_values(files: dict[str, Any], ti
 def test_each_training_size_has_a_limit_and_a_model_of_its_own(
     files: dict[str, Any], time_over: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What one size uses up is not taken from the next."""
     held = Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(str))
     few = [replace(split, train=split.train[::2], train_size=3) for split in held]
     many = [replace(split, train_size=6) for split in held]

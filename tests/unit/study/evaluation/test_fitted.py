@@ -147,7 +147,6 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
 
 
 def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
-    """The default sizes 1..20 on 8 x 8 images: the curve ends at 8."""
     train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
     asked = run(TwoDMMC(), train, test, y, refit=RefitSpec(sizes=[7, 8, 9, 20], at_most="image_side"))
     assert asked.components == [7, 8]
@@ -157,7 +156,6 @@ def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
 
 
 def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
-    """Computed anew: the best mean over the inner folds, then the fewest dimensions, then the first candidate."""
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}

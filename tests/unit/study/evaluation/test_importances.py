@@ -64,7 +64,6 @@ def test_losses_of_a_regression_are_twice_the_parts_of_the_variance() -> None:
 
 @pytest.mark.parametrize("gaps", [False, True])
 def test_features_matter_that_tell_the_class_together(gaps: bool) -> None:
-    """Samples that lack a view keep lacking it."""
     values = np.random.default_rng(1).normal(size=(200, 5))
     y = np.where(values[:, 0] * values[:, 1] > 0, "same", "other")
     features = {"genes": values[:, :3].copy(), "noise": values[:, 3:]}

@@ -48,7 +48,6 @@ def test_macro_f1_is_the_mean_over_classes_of_the_harmonic_mean_of_precision_and
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
 def test_log_loss_is_the_mean_surprise(order: list[int]) -> None:
-    """Of the columns in the order of the estimator's classes, whichever that is."""
     probabilities = np.random.default_rng(0).dirichlet(np.ones(3), size=6)
     scorer = Scorer(order, decision=np.zeros((6, 3)), probabilities=probabilities[:, order])
     expected = -np.mean(np.log(probabilities[np.arange(6), Y]))
@@ -80,7 +79,6 @@ def test_what_metrics_can_not_be_computed_from(metric: str, estimator: Any, reas
 
 @pytest.mark.parametrize("kind", ["decision", "probabilities"])
 def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str) -> None:
-    """Two classes by one or two columns; of three the mean over each against the others."""
     auc = metric_named("auc")
     y, values = np.array([0, 1, 0, 1, 1]), np.array([0.1, 0.7, 0.4, 0.3, 0.9])
     positive, negative = values[y == 1], values[y == 0]

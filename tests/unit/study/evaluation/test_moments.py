@@ -73,7 +73,6 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_methods(done: SmallStudy, name: str) -> None:
-    """The chosen candidate too. Of the smaller size, with fewer samples than landmarks, there is a row that says so."""
     files = predictions(done)
     dense, found = (rows_of(files[each]) for each in (name, f"{name}-landmarks"))
     few = found["train_size"].eq(1)
@@ -171,7 +170,6 @@ def test_candidates_are_compared_on_a_random_sample_of_many_training_samples(mon
 
 
 def test_samples_are_embedded_one_block_at_a_time() -> None:
-    """Each block is given up before the next is read; samples outside the split may hold anything."""
     views = {"v": np.random.default_rng(0).normal(size=(N, 4)) + np.eye(3, 4)[Y]}
     model = KernelFDA(kernels={"v": "gaussian"}, landmarks=20).fit({"v": views["v"][SPLIT.train]}, Y[SPLIT.train])
     unused = np.setdiff1d(np.arange(N), np.concatenate([SPLIT.train, SPLIT.test]))

@@ -112,7 +112,6 @@ def test_protocols_without_a_training_size():
 
 
 def test_the_majority_value_is_of_a_methods_own_splits():
-    """Whichever method asks first. Kills: one value for all methods of a setting."""
     y = np.array([0, 0, 0, 1, 1, 1, 1])
     ids = np.array(list("abcdefg"))
     tests = [np.array([0, 1, 2, 3]), np.array([3, 4, 5, 6])]

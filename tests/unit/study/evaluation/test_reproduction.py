@@ -48,7 +48,6 @@ def judged(published, values=VALUES, datasets=("orl",), calibration=None):
     ("ours", "theirs"), [((0.03, 20), (0.03, 10)), ((0.01, 20), (0.03, 2))], ids=["one deviation", "two deviations"]
 )
 def test_the_scale_is_the_standard_error_of_a_difference_of_two_means(ours, theirs):
-    """By simulation of the means of splits of ours and of a paper."""
     generator = np.random.default_rng(0)
     one, other = (generator.normal(0.8, std, size=(40_000, n)).mean(axis=1) for std, n in (ours, theirs))
     assert np.std(one - other) == pytest.approx(split_noise(*ours, theirs[1], theirs[0]), rel=0.02)
@@ -195,7 +194,6 @@ def test_published_values_without_a_row_are_found():
 
 
 def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
-    """A classifier has no dimension to choose on the test set: raw nearest neighbours calibrate by their own value."""
     raw = [row("raw", k, v, selection="inner_cv", neighbour="", dataset="orl") for k, v in enumerate(VALUES["pca"])]
     published = [entry(0.705, method) for method in ("raw", "pca")]
     summary = summarise(pd.concat([table(raw), scores({"pca": VALUES["pca"]})]), reference="pca", published=published)

@@ -11,7 +11,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 from tests.unit.study.evaluation.test_summary import row
 
-from mklearn.base.statistics import paired_sample_difference, sample_interval
+from mklearn.base.statistics import paired_sample_difference
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_named
@@ -74,7 +74,6 @@ def test_they_have_the_metric_as_mean_and_its_variance(name: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_their_variance_is_that_of_new_samples(name: str) -> None:
-    """Of classes whose numbers are fixed, where the metric is of recalls or ranks: as splits have them."""
     metric, found, estimated = metric_named(name), [], []
     shares = [0.25, 0.25, 0.5]
     for seed in range(200):
@@ -87,7 +86,6 @@ def test_their_variance_is_that_of_new_samples(name: str) -> None:
 
 
 def test_ties_and_single_samples() -> None:
-    """Equal scores count half in the area, and a class with one test sample has a spread all the same."""
     y, probabilities = samples(40, [0.5, 0.5])
     tied = np.round(probabilities, 1)
     auc = metric_named("auc")
@@ -131,7 +129,6 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
 
 
 def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() -> None:
-    """Nearly: classes of fixed size have a little less spread."""
     predictions, scores, right = _predictions(metric_named("balanced_accuracy"))
     summary = summarise(scores, predictions).set_index(["method", "metric"])
     one, other = summary.loc[("other", "accuracy")], summary.loc[("other", "balanced_accuracy")]
@@ -195,27 +192,3 @@ def test_correlations_of_equal_numbers_do_not_apply(name: str) -> None:
             metric_named(name).score(number_output(y, predicted))
     with pytest.raises(NotApplicable, match="three test samples"):
         metric_named(name).score(number_output(y[:2], y[:2]))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", OF_NUMBERS)
-def test_intervals_of_metrics_of_numbers_cover_what_new_samples_have(name: str) -> None:
-    """Two fixed prediction rules on ten folds of 150 samples: their intervals hold the true values of the metric."""
-    metric = metric_named(name)
-    truth = [metric.score(number_output(*numbers(500_000, 10_000, noise))) for noise in (0.7, 0.9)]
-    covered = {"one": [], "difference": []}
-    for seed in range(250):
-        tables = []
-        for noise in (0.7, 0.9):
-            y, predicted = numbers(150, seed, noise)
-            table = np.full((10, 150), np.nan)
-            for fold in range(10):
-                rows = slice(fold * 15, fold * 15 + 15)
-                table[fold, rows] = metric.sample_values(number_output(y[rows], predicted[rows]))
-            tables.append(table)
-        one = sample_interval(tables[0], 135, bounds=metric.bounds)
-        both = paired_sample_difference(*tables, 135, bounds=metric.bounds)
-        covered["one"].append(one.low <= truth[0] <= one.high)
-        covered["difference"].append(both.low <= truth[0] - truth[1] <= both.high)
-    for what, hits in covered.items():
-        assert np.mean(hits) >= 0.91, what

@@ -76,7 +76,6 @@ def test_leaving_one_out_counts_what_single_samples_get():
 @settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_a_race_chooses_what_trying_everything_does(seed):
-    """In whatever order, and leaves the hopeless early: noise is not tried on every sample."""
     random = np.random.default_rng(seed)
     y = np.arange(24) % 4
     spread = random.permutation([0.1, 0.6, 1.0, 3.0, 9.0])

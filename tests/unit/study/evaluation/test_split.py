@@ -204,7 +204,6 @@ def fitted_on(fitted: Recorder) -> int:
 
 @pytest.mark.parametrize("rules", [["euclidean"], ["euclidean", "cosine"]])
 def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(rules: list[str]) -> None:
-    """Each candidate at most once on each fold, whatever the rules; the chosen one on all of them, and then at last."""
     result = run("Recorder", neighbours=rules, strength=[1.0, 2.0])
     done = [(fitted.strength, fitted_on(fitted)) for fitted in Recorder.seen]
     assert len(set(done)) == len(done)
@@ -216,7 +215,6 @@ def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(r
 
 @pytest.mark.parametrize("choice", [None, "best_single"])
 def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each measure is computed once for each inner fold, whatever the candidates and kernels."""
     sizes: list[tuple[int, ...]] = []
 
     def noting(compute: Any) -> Any:
@@ -278,7 +276,6 @@ def test_labels_and_distances_of_test_samples_change_neither_choice_nor_embeddin
 
 
 def test_choice_on_the_test_samples_is_never_worse_there() -> None:
-    """It takes the candidate with the best test accuracy, of several the first; nothing is held out of training."""
     ridges = [1e2, 1e-1, 1e-3]
     for kernel_choice in (None, "best_single"):
         grid = candidates(method_of(kernel_choice=kernel_choice, ridge=ridges), len(KERNELS))
@@ -311,7 +308,6 @@ def scaled_table(informative: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 @pytest.mark.parametrize("choice", [None, "best_single", "cv_accuracy"])
 def test_training_samples_choose_the_automatic_scaling_of_each_view(choice: Any) -> None:
-    """The fit is the one with the scalings named; each view has its own, whatever the method and its kernels."""
     (wide, y), (turned, _) = scaled_table("standard"), scaled_table("unit")
     sources = {"w1": ("wide", 1.0), "w2": ("wide", 2.0), "t": ("turned", 1.0)}
     specs = [
@@ -366,7 +362,6 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
 @pytest.mark.parametrize("kernel_choice", ["best_single", "cv_accuracy"])
 @pytest.mark.parametrize("neighbours", [["euclidean"], ["cosine", "euclidean"]])
 def test_kernels_are_chosen_and_weighted_by_their_inner_accuracies(kernel_choice: str, neighbours: list[str]) -> None:
-    """Compute them anew, kernel by kernel, by the rule of the headline; the noise among the kernels is the worst."""
     best = []
     for kernel in KERNELS:
         curves = []
@@ -392,7 +387,6 @@ def test_rules_choose_for_themselves() -> None:
 
 @pytest.mark.parametrize("metric", ["accuracy", "auc"])
 def test_another_metric_chooses(metric: str) -> None:
-    """Negative strength turns the order of the decision values round, and every metric notices."""
     (found,) = run_gated(strength=[-1.0, 1.0], choose_by=metric).rules.values()
     assert found.candidate.parameters == {"strength": 1.0}
 
@@ -407,7 +401,6 @@ def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
 
 
 def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a bandwidth that is given, nothing of the kernels is fitted, and the refits have the same kernels."""
     few = np.concatenate([TRAIN[Y[TRAIN] == code][:6] for code in range(3)])
     kernels = [
         KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
@@ -431,7 +424,6 @@ def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(monkeypatc
 
 @pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
 def test_a_candidate_that_fails_is_not_chosen(failure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that fails on every inner fold, which is smaller, leaves the number of components open."""
     good = run("Recorder", strength=[2.0]).rules["euclidean"]
     assert component(good) is not None
     monkeypatch.setattr(Recorder, "failure", failure)
@@ -454,7 +446,6 @@ def test_a_candidate_that_fails_is_not_chosen(failure: Any, monkeypatch: pytest.
 
 @pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 def test_without_inner_folds_nothing_but_the_dimension_is_left_open() -> None:
-    """All components need none; a grid is compared at all of them, and the classes - 1 are taken."""
     few = np.array([TRAIN[Y[TRAIN] == code][0] for code in range(3)])  # one sample of each class
     result = run(train=few)
     found = result.rules["euclidean"]
@@ -465,12 +456,6 @@ def test_without_inner_folds_nothing_but_the_dimension_is_left_open() -> None:
     found = run(train=few, components="all").rules["euclidean"]
     assert (component(found), chosen_score(found)) == (2, scores(found)[-1])
     assert component(run(components="all", ridge=[1e-3, 1e-1]).rules["euclidean"]) == 2
-
-
-@pytest.mark.parametrize("implementation", [KFD, "mklearn.subspace.kernel_pca:KernelPCA", "Recorder"])
-def test_one_class_only_is_not_applicable(implementation: str) -> None:
-    with pytest.raises(NotApplicable, match="one class"):
-        run(implementation, y=np.zeros_like(Y))
 
 
 def test_a_mistake_in_the_data_is_no_result() -> None:
@@ -499,7 +484,6 @@ def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_else
 
 
 def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
-    """Not of the pipeline that puts its features side by side."""
     inputs = {"X": {"kind": "features", "descriptors": ["t"], "feature_scaling": "standard"}}
     (found,) = evaluated(on_views(method_of("sklearn.svm:SVC", inputs, False), (), t=X)).rules.values()
     expected = SVC().fit(FeatureScaler("standard").fit(X[TRAIN]).transform(X[TRAIN]), Y[TRAIN])

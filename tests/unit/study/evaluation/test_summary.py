@@ -184,7 +184,6 @@ def test_folds_count_as_values(rows):
 
 
 def test_metrics_are_kept_apart(rows):
-    """Each has rows, pairs and failures of its own; those of the accuracy stay what they are without the others."""
     other = [entry | {"metric": "auc", "value": 1 - entry["value"]} for entry in rows]
     published = [{"dataset": "d", "train_size": 5, "method": "mkldr", "value": 0.7}]
     alone = summarise(table(rows), published=published)
@@ -233,7 +232,6 @@ def test_intervals_of_a_metric_without_an_upper_bound_end_at_0_and_not_at_1():
 
 
 def test_embeddings_are_compared_with_a_reference_that_is_a_classifier():
-    """By each of their rules; and a classifier with a reference that is an embedding, by the rule of the headline."""
     made = [
         row(method, repeat, value + repeat / 100, selection="inner_cv", neighbour=rule)
         for method, rule, value in (("svc", "", 0.7), ("kfd", "cosine", 0.8), ("kfd", "euclidean", 0.6))
@@ -277,7 +275,6 @@ def test_the_winner_is_better_with_certainty_where_something_is():
 
 
 def test_the_model_is_none_that_failed_in_a_split_if_another_did_not():
-    """Unless it is better than the reference with certainty, by the splits that both have."""
     scores = [row("a", k, 0.7 + 0.01 * k, selection="inner_cv", dimension=1) for k in range(6)]
     scores += [row("b", k, 0.95 if k == 0 else math.nan, selection="inner_cv", dimension=1) for k in range(6)]
     summary = summarise(table(scores), reference="a")

@@ -95,7 +95,6 @@ def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None,
 
 @pytest.mark.full
 def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) -> None:
-    """Of the training images themselves it gives the features that the study has computed."""
     frame = predicted(pictures, "words", str(pictures / "train"))
     model = load_model(pictures / "results/words/model.mklearn")
     assert any(name.startswith("words/") for name in model.arrays)
@@ -111,7 +110,6 @@ def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) ->
 def test_a_broken_image_has_a_row_that_says_why(
     pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The other nineteen are predicted as without it, also where an image comes after it."""
     whole = predicted(pictures, "kfd", str(pictures / "new"))
     model = str(pictures / "results/kfd/model.mklearn")
     capsys.readouterr()
@@ -272,7 +270,6 @@ def test_clipped_values_are_said_where_they_are_many(
 def test_a_missing_view_is_completed_as_by_the_library(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of all samples, or of some: a row without numbers."""
     path = tables / "results/cells/model.mklearn"
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
     numbers = views_of(tables, "new")
@@ -299,7 +296,6 @@ def test_a_missing_view_is_completed_as_by_the_library(
 def test_missing_features_are_at_their_means_over_the_training_samples(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str
 ) -> None:
-    """A cohort has never measured what the training samples have."""
     gone = ["lower3", "lower12", "lower28"]
     new, train = (pd.read_csv(tables / part / "lower.csv") for part in ("new", "train"))
     lacking = new.drop(columns=gone) if way == "absent" else new.assign(**dict.fromkeys(gone, np.nan))
@@ -324,7 +320,6 @@ def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.Captu
 
 @pytest.mark.full
 def test_samples_without_a_label_of_a_study_with_gaps(tmp_path: Path) -> None:
-    """Samples lack views, values and labels; those without a label are predicted from the same files."""
     images, y, held = digits()
     X, truth = images.reshape(len(images), -1) / 16.0, np.array([f"digit {label}" for label in y], dtype=object)
     (tmp_path / "train").mkdir()

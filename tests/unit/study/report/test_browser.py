@@ -113,7 +113,6 @@ def test_every_figure_is_drawn_and_the_page_is_small(whole_page, page_file):
 
 @pytest.mark.parametrize("of_numbers", [False, True])
 def test_axe_finds_nothing(of_numbers, phone_page, report_of_numbers, open_page):
-    """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
     page = open_page(report_of_numbers / "index.html", color_scheme="dark") if of_numbers else phone_page
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
@@ -147,20 +146,7 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     assert other.inner_text().startswith("Time"), "the tables of all settings alike"
 
 
-def test_the_legend_of_lines_highlights_a_method(open_page, page_file):
-    page = open_page(page_file, **LAPTOP)
-    chart = page.locator("#training-size .chart").first
-    faint = (
-        "box => [...box.querySelectorAll('.mark-line path')].filter(line => line.getAttribute('opacity') < 1).length"
-    )
-    assert chart.evaluate(faint) == 0
-    chart.locator(".role-legend-label text").first.click()
-    page.wait_for_timeout(200)
-    assert chart.evaluate(faint) >= 3
-
-
 def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(folded_page):
-    """In this order on a laptop, without scrolling, with no column cut; what the study compares stands below."""
     sizes = "all => all.filter(box => box.checkVisibility()).map(box => box.scrollWidth - box.clientWidth)"
     assert folded_page.eval_on_selector_all(".of-results", sizes) == [0]
     setting = ".setting:not(.other)"
@@ -177,16 +163,6 @@ def test_a_phone_needs_no_sideways_scrolling(hostile, open_page, phone_page, hos
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     right = "all => Math.max(...all.map(svg => svg.getBoundingClientRect().right))"
     assert page.eval_on_selector_all(".chart svg", right) <= 390
-
-
-def test_a_phone_shows_differences_and_keeps_the_first_column(open_page, page_file):
-    page = open_page(page_file, unfold=False, viewport={"width": 390, "height": 844}, is_mobile=True)
-    box = page.locator("#results tbody tr:visible").nth(1).locator("td").nth(1).bounding_box()
-    assert box["x"] + box["width"] <= 390
-    scroll = page.locator("#results .scroll").first
-    scroll.evaluate("box => box.scrollTo(150, 0)")
-    for head in (scroll.locator("thead th").first, scroll.locator("tbody tr:visible th").nth(3)):
-        assert abs(head.bounding_box()["x"] - scroll.bounding_box()["x"]) <= 2
 
 
 def test_figures_follow_the_colour_scheme(open_page, page_file):
@@ -270,7 +246,6 @@ def test_tables_numbers_and_references_are_saved(folded_page, whole_page, page_f
 
 
 def test_without_a_script_nothing_is_lost(browser, page_file):
-    """All rows and settings show, every fold opens; no button is there that would do nothing."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(page_file.as_uri())

@@ -137,7 +137,6 @@ def test_pairs_open_a_section_though_no_value_is_published():
 
 
 def test_differences_of_rounding_are_level_for_wilcoxons_test_too():
-    """As for the numbers of data sets above it. Kills: ranks of differences of 1e-16."""
     gains = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07]
     own = pd.DataFrame({"dataset": list("abcdefgh"), "difference": [*gains, 0.0, 0.0]})
     rounded = own.assign(difference=[*gains, 1e-16, 1e-16])

@@ -37,7 +37,6 @@ def figures_in(section: Any) -> list[Any]:
 
 
 def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
-    """Kills an axis that one far method stretches, and methods that leave the figure without a word."""
     high = {"best": 0.02, "close": 0.01, "wide": -0.02, "far": -0.031, "farthest": -0.8}
     rows = pd.DataFrame(high.items(), columns=["label", "difference_high"]).assign(neighbour="")
     rows = rows.assign(difference=rows["difference_high"] - 0.01, difference_low=rows["difference_high"] - 0.02)
@@ -61,7 +60,6 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
 
 
 def test_the_majority_class_stretches_no_axis(study):
-    """A method that is above it in no setting is named below the title; the reference is drawn anywhere."""
     value = study["summary"]["method"].map({"svc": 0.9, "average": 0.9}).fillna(0.1)
     results = results_of(study["scores"], study["summary"].assign(majority=value), [])
     level = results.level_with_majority(results.settings)
@@ -106,7 +104,6 @@ def test_several_training_sizes_of_one_protocol_have_one_curve():
 
 
 def test_weights_over_splits_are_tabulated_and_saved(study):
-    """Learned weights and picks have a row, the uniform average none; the CSV has every kernel's numbers."""
     results = results_of(study["scores"], study["summary"], study["fits"])
     (part,) = weights_section(results).parts
     saved, (table,) = part.files["weights.csv"], part.tables
@@ -150,7 +147,6 @@ def test_times_are_divided_by_the_reference_s_on_the_same_split() -> None:
 
 
 def test_embeddings_are_thinned_evenly_and_in_one_dimension_have_a_row_for_each_class() -> None:
-    """Kills two classes on one line, with their names on top of each other."""
     for n, shown in ((90, 90), (1200, 1200), (3060, 1200)):
         kept = thinned(pd.DataFrame({"x": np.arange(n, dtype=float)}))["x"]
         assert (len(kept), kept.is_unique, *kept.iloc[[0, -1]]) == (shown, True, 0.0, n - 1)

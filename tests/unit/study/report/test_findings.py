@@ -119,7 +119,6 @@ def test_a_metric_whose_small_values_are_good():
 
 
 def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headline():
-    """The best by the second rule is in the table, and no headline is made of it; a classifier stands beside all."""
     other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
     assert finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15)).headline.startswith(
         "Better than the average: svc +10.0 [+5.0, +15.0]. Learned kernel weights are not shown to pay: at best mkl"
@@ -150,7 +149,6 @@ def test_splits_are_named_as_they_were_made():
 
 
 def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
-    """As three sites, each left out in turn, have no interval: kills their absence from the headline in silence."""
     won = "mkl (better in 2 of 2 settings, +5.0 on average)"
     found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
     assert found.headline == f"Better than the average: {won}. Learned kernel weights paid: {won}."
@@ -168,7 +166,6 @@ def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
 
 
 def test_one_setting_of_two_is_no_victory():
-    """Better in half of the settings, and better in most but worse in one: neither beats the reference."""
     worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
     for others in ((WINNER, TIE), (WINNER, WINNER, worse)):
         found = findings(over_sizes(*([AVERAGE, row] for row in others)))
@@ -177,7 +174,6 @@ def test_one_setting_of_two_is_no_victory():
 
 
 def test_errors_of_several_units_have_no_mean():
-    """Kills: an order by the mean over settings, in which the target with the largest numbers decides."""
     small = [
         ("average", "", 0.5, 0.0, 0.0, 0.0), ("few", "", 0.4, -0.1, -0.11, -0.09), ("many", "", 0.6, 0.1, 0.05, 0.2),
     ]  # fmt: skip

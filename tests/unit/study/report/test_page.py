@@ -91,7 +91,6 @@ def test_numbers_of_the_summary_stand_in_page_and_markdown(built, study):
 
 
 def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
-    """Kills a part whose table, figure, CSV file or failure is left out."""
     panel = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x", "type": "quantitative"}}}
     drawn = {"concat": [panel | {"title": "left"}, panel | {"title": "right"}]}
     wins = Table("Numbers of wins", [Column("Set"), Column("Wins")], [[Cell("a"), Cell("7 of 11")]], note="By hand.")
@@ -136,7 +135,6 @@ def test_a_study_with_little_has_a_report_and_none_of_the_files_of_an_earlier_on
 
 @pytest.mark.parametrize("method", ["kfd", "average"])
 def test_a_lost_method_and_a_data_set_that_was_never_read_have_their_rows(method: str, study, tmp_path: Path) -> None:
-    """A lost fit has a row for each split, a data set of which nothing is known one for each method."""
     scores = study["scores"]
     lost = scores[scores["method"].eq(method)].drop_duplicates(["repeat", "fold"]).assign(
         value=float("nan"), neighbour="", selection="", dimension=pd.NA, status="lost", message=GONE,
@@ -161,7 +159,6 @@ def test_a_lost_method_and_a_data_set_that_was_never_read_have_their_rows(method
 
 
 def test_what_is_chosen_on_the_test_samples_has_not_failed(study) -> None:
-    """The oracle kernel has no value by inner cross-validation, and says why; its repeats are those that it has."""
     scores = study["scores"].copy()
     chosen = scores["method"].eq("kfd") & scores["selection"].eq("inner_cv")
     for message, is_failure in ((ON_TEST, False), ("no solution", True)):
@@ -197,7 +194,6 @@ def test_other_metrics_and_warnings_of_the_data_are_shown(study, tmp_path):
 
 
 def test_metrics_are_averaged_over_targets():
-    """Of methods with a value for each, and not errors in different units."""
     one = make_numbers_study()["scores"]
     other = one[one["method"].eq("average")].assign(dataset="pulse", value=lambda rows: rows["value"] - 0.2)
     results = results_of((scores := pd.concat([one, other])), summarise(scores), [], metric="r2", score="r2")

@@ -1,7 +1,5 @@
 """Published values in the report: verdicts in words, alerts on top, counts, remarks, claims."""
 
-import re
-
 import pandas as pd
 import pytest
 from tests.unit.study.report.conftest import read, report_spec
@@ -9,7 +7,7 @@ from tests.unit.study.report.conftest import read, report_spec
 import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.page import build_report
-from mklearn.study.report.published import MARKS, published_section, statement
+from mklearn.study.report.published import published_section, statement
 from mklearn.study.report.results import results_of
 from mklearn.study.specs.table_specs import Calibration, Claim, Remark, Tolerance
 
@@ -51,13 +49,6 @@ def section_of(study, calibration=None):
     results = results_of(study["scores"], study["summary"], [])
     section, alerts = published_section(results, report_spec("x", calibration=calibration))
     return section.parts, {table.caption: table for part in section.parts for table in part.tables}, alerts
-
-
-def test_every_verdict_is_written_in_words_and_has_a_class():
-    assert set(MARKS) == set(verdicts.VERDICTS)
-    marks = [mark for mark, _ in MARKS.values()]
-    assert all(re.search("[a-z]{4}", mark) for mark in marks)
-    assert len(set(marks)) == len(marks)
 
 
 def test_cells_counts_and_statement(study, compared):

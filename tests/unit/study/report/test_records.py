@@ -71,7 +71,6 @@ def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
 
 
 def test_a_file_that_was_not_kept_has_no_checksum(tmp_path: Path) -> None:
-    """Downloads may be deleted once they are read."""
     path = tmp_path / "x.mat"
     path.write_bytes(b"data")
     file = ReportFile(name="x.mat", path=str(path), source="upstream")
