@@ -25,9 +25,9 @@ from mklearn.study.datasets import dataset_spec
 
 
 @cache
-def read(name: str, mirror: Path) -> SampleSet:
+def read(name: str, mirror: Path, **selection: int) -> SampleSet:
     files = {file.name: mirror / file.mirror for file in entry(name).packaging(str(mirror)) if file.mirror}
-    return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
+    return read_dataset(dataset_spec({"kind": "registered", "name": name, **selection}), files)
 
 
 def digest(values: np.ndarray) -> str:
@@ -243,6 +243,14 @@ def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) 
     for view, values in samples.tables.items():
         table = pd.read_csv(folder / f"{view}.csv.gz", dtype=str).set_index("id").reindex(ids)
         np.testing.assert_array_equal(values, table.to_numpy().astype(float), strict=True)
+
+
+def test_the_numerals_of_the_package_are_a_draw_of_all(mirror: Path) -> None:
+    part, draw = read("mfeat-500", mirror), read("mfeat", mirror, per_class=50, draw=0)
+    assert (part.ids.tolist(), part.labels.tolist()) == (draw.ids.tolist(), draw.labels.tolist())
+    assert list(part.tables) == list(draw.tables)
+    for view, values in part.tables.items():
+        np.testing.assert_array_equal(values, draw.tables[view], strict=True)
 
 
 @pytest.mark.parametrize(

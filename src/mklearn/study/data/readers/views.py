@@ -1,4 +1,4 @@
-"""Readers of tables of views: text files, files of R packages, and data sets that come with scikit-learn."""
+"""Readers of tables of views: text files, files of R packages, data sets that are part of scikit-learn or mklearn."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ def linnerud(paths: Mapping[str, Path] | None = None, *, target: str = "weight")
     ids = [f"man-{row:02d}" for row in range(len(loaded.data))]
     column = [name.lower() for name in loaded.target_names].index(target)
     return SampleSet(np.array(ids), loaded.target[:, column], tables={"exercise": loaded.data})
+
+
+def mfeat_500(paths: Mapping[str, Path] | None = None, *, tables: Sequence[str]) -> SampleSet:
+    """Read the 500 numerals of `mfeat` that are part of mklearn. `paths` is ignored.
+
+    The file has a row per feature, named by its view and a number, and a column per sample, named by class and id.
+    """
+    frame = pd.read_csv(Path(__file__).parents[1] / "mfeat" / "mfeat-500.csv.bz2", header=[0, 1], index_col=0)
+    labels, ids = map(np.array, zip(*frame.columns, strict=True))
+    return SampleSet(ids, labels, tables={name: frame.filter(like=name, axis=0).to_numpy().T for name in tables})
 
 
 def text(
