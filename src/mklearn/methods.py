@@ -320,6 +320,13 @@ METHODS: dict[str, MethodRow] = {
         advice="Each class shrinks its own covariance: take ledoit_wolf_lda for few samples per class.",
         defaults={"solver": "lsqr", "shrinkage": "auto"},
     ),
+    "stacking": MethodRow(
+        "mklearn.classifiers.stacking_svc:StackingSVC",
+        "Stacked SVCs (late fusion)",
+        reference="Wolpert 1992; Ting, Witten 1999",
+        advice="Late fusion to compare with: an SVC on each kernel, and logistic regression on their probabilities.",
+        tuned=("C",),
+    ),
     "standardised_shrinkage_lda": _baseline(
         "mklearn.classifiers.baselines:standardised_shrinkage_lda",
         "LDA with shrinkage, standardised features",

@@ -59,8 +59,8 @@ STANDARDISES = {
 UNIT_LENGTHS = {"multi_view", "multi_view_regressor"}
 """Unit length is among their scalings."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
-FOLLOW_THE_ORDER = {"kernel_samme", "lmkl_svc", "majority", "random_forest_regressor"}
-"""Folds of the first follow the order of the samples; localized weights are a local optimum, whose random start is
+FOLLOW_THE_ORDER = {"kernel_samme", "stacking", "lmkl_svc", "majority", "random_forest_regressor"}
+"""Folds of the first two follow the order of the samples; localized weights are a local optimum, whose random start is
 by the position of the kernels too; of equally large classes the first is the majority; a forest draws by position."""
 OVERFITS = {("fisherface", "unit"): 0.75, ("fsvc", "alternating"): 0.75, ("majority", ""): 0.25, (MEAN, ""): -0.01}
 """What some reach on digits. All 50 principal components of 60 samples leave little within-class variance, and unit

@@ -42,7 +42,7 @@ OWN = {
 """Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""
 
 
-RECOMMENDED = {"multi_view", "multi_view_regressor", "kernel_ridge_regressor"}
+RECOMMENDED = {"multi_view", "multi_view_regressor", "kernel_ridge_regressor", "stacking"}
 """Methods that are tried here whether or not a published study has them."""
 
 
