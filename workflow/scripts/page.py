@@ -11,41 +11,48 @@ from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.report.page import build_report
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import data_set_of, fits_of
-from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.table_specs import ReportSpec
+from mklearn.study.script import Output, run_script
+from mklearn.study.specs.final_spec import FinalSpec
+from mklearn.study.study import Study
 
 
 def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
-    importances: Path | None = None, *, page: Output, spec: ReportSpec, record: Record,
+    importances: Path | None = None, *, page: Output, reference: str, order: list[str] | None = None,
+    sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
 ) -> None:  # fmt: skip
     """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
 
-    ``run`` is the record of the run, ``models`` are the weights, objectives and embeddings of each of ``spec.fits``,
-    ``samples`` the samples of each of ``spec.datasets``, and ``importances`` the importances of the final model.
+    ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
+    the fits, ``samples`` the samples of the data sets, and ``importances`` the importances of the ``final`` model.
+    ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers.
     """
-    datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
-    data_of = {entry.id: data for entry, data in datasets}
-    frame, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
-    order = [entry.id for entry in (*spec.kernels, *spec.descriptors)]
+    record, frame, table = read_record(run), read_table(scores)[0], read_table(summary)[0]
+    study, predicted = Study.model_validate(record["config"]), Predictions(read_table(predictions)[0])
+    methods, datasets = (dict(zip(table[kind], table[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
+    made_by = {path: read_record(path) for path in samples}
+    data_of = {made["spec"]["dataset"]: SampleSet.load(path) for path, made in made_by.items()}
     fits = [
-        fit
-        for path, entry in zip(models, spec.fits, strict=True)
-        for fit in fits_of(path, entry, data_of[entry.dataset], predicted, order, spec.neighbour)
+        fit for path in models for fit in fits_of(path, data_of, methods, predicted, order or (), study.headline_rule)
     ]
     results = StudyResults(frame, predicted, data_of, fits)
     parts = [] if importances is None else [importances_part(read_importances(importances))]
     written = build_report(
         page.parent,
-        study=spec,
-        run=read_record(run),
-        data=[data_set_of(spec, entry, data, predicted) for entry, data in datasets],
+        study=study,
+        reference=reference,
+        run=record,
+        data=[
+            data_set_of(made, datasets[name], data, predicted, study.report.thumbnails)
+            for made, (name, data) in zip(made_by.values(), data_of.items(), strict=True)
+        ],
         fits=fits,
         scores=frame,
-        summary=read_table(summary)[0],
+        summary=table,
         predictions=predicted,
-        parts=[*parts, *(load(part)(results) for part in spec.parts)],
-        provenance=record,
+        parts=[*parts, *(load(part)(results) for part in study.report.parts)],
+        cited=sources or (),
+        final=final,
     )
     logger.info("%d files in %s", len(written), page.parent)
 

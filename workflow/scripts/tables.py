@@ -10,35 +10,35 @@ from mklearn.study.evaluation.summary import summarise
 from mklearn.study.log import logger
 from mklearn.study.run_record import run_record
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.table_specs import Tolerance
+from mklearn.study.study import Study
 
 
 def tables(
-    scores: Path, predictions: Path, summary: Output, run: Output, *, reference: str, neighbour: str,
-    published: list[dict[str, Any]] | None = None, titles: dict[str, dict[str, str]],
-    calibration: dict[str, Any] | None = None, tolerance: Tolerance, study: dict[str, Any], jobs: dict[str, list[str]],
-    record: Record,
+    scores: Path, predictions: Path, summary: Output, run: Output, *, reference: str,
+    titles: dict[str, dict[str, str]], study: dict[str, Any], jobs: dict[str, list[str]], record: Record,
 ) -> None:  # fmt: skip
     """Write the summary, with intervals from the predictions, and the record of the run.
 
     For each method, the summary has the mean, spread, interval, difference to the ``reference``, published value and
-    verdict; see :func:`mklearn.study.evaluation.summary.summarise` for the arguments. The record ``run`` has the
-    settings to reproduce the tables, and the cost of each rule; see :func:`mklearn.study.run_record.run_record`.
+    verdict; see :func:`mklearn.study.evaluation.summary.summarise`. The record ``run`` has the study and other settings
+    to reproduce the tables, and the cost of each rule; see :func:`mklearn.study.run_record.run_record`.
 
     The log lists the data sets on which the calibration fails, and the published values without a matching row.
     """
     rows, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
+    config = Study.model_validate(study["config"])
+    published = config.published_values()
     result = summarise(
-        rows, predicted, reference=reference, neighbour=neighbour, published=published or [], titles=titles,
-        calibration=calibration, tolerance=tolerance,
+        rows, predicted, reference=reference, neighbour=config.headline_rule, published=published, titles=titles,
+        calibration=config.calibration, tolerance=config.tolerance,
     )  # fmt: skip
-    for check in compare_published(result, calibration).checks:
+    for check in compare_published(result, config.calibration).checks:
         if check.status == "missed":
             advice = "Use the registered data set with the registry's own files and size (`mklearn list datasets`)."
             logger.warning("%s %s", check.sentence, advice)
         else:
             logger.info("calibration: %s", check.sentence)
-    for cell in unmatched(result, published or []):
+    for cell in unmatched(result, published):
         where = cell["dataset"], cell["train_size"], cell["method"], cell["source"]
         logger.warning("published value without a row in this study: %s, training size %s, %s (%s)", *where)
     write_table(summary, result, record)

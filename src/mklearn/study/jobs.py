@@ -16,7 +16,7 @@ from typing import Any
 from mklearn.errors import ConfigError
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
-from mklearn.study.plan.tables import evaluate_spec, report_spec, tables_spec
+from mklearn.study.plan.tables import evaluate_spec, page_spec, tables_spec
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
 from mklearn.study.run_record import TITLES
 from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
@@ -250,7 +250,7 @@ class Jobs:
             )  # fmt: skip
         measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
-            "page", (), lambda: report_spec(plan).as_dict(), models=self.all_of("fit", "model"),
+            "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
             samples=self.all_of("read"),
             importances=[self.path("model", "importances")] if measured else [],
         )  # fmt: skip

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
 from mklearn.study.specs.fit_spec import Rule
 from mklearn.study.specs.model import Count, NonNegative, Slug, Strict, as_list
-from mklearn.study.specs.table_specs import PublishedValue
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 
@@ -61,15 +60,19 @@ class Published(Strict):
             raise ValueError(f"expected lists of one length, one entry per cell: {found}.")
         return self
 
-    def cells(self, repeats: int | None = None) -> Iterator[PublishedValue]:
-        """Yield the published value of every cell, as a fraction; ``repeats`` is the study's default."""
+    def cells(self, repeats: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield every cell with its value as a fraction; ``repeats`` is the study's default.
+
+        See :func:`mklearn.study.evaluation.summary.summarise` for the keys.
+        """
         values, number = [getattr(self, name) for name in _BY_SIZE], len(as_list(self.value))
         by_size = [value if isinstance(value, list) else [value] * number for value in values]
         for method in as_list(self.method):
             for size, value, std, dimension in zip(*by_size, strict=True):
                 protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
-                yield PublishedValue(
-                    dataset=self.dataset, train_size=size, method=method, protocol=protocol, neighbour=self.neighbour,
-                    metric=self.metric, value=value / 100, std=None if std is None else std / 100, dimension=dimension,
-                    repeats=self.repeats or repeats, source=self.source,
-                )  # fmt: skip
+                yield {
+                    "dataset": self.dataset, "train_size": size, "method": method, "protocol": protocol,
+                    "neighbour": self.neighbour, "metric": self.metric, "value": value / 100,
+                    "std": None if std is None else std / 100, "dimension": dimension,
+                    "repeats": self.repeats or repeats, "source": self.source,
+                }  # fmt: skip

@@ -80,10 +80,10 @@ def _published_mistakes(study: Study) -> Iterator[Mistake]:
             text = f"{entry.metric!r} is not among evaluation.metrics: {', '.join(reported)}."
             yield Mistake(f"published[{number}].metric", text)
         for cell in entry.cells():
-            key = (cell.dataset, cell.train_size, cell.method, cell.protocol, cell.neighbour, cell.metric)
+            key = tuple(cell[name] for name in ("dataset", "train_size", "method", "protocol", "neighbour", "metric"))
             if key in first:
-                size = "" if cell.train_size is None else f", training size {cell.train_size}"
-                text = f"{cell.dataset}{size}, {cell.method} has a value already, in published[{first[key]}]."
+                size = "" if cell["train_size"] is None else f", training size {cell['train_size']}"
+                text = f"{cell['dataset']}{size}, {cell['method']} has a value already, in published[{first[key]}]."
                 yield Mistake(f"published[{number}]", text)
             first.setdefault(key, number)
 

@@ -17,9 +17,9 @@ from mklearn.study.method import Method
 from mklearn.study.naming import expanded_descriptors
 from mklearn.study.published import Published
 from mklearn.study.specs.final_spec import BEST
-from mklearn.study.specs.fit_spec import Components, Rule
+from mklearn.study.specs.fit_spec import Components, Rule, headline_rule
 from mklearn.study.specs.model import Count, Positive, Slug, Strict
-from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, PublishedValue, Remark, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, Remark, Tolerance
 from mklearn.study.targets import NUMBER_METRICS, study_target
 
 DEFAULT_METHODS: dict[str, Any] = {
@@ -234,9 +234,19 @@ class Study(Strict):
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
 
-    def published_values(self) -> list[PublishedValue]:
+    def published_values(self) -> list[dict[str, Any]]:
         """Return the published values of all cells."""
         return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]
+
+    @property
+    def score(self) -> str:
+        """Metric of tables and figures: the accuracy if it is reported, else the metric that chooses parameters."""
+        return "accuracy" if "accuracy" in self.evaluation.metrics else self.evaluation.choose_by
+
+    @property
+    def headline_rule(self) -> str:
+        """Nearest-neighbour rule of the headline, of figures and tables of classes, and of the final model."""
+        return headline_rule(self.evaluation.neighbours)
 
 
 def _has_vectors(study: Mapping[str, Any]) -> bool:

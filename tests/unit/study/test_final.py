@@ -12,7 +12,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import report_spec, tables_spec
+from mklearn.study.plan.tables import page_spec
 from mklearn.study.provenance import code_files, named_modules
 from mklearn.study.reading import check_study
 
@@ -71,13 +71,11 @@ def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
     neighbours = {"neighbours": ["cosine", "euclidean"]}
     plan = planned({}, methods=SMOKE["methods"] | {"gated": GATED}, evaluation=neighbours)
     assert plan.final is not None
-    candidates, page = plan.final.spec.candidates, report_spec(plan)
+    candidates = plan.final.spec.candidates
     assert [each.fit.method.id for each in candidates] == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
     assert all(each.fit.settings[0].train_size == 6 for each in candidates)
-    assert page.final is not None
-    assert (page.metric, page.neighbour, page.final.chosen) == (plan.final.spec.metric, "euclidean", True)
-    assert tables_spec(plan, "", {})["neighbour"] == "euclidean"
-    assert page.final.entries == [each.entry for each in candidates]
+    assert (plan.final.spec.method, plan.study.headline_rule) == ("best", "euclidean")
+    assert page_spec(plan)["final"] == plan.final.spec.as_dict()
     one = planned({"method": "kfd-blocks"}).final
     assert one is not None
     assert [view.name for view in one.spec.inputs.views] == ["blocks"]

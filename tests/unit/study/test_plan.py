@@ -18,7 +18,7 @@ from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs
 from mklearn.study.naming import kernel_names
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import report_spec, tables_spec
+from mklearn.study.plan.tables import page_spec, tables_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.reading import check_study
 from mklearn.study.study import DEFAULT_METHODS
@@ -461,8 +461,7 @@ def test_tables_have_the_order_of_the_study() -> None:
     for names in (list(study["descriptors"]), list(study["descriptors"])[::-1]):
         plan = planned(study | {"descriptors": {name: study["descriptors"][name] for name in names}})
         assert Jobs(plan).specification("evaluate", None)["kernels"] == names
-        spec = report_spec(plan)
-        assert [kernel.id for kernel in spec.kernels] == [entry.id for entry in spec.descriptors] == names
+        assert page_spec(plan)["order"] == [*names, *names]
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:

@@ -110,7 +110,7 @@ def study_tables(path: Path) -> StudyTables:
     scores, predictions = (read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions"))
     summary, made = read_table(folder / "summary.parquet")
     config = (record or read_record(folder / "run.json"))["config"]
-    return StudyTables(str(path), scores, predictions, summary, made["spec"], config)
+    return StudyTables(str(path), scores, predictions, summary, made["spec"]["reference"], config)
 
 
 def finished_run(study: Path) -> tuple[Path, dict[str, Any]]:

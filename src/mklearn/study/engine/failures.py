@@ -161,16 +161,13 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
     outputs = {rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in AFTER_FITS}
     specs = {rule: jobs.specification(rule, None) for rule in AFTER_FITS}
     shown, fits = jobs.job("page").inputs, jobs.all_of("fit", "predictions")
-    samples = dict(zip(shown["samples"], specs["page"]["datasets"], strict=True))
-    samples = {path: dataset for path, dataset in samples.items() if os.path.exists(path)}
-    made = [number for number in range(len(fits)) if number not in missing]
-    specs["page"] |= {"fits": [specs["page"]["fits"][number] for number in made], "datasets": [*samples.values()]}
     inputs: dict[str, dict[str, Any]] = {
         "evaluate": {"fits": fits},
         "tables": outputs["evaluate"],
         "page": outputs["evaluate"]
         | outputs["tables"]
-        | {"models": [shown["models"][number] for number in made], "samples": [*samples]},
+        | {"models": [path for number, path in enumerate(shown["models"]) if number not in missing]}
+        | {"samples": [path for path in shown["samples"] if os.path.exists(path)]},
     }
     try:
         with tempfile.TemporaryDirectory() as folder, output_in(log):

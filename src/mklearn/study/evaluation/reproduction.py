@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from mklearn.study.specs.table_specs import Tolerance
+from mklearn.study.specs.table_specs import Calibration, Tolerance
 
 REPRODUCED = "reproduced"
 LOWER = "ours is lower than published"
@@ -68,7 +68,7 @@ class Reproduction(NamedTuple):
 
 
 def compare_published(
-    summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None
+    summary: pd.DataFrame, calibration: Calibration | None = None, tolerance: Tolerance | None = None
 ) -> Reproduction:
     """Compare the values of a summary, as fractions, with the published values in it.
 
@@ -179,9 +179,9 @@ def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) ->
 
 
 def _checks(
-    summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Mapping[str, Any]
+    summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Calibration
 ) -> list[Check]:  # fmt: skip
-    method, tolerance = str(calibration["method"]), float(calibration["tolerance"])
+    method, tolerance = calibration.method, calibration.tolerance
     title = next(iter(summary.loc[summary["method"].eq(method), "method_title"]), method)
     checks = []
     for dataset, dataset_title in dict.fromkeys((row["dataset"], row["dataset_title"]) for row in rows):

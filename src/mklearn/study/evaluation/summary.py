@@ -28,7 +28,7 @@ from mklearn.base.statistics import (
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Outcomes, Predictions, best_dimension, common, plain_key
 from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
-from mklearn.study.specs.table_specs import Tolerance
+from mklearn.study.specs.table_specs import Calibration, Tolerance
 
 SETTING = ["study", "dataset", "protocol", "train_size"]
 UNIT = ["repeat", "fold"]
@@ -48,7 +48,7 @@ _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 def summarise(
     scores: pd.DataFrame, predictions: Predictions | None = None, *, reference: str = "average", neighbour: str = "",
     published: Sequence[Mapping[str, Any]] = (), titles: Mapping[str, Mapping[str, str]] | None = None,
-    calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None,
+    calibration: Calibration | None = None, tolerance: Tolerance | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
 

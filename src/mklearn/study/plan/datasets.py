@@ -59,8 +59,6 @@ class PlannedDataset:
     """Kind of the target: classes or numbers."""
     keeps_ratios: bool = False
     """Whether images may have different sizes because resizing to a number of pixels keeps aspect ratios."""
-    about: Mapping[str, str] = field(default_factory=dict)
-    """Licence, citation, homepage and note of a registered data set, for the report. Not part of any key."""
 
     @property
     def is_incomplete(self) -> bool:
@@ -131,7 +129,6 @@ def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str
         n_samples=registered.n_samples(config.model_dump()),
         released_splits=registered.released_splits,
         missing_views=registered.missing_views,
-        about={name: getattr(registered, name) for name in ("licence", "citation", "homepage", "note")},
     )
 
 

@@ -9,23 +9,23 @@ from importlib import resources
 
 from mklearn.study.report.records import DataSetRecord
 from mklearn.study.report.tables import escape_latex
-from mklearn.study.specs.table_specs import ReportSpec
 
 _REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:, "(?P<title>[^"]+)")?')
 """Pattern for authors, year and quoted title in ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
 
 
-def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
+def bibtex(cited: Sequence[tuple[str, str]], data: Sequence[DataSetRecord]) -> str:
     """Return a BibTeX entry for each paper that the study or its data sets cite; empty if they cite none.
 
-    Entries come from ``references.bib``. A paper that it lacks becomes a comment with the reference.
+    ``cited`` has titles of methods, kernels and descriptors, each with references separated by semicolons. Entries come
+    from ``references.bib``. A paper that it lacks becomes a comment with the reference.
     """
     sources: dict[str, dict[str, None]] = {}
-    for entry in (*study.methods, *study.kernels, *study.descriptors):
-        for reference in entry.reference.split(";"):
+    for title, references in cited:
+        for reference in references.split(";"):
             key = reference_key(reference)
             paper = known_papers().get(key, f"% {' '.join(reference.split())}") if key else ""
-            sources.setdefault(paper, {})[" ".join(entry.title.split())] = None
+            sources.setdefault(paper, {})[" ".join(title.split())] = None
     sources.pop("", None)
     papers = [f"% Source of: {', '.join(titles)}\n{paper}\n" for paper, titles in sources.items()]
     for record in data:

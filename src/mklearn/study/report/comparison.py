@@ -20,6 +20,7 @@ from mklearn.study.report import wording
 from mklearn.study.report.result_tables import difference_cell, value_cell
 from mklearn.study.report.results import Results, protocol_family, results_of
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
+from mklearn.study.specs.fit_spec import headline_rule
 from mklearn.study.specs.table_specs import Comparison
 
 SETTING = ["dataset", "protocol", "train_size"]
@@ -142,7 +143,7 @@ def _signed_rank_p(rows: pd.DataFrame) -> float:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """The tables of a study in the folder ``name``, the specification of its summary, and its ``config``.
+    """The tables of a study in the folder ``name``, its reference method, and its ``config``.
 
     ``predictions`` is a table for :class:`mklearn.study.evaluation.predictions.Predictions`.
     """
@@ -151,7 +152,7 @@ class StudyTables:
     scores: pd.DataFrame
     predictions: pd.DataFrame
     summary: pd.DataFrame
-    compared: Mapping[str, Any]
+    reference: str
     config: Mapping[str, Any]
 
     @property
@@ -164,9 +165,9 @@ class StudyTables:
     def results(self) -> Results:
         """Return the results by setting; the headline uses the final model's metric, or the score by default."""
         metric = (self.config.get("final") or {}).get("metric") or self.score
-        reference, neighbour = self.compared.get("reference", ""), self.compared.get("neighbour", "")
+        neighbour = headline_rule(self.config["evaluation"]["neighbours"])
         return results_of(
-            self.scores, self.summary, [], reference, metric=metric, neighbour=neighbour, score=self.score
+            self.scores, self.summary, [], self.reference, metric=metric, neighbour=neighbour, score=self.score
         )  # fmt: skip
 
 

@@ -19,13 +19,13 @@ from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import wording
 from mklearn.study.report.results import Results, Setting
 from mklearn.study.report.wording import change, change_and_interval, enumeration, plural, rule_title
-from mklearn.study.specs.table_specs import ReportFinal
+from mklearn.study.specs.final_spec import BEST, FinalSpec
 
 WITH_INTERVAL = 3
 """Number of methods that the headline names with their interval; further ones are named only."""
 WIDTH = 100
 """Line width in the terminal, in characters."""
-BEST = 5
+SHOWN = 5
 """Number of methods in the answer."""
 
 
@@ -64,7 +64,7 @@ class _Judged(NamedTuple):
         return not self.worse and 2 * self.better > len(self.rows)
 
 
-def findings(results: Results, final: ReportFinal | None = None) -> Findings:
+def findings(results: Results, final: FinalSpec | None = None) -> Findings:
     """Return the findings of a study from the rows of its headline."""
     rows = results.headline_rows
     return Findings(_headline(rows, results), "" if final is None else _model(rows, results, final))
@@ -168,18 +168,18 @@ def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
     return f"{results.reference_title} is below the majority class, and no reference. {named}."
 
 
-def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
-    found = winner(rows, results.metric.kind, final.dataset, final.entries)
-    if found is None:
+def _model(rows: pd.DataFrame, results: Results, final: FinalSpec) -> str:
+    best = winner(rows, results.metric.kind, final.dataset, [candidate.entry for candidate in final.candidates])
+    if best is None:
         return ""
-    row = found.row
-    if final.chosen and final.given_splits and row["n_repeats"] + row.get("n_failed", 0) == 1:
+    row, is_chosen = best.row, final.method == BEST
+    if is_chosen and final.given_splits and row["n_repeats"] + row.get("n_failed", 0) == 1:
         return (
             "The model of this study (model.mklearn) is of the method that inner cross-validation on the training "
             "samples chose, without the test samples: model.md names it."
         )
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
-    why = f"chosen among {plural(found.among, 'method')}" if final.chosen else "as the study says"
+    why = f"chosen among {plural(best.among, 'method')}" if is_chosen else "as the study says"
     percent = results.metric.in_percent
     name = f"{results.metric.name} {wording.value(row['mean'], percent)}{' %' * percent}{rule}"
     return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {name}."
@@ -225,8 +225,8 @@ def answer(results: Results, found: Findings) -> str:
     setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
     if setting is not None:
         own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
-        best, share = plain_records(own.head(BEST)), metric.in_percent
-        count = f"best {BEST} of {plural(len(own), 'method')}" if len(own) > BEST else plural(len(own), "method")
+        best, share = plain_records(own.head(SHOWN)), metric.in_percent
+        count = f"best {SHOWN} of {plural(len(own), 'method')}" if len(own) > SHOWN else plural(len(own), "method")
         title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
         width = max(len(str(row["label"])) for row in best)
         shown = [wording.spread(row["mean"], row["std"] if share else None, share) for row in best]

@@ -47,7 +47,8 @@ from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
 from mklearn.study.report.results import Results, results_of
 from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
-from mklearn.study.specs.table_specs import ReportSpec
+from mklearn.study.specs.final_spec import FinalSpec
+from mklearn.study.study import Study
 from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
@@ -68,9 +69,10 @@ class Drawn(NamedTuple):
 
 
 def build_report(
-    out_dir: Path, *, study: ReportSpec, run: Mapping[str, Any], data: Sequence[DataSetRecord],
+    out_dir: Path, *, study: Study, reference: str, run: Mapping[str, Any], data: Sequence[DataSetRecord],
     fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame, predictions: Predictions | None = None,
-    parts: Sequence[ReportPart] = (), provenance: Mapping[str, Any] | None = None, figure_files: bool = True,
+    parts: Sequence[ReportPart] = (), cited: Sequence[tuple[str, str]] = (), final: FinalSpec | None = None,
+    figure_files: bool = True,
 ) -> list[Path]:  # fmt: skip
     """Write the files of a report to ``out_dir``, and return their paths.
 
@@ -78,19 +80,27 @@ def build_report(
     ``figure_files``, the folder ``figures/``. Each file is replaced atomically. Figures of an earlier report that this
     one lacks are deleted. The output is reproducible: the same arguments give the same bytes.
 
-    ``run`` is the record of the run, ``provenance`` the record of the page, ``summary`` the summary of scores and
-    predictions. ``parts`` are the study's own additions to the report.
+    ``reference`` is the reference method, ``run`` the record of the run, ``summary`` the summary of scores and
+    predictions. ``parts`` are the study's own additions to the report; for ``cited`` see
+    :func:`mklearn.study.report.bibliography.bibtex`.
     """
     results = results_of(
-        scores, summary, fits, study.reference, study.learned, metric=study.metric,
-        neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
+        scores, summary, fits, reference,
+        [name for name, method in study.methods.items() if method.learns_weights()],
+        metric=study.final.metric if study.final else study.score, neighbour=study.headline_rule,
+        matters=study.report.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
-    pairs = pair_tables(study.comparisons, results, scores, predictions)
-    content = _content(results, study, run, data, pairs, parts)
+    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
+    content = {
+        "alerts": alerts,
+        "findings": findings(results, final),
+        "bibliography": bibtex(cited, data),
+        **_content(results, study, run, data, published, parts),
+    }
     figures = drawn_figures([content["results"], *content["sections"]])
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
-        "index.html": _page(content, figures, len(results.labels), csv_text(summary), paper, provenance or {}),
+        "index.html": _page(content, figures, len(results.labels), csv_text(summary), paper),
         "summary.md": _template("summary.md.j2", autoescape=False).render(page=content, rows_of=markdown_rows),
         "summary.csv": csv_text(summary),
         "answer.txt": answer(results, content["findings"]),
@@ -113,11 +123,10 @@ def build_report(
 
 
 def _content(
-    results: Results, study: ReportSpec, run: Mapping[str, Any], data: Sequence[DataSetRecord], pairs: Sequence[Table],
+    results: Results, study: Study, run: Mapping[str, Any], data: Sequence[DataSetRecord], published: Section,
     parts: Sequence[ReportPart],
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the variables of the page templates."""
-    published, alerts = published_section(results, study, pairs)
+    """Return variables of the page templates."""
     added = Section("this-study", "Of this study", [*ranks_part(results), *parts])
     sections = [
         published, metrics_section(results), added, training_size_section(results), predictions_section(results),
@@ -127,8 +136,6 @@ def _content(
     return {
         "title": study.title or study.study,
         "lead": _lead(results, study, data),
-        "alerts": alerts,
-        "findings": findings(results, study.final),
         "results": results_section(results),
         "sections": [section for section in sections if section.parts],
         "data": data,
@@ -136,8 +143,6 @@ def _content(
         "facts": _facts(run),
         "config": yaml_text(run["config"]) if "config" in run else "",
         "costs": costs_table(run.get("rules", ())),
-        "catalogue": {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors},
-        "bibliography": bibtex(study, data),
     }
 
 
@@ -170,7 +175,7 @@ def results_section(results: Results) -> Section:
     return Section("results", "Results", parts, note)
 
 
-def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
+def _lead(results: Results, study: Study, data: Sequence[DataSetRecord]) -> str:
     titles = [entry.title or entry.id for entry in data] or sorted(set(results.scores["dataset"]))
     splits = wording.enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings)))
     methods = wording.plural(len(results.labels), "method")
@@ -249,9 +254,8 @@ def _figure_files(figure: Drawn, folder: Path, config: Chart) -> list[Path]:
 
 
 def _page(
-    content: Mapping[str, Any], figures: Mapping[PartFigure, Drawn], n_methods: int, summary: str, paper: str,
-    provenance: Mapping[str, Any],
-) -> str:  # fmt: skip
+    content: Mapping[str, Any], figures: Mapping[PartFigure, Drawn], n_methods: int, summary: str, paper: str
+) -> str:
     specs = {drawn.slug: drawn.chart for drawn in figures.values() if drawn.chart is not None}
     configs = {scheme.name: vega_config(scheme, n_methods) for scheme in SCHEMES}
     return _template("index.html.j2", autoescape=True).render(
@@ -262,8 +266,6 @@ def _page(
         vega=_packed(vega_script()),
         specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
         downloads=script_json({"summary.csv": summary, "results.tex": paper}),
-        # sorted: outside Snakemake, a repeated job may have the keys of its specification in another order
-        provenance=script_json(json.loads(json.dumps(provenance, sort_keys=True))),
     )
 
 
@@ -299,8 +301,5 @@ def _template(name: str, *, autoescape: bool) -> Template:
         autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {
-        "link": link, "markdown": escape_markdown, "counted": wording.plural,
-        "entry_cells": lambda entry: (entry.id, entry.title, entry.reference),
-    }  # fmt: skip
+    environment.filters |= {"link": link, "markdown": escape_markdown, "counted": wording.plural}
     return environment.from_string(_page_file(name))

@@ -18,7 +18,8 @@ from mklearn.study.report.result_tables import setting_columns
 from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 from mklearn.study.specs.model import as_list
-from mklearn.study.specs.table_specs import Claim, ReportSpec, Tolerance
+from mklearn.study.specs.table_specs import Claim, Tolerance
+from mklearn.study.study import Study
 
 MARKS = {
     verdicts.REPRODUCED: ("✓ reproduced", "good"),
@@ -35,7 +36,7 @@ JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTA
 
 
 def published_section(
-    results: Results, study: ReportSpec, pairs: Sequence[Table] = ()
+    results: Results, study: Study, pairs: Sequence[Table] = ()
 ) -> tuple[Section, list[str]]:  # fmt: skip
     """Return the section that compares results with published values, and alerts on data sets that differ.
 
@@ -44,7 +45,7 @@ def published_section(
     paper's.
     """
     summary, tolerance = results.all_metrics, study.tolerance
-    found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
+    found = compare_published(summary, study.calibration, tolerance)
     cells = found.cells.assign(label=summary.loc[found.cells.index, "label"])
     if len(set(cells["neighbour"]) - {""}) > 1:  # several rules: append the rule to the method's name
         names = zip(cells["label"], cells["neighbour"], strict=True)

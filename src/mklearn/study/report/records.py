@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,21 +15,22 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
-from mklearn.study.artefacts import read_arrays
+from mklearn.study.artefacts import read_arrays, read_record
+from mklearn.study.data.registry import registry
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
-from mklearn.study.provenance import file_digest
-from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
+from mklearn.study.specs.fit_spec import FitSpec, Setting
 
+FILES_SHOWN = 64
+"""Maximum number of files of a data set that the page lists."""
 LONGER_SIDE = 64
 """Maximum length of a thumbnail's longer side in pixels."""
 
 
 @dataclass(frozen=True)
 class DataSetRecord:
-    """A data set: size, licence and source, ``files`` (name, size, source, SHA-256), and data URIs of sample images.
+    """A data set: size, licence and source, ``files`` (name, source, SHA-256), and data URIs of sample images.
 
     ``warnings`` appear at the top of the page: omitted samples, and groups that splits do not keep together.
     """
@@ -80,25 +81,23 @@ class FitRecord:
     """Predictions of a numeric target, a row per test sample with columns ``repeat, sample, true, predicted``."""
 
 
-def data_set_of(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> DataSetRecord:
-    """Return the record of a data set, with notes and warnings about its samples."""
-    note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
+def data_set_of(
+    record: Mapping[str, Any], title: str, data: SampleSet, predicted: Predictions, thumbnails: int
+) -> DataSetRecord:
+    """Return the record of a data set; ``record`` is the provenance of its samples."""
+    name, entry = record["spec"]["dataset"], registry().get(record["spec"].get("registered", ""))
+    about = {} if entry is None else {key: getattr(entry, key) for key in ("licence", "citation", "homepage")}
+    notes = ["" if entry is None else entry.note, *(f"{note}." for note in data.notes)]
+    upstream = {} if entry is None else {file.name: next(iter(file.urls), "") for file in entry.files}
+    files = [(file, upstream.get(file, ""), sha256) for file, sha256 in record["inputs"].get("files", {}).items()]
     return DataSetRecord(
-        id=entry.id, title=entry.title, n_samples=len(data),
-        n_classes=len(data.classes) or None,
-        files=tuple(map(_data_file, entry.files)), warnings=tuple(_warnings(spec, entry, data, predicted)),
-        thumbnails=_thumbnails(data, spec.thumbnails), **{**entry.about, "note": note},
+        id=name, title=title, n_samples=len(data), n_classes=len(data.classes) or None,
+        note=" ".join(filter(None, notes)), warnings=tuple(_warnings(name, data, predicted)),
+        files=tuple(files[:FILES_SHOWN]), thumbnails=_thumbnails(data, thumbnails), **about,
     )  # fmt: skip
 
 
-def _data_file(file: ReportFile) -> tuple[str, ...]:
-    path = Path(file.path)
-    if not path.is_file():
-        return file.name, "not kept", file.source, ""
-    return file.name, f"{path.stat().st_size / 1e3:,.1f} kB", file.source, file_digest(path)
-
-
-def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
+def _warnings(dataset: str, data: SampleSet, predicted: Predictions) -> Iterator[str]:
     """Yield warnings about omitted samples, and about splits that separate samples of a group."""
     yield from (note for note in data.notes if "sample" in note)
     first = data.first_equal()
@@ -107,17 +106,12 @@ def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted
         "groups": data.groups,
         "that equal others, and those are training samples": first if len(set(first.tolist())) < len(data) else None,
     }
-    methods = {setting: fit.method for fit in spec.fits if fit.dataset == entry.id for setting in fit.settings}
     for text, names in whole.items():
-        if names is None:
-            continue
-        parted = []
-        for setting, method in methods.items():
-            keys = {"dataset": entry.id, **setting.model_dump(), "method": method, "neighbour": spec.neighbour}
-            rows = predicted.by_rule(keys)
-            parted += [] if rows is None else _parts_groups(rows, pd.Series(names, index=data.ids))
-        if any(parted):
-            yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
+        if names is not None:
+            groups = pd.Series(names, index=data.ids)
+            parted = [each for rows in predicted.of_each_setting(dataset) for each in _parts_groups(rows, groups)]
+            if any(parted):
+                yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
 
 
 def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
@@ -153,27 +147,32 @@ def _thumbnails(data: SampleSet, count: int) -> list[str]:
 
 
 def fits_of(
-    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str], rule: str
-) -> Iterator[FitRecord]:
-    """Yield one record per training size; ``rule`` is the headline's rule, ``order`` lists the study's kernels."""
-    arrays = read_arrays(path)
-    for setting in entry.settings:
+    path: Path, samples: Mapping[str, SampleSet], titles: Mapping[str, str], predicted: Predictions,
+    order: Sequence[str], rule: str,
+) -> Iterator[FitRecord]:  # fmt: skip
+    """Yield one record per training size of a fit, from its file.
+
+    ``samples`` are by data set, ``titles`` by method. ``order`` lists the study's kernels; ``rule`` is the headline's.
+    """
+    arrays, spec = read_arrays(path), FitSpec.model_validate(read_record(path)["spec"])
+    data, title = samples[spec.dataset], titles[spec.method.id]
+    for setting in spec.settings:
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method, "neighbour": rule}
+        keys = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id, "neighbour": rule}
         if data.target == "numbers":
             rows = predicted.by_rule(keys)
             if rows is not None:
                 rows = rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]]
                 rows = rows.astype({"sample": str})
-            yield replace(_fit(own, entry, setting, order), predicted=rows)
+            yield replace(_fit(own, spec, setting, title, order), predicted=rows)
         else:
             names = arrays.get("classes", data.classes)
-            yield _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
+            yield _fit(own, spec, setting, title, order, names, predicted.confusion(keys, len(names)))
 
 
 def _fit(
-    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, order: Sequence[str],
+    arrays: dict[str, np.ndarray], spec: FitSpec, setting: Setting, title: str, order: Sequence[str],
     classes: np.ndarray | None = None, confusion: np.ndarray | None = None,
 ) -> FitRecord:  # fmt: skip
     tables: dict[str, Any] = {name: pd.DataFrame(json.loads(str(arrays[name]))) for name in ("history", "diagnostics")}
@@ -188,8 +187,8 @@ def _fit(
     info: list[dict[str, Any]] = next(iter(json.loads(str(arrays["kernel_info"]))), [])
     info.sort(key=lambda row: place.get(row["id"], len(place)))
     return FitRecord(
-        dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
-        method_title=entry.title, kernel_ids=[ids[k] for k in shown],
+        dataset=spec.dataset, protocol=setting.protocol, train_size=setting.train_size, method=spec.method.id,
+        method_title=title, kernel_ids=[ids[k] for k in shown],
         weights=arrays["weights"][:, shown] if len(ids) > 1 else None, embedding=embedding,
         kernel_info=pd.DataFrame(info).rename(columns={"id": "kernel"}) if info else None,
         confusion=confusion, classes=classes,

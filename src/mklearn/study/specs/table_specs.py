@@ -1,4 +1,4 @@
-"""Specifications of the jobs after the fits: tables, record of the run and report."""
+"""Sections of a study about its tables: calibration and tolerance of published values, remarks, claims, comparisons."""
 
 from __future__ import annotations
 
@@ -6,25 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.study.specs.final_spec import FinalEntry
-from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Spec, Strict
-
-
-class PublishedValue(Spec):
-    """A value that a paper reports for one cell of the study's table, as a fraction."""
-
-    dataset: str
-    train_size: int | None
-    method: str
-    protocol: str | None
-    neighbour: str | None
-    metric: str
-    value: float
-    std: float | None
-    dimension: int | None
-    repeats: int | None
-    source: str
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
 
 
 class Calibration(Strict):
@@ -90,81 +72,3 @@ class Comparison(Strict):
         if self.published and (len(self.published) != len(self.pairs) or self.published_of is None):
             raise ValueError("published: expected one number for each of the pairs, and their total in published_of.")
         return self
-
-
-class CatalogueEntry(Spec):
-    """A descriptor, kernel or method of the study, with its paper."""
-
-    id: str
-    title: str
-    reference: str
-
-
-class ReportFit(Spec):
-    """A fit, as the report names it."""
-
-    dataset: str
-    settings: list[Setting]
-    method: str
-    title: str
-
-
-class ReportFile(Spec):
-    """A file that a data set was read from."""
-
-    name: str
-    path: str
-    source: str
-
-
-class ReportDataset(Spec):
-    """A data set, as the report shows it."""
-
-    id: str
-    title: str
-    about: dict[str, str]
-    files: list[ReportFile]
-
-
-class ReportFinal(Spec):
-    """The final model, as the report names it."""
-
-    dataset: str
-    chosen: bool
-    """Whether the method was chosen as the best one, and not named by the study."""
-    entries: list[FinalEntry]
-    given_splits: bool = False
-    """Whether splits are read and not drawn; see :class:`mklearn.study.specs.final_spec.FinalSpec`."""
-
-
-class ReportSpec(Spec):
-    """Specification of the step ``report``: the page of a study."""
-
-    study: str
-    title: str
-    description: str
-    reference: str
-    thumbnails: int
-    metric: str = "accuracy"
-    """Metric of the headline and of the choice of the final model."""
-    score: str = "accuracy"
-    """Metric of tables and figures."""
-    neighbour: str = ""
-    """Nearest-neighbour rule of the headline, tables and figures; empty for the first rule of the reference."""
-    gain_that_matters: NonNegative = 1
-    """Smallest gain that counts as relevant, in percentage points."""
-    final: ReportFinal | None = None
-    fits: list[ReportFit] = []
-    datasets: list[ReportDataset] = []
-    calibration: Calibration | None = None
-    tolerance: Tolerance = Tolerance()
-    remarks: list[Remark] = []
-    claims: list[Claim] = []
-    comparisons: list[Comparison] = []
-    learned: list[str] = []
-    """Methods that learn kernel weights."""
-    parts: list[str] = []
-    """Functions (``"module:name"``) that make additional parts; see :mod:`mklearn.study.report.parts`."""
-    descriptors: list[CatalogueEntry] = []
-    kernels: list[CatalogueEntry] = []
-    methods: list[CatalogueEntry] = []

@@ -17,7 +17,7 @@ from mklearn.study.evaluation.reproduction import (
     unmatched,
 )
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.specs.table_specs import Tolerance
+from mklearn.study.specs.table_specs import Calibration, Tolerance
 
 VALUES = {"pca": [0.70, 0.74, 0.66, 0.72, 0.68], "mmc": [0.80, 0.84, 0.76, 0.82, 0.78]}
 SPREAD = float(np.std(VALUES["pca"], ddof=1))
@@ -155,7 +155,7 @@ def test_the_summary_has_the_verdicts_in_its_oracle_rows():
     assert inner["z"].isna().all()
 
 
-CALIBRATION = {"method": "pca", "tolerance": 3}
+CALIBRATION = Calibration(method="pca", tolerance=3)
 
 
 def test_a_missed_calibration_stops_all_comparison_on_that_data_set_only():
@@ -181,7 +181,7 @@ def test_a_missed_calibration_stops_all_comparison_on_that_data_set_only():
 )
 def test_the_calibration_has_a_tolerance_and_needs_a_published_value(method, units, tolerance, status):
     published = [entry({"pca": 0.70, "mmc": 0.80}[method] + units * split_noise(SPREAD, 5, 20), method)]
-    (check,) = judged(published, calibration={"method": "pca", "tolerance": tolerance}).checks
+    (check,) = judged(published, calibration=Calibration(method="pca", tolerance=tolerance)).checks
     assert check.status == status
     assert ("not calibrated" in check.sentence) == (status == "unchecked")
 
@@ -197,7 +197,7 @@ def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
     raw = [row("raw", k, v, selection="inner_cv", neighbour="", dataset="orl") for k, v in enumerate(VALUES["pca"])]
     published = [entry(0.705, method) for method in ("raw", "pca")]
     summary = summarise(pd.concat([table(raw), scores({"pca": VALUES["pca"]})]), reference="pca", published=published)
-    found = compare_published(summary, {"method": "raw", "tolerance": 3})
+    found = compare_published(summary, Calibration(method="raw", tolerance=3))
     assert found.cells["verdict"].to_dict() == dict.fromkeys(found.cells.index, module.REPRODUCED)
     assert found.cells["method"].tolist() == ["raw", "pca"]
     assert [check.status for check in found.checks] == ["met"]

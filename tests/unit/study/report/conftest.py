@@ -16,7 +16,7 @@ from tests.unit.study.evaluation.test_summary import row
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.page import build_report
 from mklearn.study.report.records import DataSetRecord, FitRecord
-from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
+from mklearn.study.study import Study
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
 METHODS = {
@@ -56,13 +56,15 @@ PIXEL = (
 DIGITS = DataSetRecord(
     id="digits", n_samples=1797, n_classes=10, licence="CC BY 4.0", homepage="https://doi.org/10.24432/C50P49",
     citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.", note="Grey values from 0 to 16.",
-    files=(("digits.csv.gz", "57.5 kB", "scikit-learn", "ab" * 32),),
+    files=(("digits.csv.gz", "scikit-learn", "ab" * 32),),
 )  # fmt: skip
 
 
-def report_spec(study: str, **more: Any) -> ReportSpec:
-    """A specification that is empty but for what is given."""
-    return ReportSpec(study=study, **{"title": "", "description": "", "reference": "average", "thumbnails": 0} | more)
+def bare_study(name: str, **more: Any) -> Study:
+    """A study with only what the page needs."""
+    return Study.model_validate(
+        {"study": name, "datasets": ["digits"], "evaluation": {"neighbours": ["cosine"]}} | more
+    )  # fmt: skip
 
 
 def make_study(
@@ -80,12 +82,8 @@ def make_study(
         scores, published=published, titles={"datasets": {dataset: f"{dataset.title()} 8 × 8"}, "methods": titles}
     )
     return {
-        "study": report_spec(
-            "demo", title="Kernel discriminants on digits", description="A study for tests.",
-            methods=[CatalogueEntry(id=key, title=title, reference="A paper") for key, title in titles.items()],
-            kernels=[CatalogueEntry(id=name, title=name, reference="") for name in GAMMAS],
-            descriptors=[CatalogueEntry(id="pixels", title="Grey values", reference="")],
-        ),
+        "study": bare_study("demo", title="Kernel discriminants on digits", description="A study for tests."),
+        "reference": "average", "cited": [(title, "Some, Body 1999") for title in titles.values()],
         "run": RUN, "fits": fits, "scores": scores, "summary": summary,
         "data": [replace(DIGITS, id=dataset, title=f"{dataset.title()} 8 × 8", thumbnails=[PIXEL] * 16)],
     }  # fmt: skip
@@ -124,11 +122,11 @@ def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
     scores = pd.DataFrame(rows)
     scores = scores.astype({"dimension": "Int64", "train_size": "Int64"})
     titles = {"datasets": {"diabetes": "Diabetes"}, "methods": METHOD_OF_NUMBERS}
-    catalogue = [CatalogueEntry(id=key, title=title, reference="") for key, title in METHOD_OF_NUMBERS.items()]
     data = replace(DIGITS, id="diabetes", title="Diabetes", n_samples=442, n_classes=0)
     return {
-        "study": report_spec("clinic", title="Disease progression", methods=catalogue, score="r2", metric="r2"),
-        "run": RUN, "data": [data], "fits": fits, "scores": scores, "summary": summarise(scores, titles=titles),
+        "study": bare_study("clinic", title="Disease progression", datasets=["diabetes"], evaluation={}),
+        "reference": "average", "run": RUN, "data": [data], "fits": fits, "scores": scores,
+        "summary": summarise(scores, titles=titles),
     }  # fmt: skip
 
 

@@ -3,28 +3,21 @@
 import re
 import unicodedata
 
-from tests.unit.study.report.conftest import report_spec
-
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.kernels.table import KERNELS
 from mklearn.methods import METHODS
 from mklearn.study.report.bibliography import bibtex, known_papers, reference_key
 from mklearn.study.report.records import DataSetRecord
-from mklearn.study.specs.table_specs import CatalogueEntry
 
 UNCERTAIN = {"turk1991"}
 """References whose paper is not certain: the authors wrote two of that year."""
 
 
-def entry(title: str, reference: str) -> CatalogueEntry:
-    return CatalogueEntry(id="x", title=title, reference=reference)
-
-
 def test_papers_are_entries_that_say_what_they_are_the_source_of() -> None:
-    methods = [entry("KDA", "Mika, Raetsch, Weston, Schoelkopf, Mueller 1999; Li, Fu 2008, eq. (8)"), entry("Own", "")]
-    methods += [entry("KDA 2", "Mika, Raetsch, Weston, Schoelkopf, Mueller 1999")]
+    cited = [("KDA", "Mika, Raetsch, Weston, Schoelkopf, Mueller 1999; Li, Fu 2008, eq. (8)"), ("Own", "")]
+    cited += [("KDA 2", "Mika, Raetsch, Weston, Schoelkopf, Mueller 1999")]
     data = [DataSetRecord("orl", citation="AT&T {faces}", homepage="https://x.org"), DataSetRecord("own")]
-    assert bibtex(report_spec("s", methods=methods), data) == (
+    assert bibtex(cited, data) == (
         "% Source of: KDA, KDA 2\n@inproceedings{mika1999,\n"
         "  author = {Sebastian Mika and Gunnar Rätsch and Jason Weston and Bernhard Schölkopf and "
         "Klaus-Robert Müller},\n"
@@ -33,7 +26,7 @@ def test_papers_are_entries_that_say_what_they_are_the_source_of() -> None:
         "% Source of: KDA\n% Li, Fu 2008, eq. (8)\n\n"
         "@misc{data-orl,\n  title = {orl},\n  note = {AT\\&T faces},\n  howpublished = {https://x.org},\n}\n"
     )
-    assert bibtex(report_spec("s"), []) == ""
+    assert bibtex([], []) == ""
 
 
 def plain(name: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.unit.study.evaluation.test_summary import row
-from tests.unit.study.report.conftest import report_spec
+from tests.unit.study.report.conftest import bare_study
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
@@ -130,7 +130,7 @@ def test_pairs_open_a_section_though_no_value_is_published():
     scores = score_table({("faces", "c50", method): 0.5 for method in TITLES})
     results = results_of(scores, summarise(scores, reference="svm"), [], "svm")
     tables = pair_tables([Comparison(title="Pairs", pairs=[["fsvm", "svm"]])], results, scores, None)
-    section, alerts = published_section(results, report_spec("x", reference="svm"), tables)
+    section, alerts = published_section(results, bare_study("x"), tables)
     assert (section.title, alerts) == ("Pairs of methods", [])
     assert [list(part.tables) for part in section.parts] == [tables]
     assert "▲ and ▼ mark intervals that exclude 0" in tables[0].note
@@ -162,8 +162,8 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             scores.append(row(method, repeat, right.mean(), selection="inner_cv", dimension=1, n_train=20, **place))
     table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
     summary = summarise(table, Predictions(predicted_table), reference="average")
-    compared = {"reference": "average", "neighbour": "cosine"}
-    return StudyTables(f"results/{chance}", table, predicted_table, summary, compared, config)
+    config = {"evaluation": {"neighbours": ["cosine"]}} | config
+    return StudyTables(f"results/{chance}", table, predicted_table, summary, "average", config)
 
 
 @pytest.fixture(scope="module")
@@ -242,8 +242,8 @@ def test_studies_with_nothing_in_common_are_refused(first: StudyTables) -> None:
 def test_metric_reference_and_rule_of_a_study_are_those_that_it_was_run_with(first: StudyTables) -> None:
     """Kills: the first metric of the summary; the first method as reference; the score for the headline's metric."""
     numbers = pd.concat([first.summary.assign(metric=name) for name in ("rmse", "r2")])
-    tables = replace(first, summary=numbers, config={"evaluation": {"choose_by": "r2"}, "final": {"metric": "rmse"}})
-    results = replace(tables, compared={"reference": "kfd", "neighbour": "euclidean"}).results()
+    config = {"evaluation": {"choose_by": "r2", "neighbours": ["cosine", "euclidean"]}, "final": {"metric": "rmse"}}
+    results = replace(first, summary=numbers, config=config, reference="kfd").results()
     assert (results.score.kind, results.metric.kind) == ("r2", "rmse")
     assert (results.reference, results.neighbour) == ("kfd", "euclidean")
     assert first.results().metric.kind == first.score == "accuracy"

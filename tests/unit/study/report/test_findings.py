@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,7 @@ import pytest
 from mklearn.study.report.findings import Findings, answer, findings, splits_of
 from mklearn.study.report.result_tables import result_table
 from mklearn.study.report.results import results_of
-from mklearn.study.specs.final_spec import FinalEntry
-from mklearn.study.specs.table_specs import ReportFinal
+from mklearn.study.specs.final_spec import BEST, FinalEntry
 
 
 def finding(*rows, learned=("mkl",), **more):
@@ -118,6 +118,13 @@ def test_a_metric_whose_small_values_are_good():
     assert findings(tie).headline.startswith(f"By log loss: {OPEN}"), "in a unit of its own every gain matters"
 
 
+def best_of(*methods):
+    """The final model of a study, chosen among methods."""
+    entries = (FinalEntry(method=name, protocol="p", train_size=5) for name in methods)
+    candidates = [SimpleNamespace(entry=entry) for entry in entries]
+    return SimpleNamespace(dataset="d", method=BEST, given_splits=False, candidates=candidates)
+
+
 def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headline():
     other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
     assert finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15)).headline.startswith(
@@ -125,8 +132,7 @@ def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headli
     )
     worse = ("mkl", "euclidean", 0.6, -0.1, -0.15, -0.05), other[1]
     results = made_of(AVERAGE, WINNER, *worse, ("svc", "", 0.65, -0.05, -0.1, 0.0), neighbour="euclidean")
-    entries = [FinalEntry(method=name, protocol="p", train_size=5) for name in ("average", "mkl", "svc")]
-    found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
+    found = findings(results, best_of("average", "mkl", "svc"))
     assert "(model.mklearn) is the average, chosen among 3 methods: mean accuracy 70.0 %, by 1-NN E" in found.model
 
 
@@ -134,8 +140,7 @@ def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
     results = made_of(AVERAGE, ("good", "cosine", 0.72, 0.02, -0.01, 0.05), ("lucky", "cosine", 0.9, 0.0, -0.1, 0.1))
     lucky = results.all_metrics["method"].eq("lucky")
     results.all_metrics.loc[lucky, ["n_failed", "n_repeats"]] = (5, 1)
-    entries = [FinalEntry(protocol="p", train_size=5, method=name) for name in ("good", "lucky")]
-    found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
+    found = findings(results, best_of("good", "lucky"))
     assert "model.mklearn) is good, chosen among 2 methods: mean" in found.model
     assert answer(results, found).count("(5 of 6 splits failed)") == 1
 

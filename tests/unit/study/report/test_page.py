@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from tests.unit.study.report.conftest import HOSTILE, make_hostile_study, make_numbers_study, read, report_spec
+from tests.unit.study.report.conftest import HOSTILE, bare_study, make_hostile_study, make_numbers_study, read
 
 from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
@@ -44,7 +44,7 @@ def specs_of(html):
 def bare(study, **more):
     """Nothing but scores: no fits, no data, no facts of the run."""
     tables = {name: study[name] for name in ("scores", "summary")}
-    return {"study": report_spec("bare"), "fits": [], "data": [], "run": {}} | tables | more
+    return {"study": bare_study("bare"), "reference": "average", "fits": [], "data": [], "run": {}} | tables | more
 
 
 def test_writes_every_kind_of_figure_as_files_that_can_be_opened(built):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import read, report_spec
+from tests.unit.study.report.conftest import bare_study, read
 
 import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
@@ -47,7 +47,7 @@ def compared(study, published):
 def section_of(study, calibration=None):
     """The parts of the section, its tables by caption, and the alerts."""
     results = results_of(study["scores"], study["summary"], [])
-    section, alerts = published_section(results, report_spec("x", calibration=calibration))
+    section, alerts = published_section(results, bare_study("x", calibration=calibration))
     return section.parts, {table.caption: table for part in section.parts for table in part.tables}, alerts
 
 

@@ -1,11 +1,9 @@
 """What the page shows of artefacts: notes of readers, groups that splits part, kernels of fits, files, images."""
 
 import base64
-import hashlib
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,22 +12,26 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.records import _data_file, _fit, _thumbnails, _warnings, data_set_of
+from mklearn.study.report.records import _fit, _thumbnails, _warnings, data_set_of
 from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
+
+DATA = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
 
 
 @pytest.mark.parametrize(
-    ("about", "note"),
-    [({}, "a.csv: odd. b.csv: odder."), ({"note": "Small images."}, "Small images. a.csv: odd. b.csv: odder.")],
+    ("registered", "note", "source"),
+    [("", "a.csv: odd. b.csv: odder.", ""), ("yale", f"{registry()['yale'].note} a.csv: odd. b.csv: odder.", "http")],
 )
-def test_notes_of_the_readers(about: dict[str, str], note: str) -> None:
-    data = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
-    spec: Any = SimpleNamespace(fits=[], neighbour="", thumbnails=0)
-    predicted: Any = None
-    record = data_set_of(spec, ReportDataset(id="d", title="Data", files=[], about=about), data, predicted)
-    assert record.note == note
+def test_a_record_has_notes_of_readers_origin_and_files(registered: str, note: str, source: str) -> None:
+    record = {"spec": {"dataset": "d", "registered": registered}, "inputs": {"files": {"Yale_32x32.mat": "ab" * 32}}}
+    predicted: Any = SimpleNamespace(of_each_setting=lambda dataset: [])
+    shown = data_set_of(record, "Data", DATA, predicted, 0)
+    assert (shown.id, shown.title, shown.note.strip()) == ("d", "Data", note.strip())
+    assert bool(shown.citation) == bool(registered)
+    ((name, upstream, sha256),) = shown.files
+    assert (name, upstream[:4], sha256) == ("Yale_32x32.mat", source, "ab" * 32)
 
 
 def splits(*tested: str) -> pd.DataFrame:
@@ -39,20 +41,15 @@ def splits(*tested: str) -> pd.DataFrame:
 def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> None:
     notes = ("3 samples without a label are left out", "kernel k: smallest eigenvalue 0")
     data = SampleSet(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
-    spec = SimpleNamespace(
-        fits=[SimpleNamespace(dataset="d", method="m", settings=[Setting(protocol="p", train_size=None)])],
-        neighbour="euclidean",
-    )
-    asked: Any = (spec, ReportDataset(id="d", title="Data", files=[], about={}))
-    predicted: Any = SimpleNamespace(by_rule=lambda keys: splits("ac", "bd") if keys["method"] == "m" else None)
-    assert list(_warnings(*asked, data, predicted)) == [notes[0]]
+    predicted: Any = SimpleNamespace(of_each_setting=lambda dataset: [splits("ac", "bd")])
+    assert list(_warnings("d", data, predicted)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
-    assert list(_warnings(*asked, grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
+    assert list(_warnings("d", grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
     repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
-    assert list(_warnings(*asked, repeated, predicted))[1].startswith("2 of 2 splits test some samples that equal othe")
+    assert list(_warnings("d", repeated, predicted))[1].startswith("2 of 2 splits test some samples that equal othe")
     for tested, parted in ((("ab", "cd"), []), (("abc", "d"), ["2"]), (("ab", "c"), ["1"])):
-        predicted.by_rule = lambda keys, tested=tested: splits(*tested)
-        assert [text[0] for text in _warnings(*asked, grouped, predicted)][1:] == parted
+        predicted.of_each_setting = lambda dataset, tested=tested: [splits(*tested)]
+        assert [text[0] for text in _warnings("d", grouped, predicted)][1:] == parted
 
 
 def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
@@ -61,22 +58,13 @@ def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
         "history": "[]", "diagnostics": "[]",
         "kernel_info": json.dumps([[{"id": "a", "rank": 1}, {"id": "b", "rank": 2}]]),
     }  # fmt: skip
-    entry = ReportFit(dataset="d", settings=[], method="m", title="M")
-    record = _fit(arrays, entry, Setting(protocol="p", train_size=None), ["b", "a"])
+    spec: Any = SimpleNamespace(dataset="d", method=SimpleNamespace(id="m"))
+    record = _fit(arrays, spec, Setting(protocol="p", train_size=None), "M", ["b", "a"])
     assert record.kernel_ids == ["b", "a", "gone"]
     assert record.weights is not None
     assert record.weights.tolist() == [[2, 1, 3], [5, 4, 6]]
     assert record.kernel_info is not None
     assert record.kernel_info.to_dict("list") == {"kernel": ["b", "a"], "rank": [2, 1]}
-
-
-def test_a_file_that_was_not_kept_has_no_checksum(tmp_path: Path) -> None:
-    path = tmp_path / "x.mat"
-    path.write_bytes(b"data")
-    file = ReportFile(name="x.mat", path=str(path), source="upstream")
-    assert _data_file(file) == ("x.mat", "0.0 kB", "upstream", hashlib.sha256(b"data").hexdigest())
-    path.unlink()
-    assert _data_file(file) == ("x.mat", "not kept", "upstream", "")
 
 
 def test_thumbnails_show_the_first_image_of_each_class_and_keep_their_shapes() -> None:
