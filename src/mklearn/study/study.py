@@ -244,6 +244,18 @@ class Study(Strict):
         return "accuracy" if "accuracy" in self.evaluation.metrics else self.evaluation.choose_by
 
     @property
+    def average(self) -> str:
+        """Method with equal kernel weights, over which learned ones should gain; empty if there is none.
+
+        The reference if it averages kernels uniformly, otherwise the first method that does so with all kernels.
+        """
+        methods, named = self.methods, self.evaluation.reference
+        if named in methods and methods[named].kernel_weights == "uniform":
+            return named
+        averages = (name for name, one in methods.items() if one.kernel_weights == "uniform" and one.kernels == "all")
+        return next(averages, "")
+
+    @property
     def headline_rule(self) -> str:
         """Nearest-neighbour rule of the headline, of figures and tables of classes, and of the final model."""
         return headline_rule(self.evaluation.neighbours)

@@ -63,13 +63,8 @@ class Plan:
 
         By default the first method that averages all kernels uniformly, otherwise the mean regressor.
         """
-        named = self.study.evaluation.reference
-        if named:
-            return named
-        for name, method in self.study.methods.items():
-            if method.kernel_weights == "uniform" and method.kernels == "all":
-                return name
-        return next((name for name, method in self.study.methods.items() if method.kind == MEAN), "")
+        means = (name for name, method in self.study.methods.items() if method.kind == MEAN)
+        return self.study.evaluation.reference or self.study.average or next(means, "")
 
 
 def plan_study(study: Study) -> Plan:

@@ -36,6 +36,17 @@ SEPARATOR = "\n"
 # --- pairs of methods
 
 
+def beside_average(results: Results, average: str, scores: pd.DataFrame, predictions: Predictions | None) -> Results:
+    """Return the results of the methods that learn kernel weights, with a uniform ``average`` as reference."""
+    scores, rule = scores[scores["method"].isin([average, *results.learned])], results.neighbour
+    titles = {f"{kind}s": dict(results.summary[[kind, f"{kind}_title"]].to_numpy()) for kind in ("dataset", "method")}
+    summary = summarise(scores, predictions, reference=average, neighbour=rule, titles=titles)
+    return results_of(
+        scores, summary, [], average, results.learned, metric=results.metric.kind, neighbour=rule,
+        matters=results.matters, score=results.score.kind,
+    )  # fmt: skip
+
+
 def pair_tables(
     comparisons: Sequence[Comparison], results: Results, scores: pd.DataFrame, predictions: Predictions | None
 ) -> list[Table]:

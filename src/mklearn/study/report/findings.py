@@ -46,6 +46,10 @@ class _Judged(NamedTuple):
     """True if the study judges methods in several settings, even if this method is in one only."""
 
     @property
+    def method(self) -> str:
+        return str(self.rows[0]["method"])
+
+    @property
     def mean(self) -> float:
         """Mean difference over the settings; only meaningful for metrics in percent."""
         return float(sum(row["difference"] for row in self.rows) / len(self.rows))
@@ -64,10 +68,14 @@ class _Judged(NamedTuple):
         return not self.worse and 2 * self.better > len(self.rows)
 
 
-def findings(results: Results, final: FinalSpec | None = None) -> Findings:
-    """Return the findings of a study from the rows of its headline."""
-    rows = results.headline_rows
-    return Findings(_headline(rows, results), "" if final is None else _model(rows, results, final))
+def findings(results: Results, final: FinalSpec | None = None, weights: Results | None = None) -> Findings:
+    """Return the findings of a study from the rows of its headline.
+
+    If the reference is no uniform average of kernels, ``weights`` are the results of the methods that learn kernel
+    weights with such an average as reference.
+    """
+    model = "" if final is None else _model(results.headline_rows, results, final)
+    return Findings(_headline(results, weights or results), model)
 
 
 def gain_title(results: Results) -> str:
@@ -76,15 +84,14 @@ def gain_title(results: Results) -> str:
     return f"{size:g} point{'' if size == 1 else 's'}"
 
 
-def _headline(rows: pd.DataFrame, results: Results) -> str:
-    title, metric = results.reference_title, results.metric
+def _headline(results: Results, weights: Results) -> str:
+    rows, title, metric = results.headline_rows, results.reference_title, results.metric
     if rows["mean"].isna().all():
         return f"No method has a value of {metric.name} chosen by inner cross-validation: see the failures below."
     below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
         return _beside_majority(rows, results) + _not_judged(set(results.settings) - set(below), results)
-    lost = [place for setting in below for place in setting.of(rows).index]
-    others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
+    others = _compared(results)
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if not results.reference:
         return "No method is the reference, so that none is compared with another; see the numbers below."
@@ -98,24 +105,35 @@ def _headline(rows: pd.DataFrame, results: Results) -> str:
             f"not whether any method differs from {title}."
         )
     without = [setting for setting in results.settings if not len(setting.of(judged))]
-    several = len(results.settings) - len(without) > 1
+    sentences = [_best(_by_method(judged, results), results)]
+    if learning := [one for one in _by_method(_compared(weights), weights) if one.method in weights.learned]:
+        sentences.append(_weights(learning, weights, "" if weights is results else f" over {weights.reference_title}"))
+    if below:
+        named = enumeration([setting.title for setting in below], limit=None)
+        sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
+    start = "" if metric.kind == results.score.kind else f"By {metric.name}: "
+    return start + " ".join(sentences) + _not_judged(set(without) - set(below), results)
+
+
+def _compared(results: Results) -> pd.DataFrame:
+    """Return the rows of all methods but the reference, without settings in which it is below the majority class."""
+    rows = results.headline_rows
+    lost = [place for setting in results.below_majority for place in setting.of(rows).index]
+    return rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
+
+
+def _by_method(rows: pd.DataFrame, results: Results) -> list[_Judged]:
+    """Judge each method in all settings in which its difference has an interval; the best method comes first."""
+    judged, metric = rows.dropna(subset=["difference_low", "difference_high"]), results.metric
+    several = sum(len(setting.of(judged)) > 0 for setting in results.settings) > 1
     matters = results.matters if metric.in_percent else 0.0
     methods = [
         _Judged(str(label), plain_records(own), list(verdicts(own, matters, metric.larger_is_better)), several)
         for label, own in judged.groupby("label", sort=False)
     ]
     if metric.in_percent or not several:
-        methods.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
-    else:
-        methods.sort(key=lambda one: one.better - one.worse, reverse=True)
-    sentences = [_best(methods, results)]
-    if learning := [one for one in methods if one.rows[0]["method"] in results.learned]:
-        sentences.append(_weights(learning, results))
-    if below:
-        named = enumeration([setting.title for setting in below], limit=None)
-        sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
-    start = "" if metric.kind == results.score.kind else f"By {metric.name}: "
-    return start + " ".join(sentences) + _not_judged(set(without) - set(below), results)
+        return sorted(methods, key=lambda one: one.mean, reverse=metric.larger_is_better)
+    return sorted(methods, key=lambda one: one.better - one.worse, reverse=True)
 
 
 def _not_judged(settings: Iterable[Setting], results: Results) -> str:
@@ -143,8 +161,8 @@ def _best(methods: Sequence[_Judged], results: Results) -> str:
     return f"No method {gains} {title}" + (f"; {end}: {best}." if best.endswith(")") else f" ({end}: {best}).")
 
 
-def _weights(learning: Sequence[_Judged], results: Results) -> str:
-    """Return a sentence on the benefit of learned kernel weights."""
+def _weights(learning: Sequence[_Judged], results: Results, over: str) -> str:
+    """Return a sentence on the benefit of learned kernel weights; ``over`` names their reference."""
     best = max(learning, key=lambda one: (one.beats, one.better - one.worse))
     if best.beats:
         verdict = "paid:"
@@ -155,7 +173,7 @@ def _weights(learning: Sequence[_Judged], results: Results) -> str:
         gain = f" of {gain_title(results)}" if results.metric.in_percent else ""
         shown = all(NOT_SHOWN not in one.verdicts for one in learning)
         verdict = f"did not pay: no gain{gain}, at best" if shown else "are not shown to pay: at best"
-    return f"Learned kernel weights {verdict} {_named([best], results)}."
+    return f"Learned kernel weights {verdict} {_named([best], results)}{over}."
 
 
 def _beside_majority(rows: pd.DataFrame, results: Results) -> str:

@@ -30,7 +30,7 @@ from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import wording
 from mklearn.study.report.bibliography import bibtex
 from mklearn.study.report.charts import LIGHT, SCHEMES, Chart, printable, vega_config, vega_script, write_figure
-from mklearn.study.report.comparison import pair_tables
+from mklearn.study.report.comparison import beside_average, pair_tables
 from mklearn.study.report.figures import difference_figures, dimension_section, training_size_section
 from mklearn.study.report.figures_of_fits import (
     confusion_section,
@@ -90,10 +90,12 @@ def build_report(
         metric=study.final.metric if study.final else study.score, neighbour=study.headline_rule,
         matters=study.report.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
+    average = study.average
+    weights = results if average == reference else beside_average(results, average, scores, predictions)
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
     content = {
         "alerts": alerts,
-        "findings": findings(results, final),
+        "findings": findings(results, final, weights),
         "bibliography": bibtex(cited, data),
         **_content(results, study, run, data, published, parts),
     }

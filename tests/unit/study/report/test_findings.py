@@ -7,7 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.study.report.conftest import make_study
 
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.comparison import beside_average
 from mklearn.study.report.findings import Findings, answer, findings, splits_of
 from mklearn.study.report.result_tables import result_table
 from mklearn.study.report.results import results_of
@@ -103,6 +106,18 @@ def test_a_reference_below_the_majority_class_is_none():
     assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, found)
     assert "▲" not in texts_of(results), "a difference to a method that is no reference has no mark"
     assert "Better than the average" in finding(AVERAGE, WINNER, majority=0.69).headline
+
+
+def test_learned_weights_are_compared_with_the_average_whatever_the_reference():
+    """Kills: weights that pay because any kernels beat a weak reference."""
+    scores = make_study()["scores"]
+    by_svc = results_of(scores, summarise(scores, reference="svc"), [], "svc", ["mkldr"])
+    beside = beside_average(by_svc, "average", scores, None)
+    usual, other = findings(replace(beside, reference="average")), findings(by_svc, weights=beside)
+    assert other.headline.partition("Learned")[2] == usual.headline.partition("Learned")[2][:-1] + " over average."
+    assert "over" not in usual.headline.partition("Learned")[2]
+    without = findings(by_svc, weights=beside_average(by_svc, "", scores, None))
+    assert "Learned" not in without.headline, "no method averages the kernels"
 
 
 def test_a_metric_whose_small_values_are_good():
