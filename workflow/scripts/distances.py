@@ -1,7 +1,6 @@
 """Compute distances or inner products among all samples in one descriptor, as the input of kernels."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mklearn.study.script import Output, Record, run_script
 
 def distances(
     source: Path, matrix: Output, *, measure: str, array: str | None = None, implementation: str | None = None,
-    parameters: dict[str, Any] | None = None, threads: int = 1, record: Record,
+    threads: int = 1, record: Record,
 ) -> None:  # fmt: skip
     """Write a matrix among all samples, (n, n).
 
@@ -31,7 +30,7 @@ def distances(
         arrays = read_arrays(source)
         ids = arrays["ids"]
         if implementation is not None:
-            values = load(implementation)(PointSets.from_arrays(arrays), **(parameters or {}), n_jobs=threads)
+            values = load(implementation)(PointSets.from_arrays(arrays), n_jobs=threads)
         else:
             values = MEASURES[measure](np.asarray(arrays["features"], dtype=np.float64))
     logger.info("%s: %d x %d, %.1f MB", measure, *values.shape, values.nbytes / 1e6)

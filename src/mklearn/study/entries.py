@@ -31,7 +31,7 @@ from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
 from mklearn.study.mistakes import unknown_key
 from mklearn.study.specs.data_specs import FeatureType
 from mklearn.study.specs.fit_spec import Choice, FeatureScaling
-from mklearn.study.specs.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
+from mklearn.study.specs.model import Count, NamePattern, Slug, Strict, as_list
 
 REQUIRED: Any = object()
 """Default of a required option."""
@@ -179,19 +179,13 @@ class Descriptor(Entry):
     ``NAME-0-0``, ``NAME-0-1``, ...; kernels refer to all of them by ``NAME-*``."""
     grid: tuple[Count, Count] | None = None
     """Rows and columns of patches, for ``patch: each``."""
-    position_weight: NonNegative | None = None
-    """Point sets: amount added to the distance between two descriptors when their points are ``position_scale`` pixels
-    apart; by default 0.25."""
-    position_scale: Positive | None = None
-    """Point sets: distance in pixels between two points at which ``position_weight`` is added; by default 270."""
 
     @classmethod
     def options_of(cls, row: DescriptorRow) -> dict[str, Any]:
         """Return the options of a row, with their defaults."""
         if row is DESCRIPTORS[TABLE]:
             return {"dtype": "float64", "table": REQUIRED}
-        positions = {"position_weight": 0.25, "position_scale": 270.0} if row.point_sets else {}
-        return {"dtype": "float64", **positions, **(dict.fromkeys(("patch", "grid")) if row.grid else {})}
+        return {"dtype": "float64", **(dict.fromkeys(("patch", "grid")) if row.grid else {})}
 
     @model_validator(mode="after")
     def _options_suit(self) -> Self:
@@ -225,11 +219,6 @@ class Descriptor(Entry):
         if tuple(self.grid) == there:
             return ""
         return f"grid {list(self.grid)}: images of {shape[0]} x {shape[1]} pixels have {list(there)} patches."
-
-    def distance(self) -> dict[str, Any]:
-        """Return the parameters of the distance between point sets."""
-        positions = {"position_weight": self.position_weight, "position_scale": self.position_scale}
-        return positions if self.point_sets else {}
 
 
 class Kernel(Entry):

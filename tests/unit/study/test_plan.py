@@ -91,17 +91,6 @@ def test_images_of_sets_of_points_are_divided_among_jobs() -> None:
     assert descriptor.n_parts == 4  # 1797 images, at most 512 in a job
 
 
-def test_what_sets_of_points_are_compared_by_is_in_the_names_of_matrices() -> None:
-    def found(**distance: float) -> set[str]:
-        points = {"kind": "geometric_blur", **distance}
-        return set(planned({"study": "s", "datasets": ["digits"], "descriptors": {"points": points}}).pairwise)
-
-    usual = found()
-    assert usual == found(position_weight=0.25, position_scale=270)
-    assert not (usual & found(position_weight=0.5))
-    assert not (usual & found(position_scale=100))
-
-
 def test_default_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -140,40 +140,6 @@ def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: b
     return int(numbers[np.argmax(heights >= heights.max() - 1e-12)])
 
 
-class Outcomes(NamedTuple):
-    """The values of a metric for each split (row) and sample (column); NaN where a split does not test a sample.
-
-    The values of the accuracy are 1 (right) and 0 (wrong).
-    """
-
-    units: pd.MultiIndex
-    """Repeat and fold of each row."""
-    samples: pd.Index
-    values: NDArray[np.float64]
-
-    @property
-    def draws(self) -> NDArray[np.intp]:
-        """Draw number of each row; rows of the same repeat that test the same samples share a draw."""
-        return _draws(self.units, self.values)
-
-    def without(self, units: pd.MultiIndex) -> Outcomes | None:
-        """Return the outcomes of all other splits, for the samples that they test; None if no split is left."""
-        kept = np.flatnonzero(~self.units.isin(units))
-        if not len(kept):
-            return None
-        tested = np.flatnonzero(~np.isnan(self.values[kept]).all(axis=0))
-        rest = pd.MultiIndex.from_tuples(self.units[kept], names=self.units.names)
-        return Outcomes(rest, self.samples[tested], self.values[np.ix_(kept, tested)])
-
-
-class Paired(NamedTuple):
-    """The values of two methods on the same splits (rows) and samples (columns), and the draw of each row."""
-
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-    draws: NDArray[np.intp]
-
-
 class Predictions:
     """The predictions of a study, by method and setting.
 
@@ -184,7 +150,7 @@ class Predictions:
 
     def __init__(self, table: pd.DataFrame) -> None:
         self._table = table
-        self._outcomes: dict[tuple[Any, ...], Outcomes | None] = {}
+        self._outcomes: dict[tuple[Any, ...], pd.DataFrame | None] = {}
         self._majority: dict[tuple[Any, ...], float] = {}
 
     @cached_property
@@ -217,11 +183,12 @@ class Predictions:
             np.add.at(counts, (known["true"].to_numpy(), known["predicted"].to_numpy(dtype=np.int64)), 1)
         return counts
 
-    def outcomes(self, keys: Mapping[str, Any]) -> Outcomes | None:
-        """Return a metric's values for the test samples of a method; None if no split has predictions.
+    def outcomes(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
+        """Return a metric's values for each split (rows, by repeat and fold) and test sample (columns) of a method.
 
-        None is also returned for a metric without values per sample, and for oracle values of metrics other than the
-        accuracy, because oracle predictions are stored only at the dimension with the best accuracy.
+        They are NaN where a split does not test a sample, and 1 (right) and 0 (wrong) for the accuracy. None is
+        returned if no split has predictions, for a metric without values per sample, and for oracle values of metrics
+        other than the accuracy, because oracle predictions are stored only at the dimension with the best accuracy.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
         name = (*_key(keys), keys["selection"], metric.kind)
@@ -255,8 +222,7 @@ class Predictions:
         return self._majority[name]
 
 
-def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> Outcomes | None:
-    """Arrange the values in a column of one method's rows by split and sample; None without rows."""
+def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> pd.DataFrame | None:
     if rows.empty:
         return None
     values = rows[column].to_numpy(dtype=np.float64)
@@ -267,7 +233,7 @@ def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> Outcomes | 
     table = np.full((len(numbers), len(codes)), np.nan)
     table[unit, sample] = values
     units = pd.MultiIndex.from_arrays([numbers // n_folds, numbers % n_folds], names=["repeat", "fold"])
-    return Outcomes(units, pd.Index(rows["sample"].cat.categories[codes].astype(str)), table)
+    return pd.DataFrame(table, units, rows["sample"].cat.categories[codes].astype(str))
 
 
 def _numbered(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.intp], int]:
@@ -278,24 +244,26 @@ def _numbered(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.intp], 
     return numbers, split, n_folds
 
 
-def common(first: Outcomes, second: Outcomes) -> Paired:
-    """Return the values of two methods, aligned on the splits and samples that both have."""
-    units = first.units.intersection(second.units, sort=False)
-    samples = first.samples.intersection(second.samples, sort=False)
-    one, other = (
-        found.values[np.ix_(found.units.get_indexer(units), found.samples.get_indexer(samples))]
-        for found in (first, second)
-    )
-    untested = np.isnan(one) | np.isnan(other)
-    one, other = np.where(untested, np.nan, one), np.where(untested, np.nan, other)
-    return Paired(one, other, _draws(units, one))
+def without(outcomes: pd.DataFrame, units: pd.MultiIndex) -> pd.DataFrame | None:
+    """Return the outcomes of all other splits, for the samples that they test; None if no split is left."""
+    rest = outcomes[~outcomes.index.isin(units)].dropna(axis=1, how="all")
+    return rest if len(rest) else None
 
 
-def _draws(units: pd.MultiIndex, values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Number the rows by repeat and tested samples, in order of first appearance."""
-    repeats, tested = units.get_level_values("repeat"), ~np.isnan(values)
+def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the outcomes of two methods for the splits and samples that both have, NaN where either is missing."""
+    units = first.index.intersection(second.index, sort=False)
+    samples = first.columns.intersection(second.columns, sort=False)
+    one, other = (each.reindex(index=units, columns=samples) for each in (first, second))
+    tested = one.notna() & other.notna()
+    return one.where(tested), other.where(tested)
+
+
+def draws(outcomes: pd.DataFrame) -> NDArray[np.intp]:
+    """Number the draw of each split; splits of the same repeat that test the same samples share a draw."""
+    tested = outcomes.notna().to_numpy()
+    keys = zip(outcomes.index.get_level_values("repeat"), (row.tobytes() for row in tested), strict=True)
     numbers: dict[tuple[int, bytes], int] = {}
-    keys = [(int(repeat), np.packbits(row).tobytes()) for repeat, row in zip(repeats, tested, strict=True)]
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 

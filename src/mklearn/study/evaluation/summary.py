@@ -26,7 +26,7 @@ from mklearn.base.statistics import (
     standard_deviation,
 )
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.predictions import Outcomes, Predictions, best_dimension, common, plain_key
+from mklearn.study.evaluation.predictions import Predictions, best_dimension, common, draws, plain_key, without
 from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
 from mklearn.study.specs.table_specs import Calibration, Tolerance
 
@@ -265,8 +265,8 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "message": group.message,
     }
     n_train, n_test = _sizes(group.units)
-    if (known := _outcomes(group, predictions)) is not None:
-        interval = sample_interval(known.values, n_train, draws=known.draws, bounds=metric.bounds)
+    if (outcomes := _outcomes(group, predictions)) is not None:
+        interval = sample_interval(outcomes.to_numpy(), n_train, draws=draws(outcomes), bounds=metric.bounds)
     else:
         interval = corrected_resampled_interval(values, n_train, n_test)
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
@@ -289,14 +289,15 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
     n_train, n_test = _sizes(units)
     one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
     if one is not None and other is not None:
-        both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
-        return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
+        one, other = common(one, other)
+        bounds = metric_named(group.keys["metric"]).bounds
+        return paired_sample_difference(one.to_numpy(), other.to_numpy(), n_train, draws=draws(one), bounds=bounds)
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
 
 
-def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None:
-    found = None if predictions is None else predictions.outcomes(group.keys)
-    return found if found is None or group.incomplete is None else found.without(group.incomplete)
+def _outcomes(group: _Group, predictions: Predictions | None) -> pd.DataFrame | None:
+    outcomes = None if predictions is None else predictions.outcomes(group.keys)
+    return outcomes if outcomes is None or group.incomplete is None else without(outcomes, group.incomplete)
 
 
 def _sizes(units: _Rows) -> tuple[float, float]:

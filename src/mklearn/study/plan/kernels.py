@@ -68,9 +68,7 @@ def _planned_descriptor(dataset: PlannedDataset, name: str, config: Descriptor, 
     learning = {"learns": row.learns, "learns_from": LEARNS_FROM, "seed": seed, "parameters": spec["parameters"]}
     learning = learning if row.learns else {}
     n_parts = -(-n // row.images_per_job) if n and row.images_per_job else 1
-    # Matrices are named after the descriptor, so its key includes the distance between point sets.
-    made_by = key(name, spec | learning | config.distance())
-    return PlannedDescriptor(name, made_by, config, spec, learning, n_parts)
+    return PlannedDescriptor(name, key(name, spec | learning), config, spec, learning, n_parts)
 
 
 # --- kernels
@@ -107,16 +105,11 @@ def planned_kernels(
     return kernels + _products(dataset, named or {}, kernels)
 
 
-def pairwise_spec(
-    source: str, measure: str, config: DatasetConfig, descriptors: Mapping[str, PlannedDescriptor]
-) -> Spec:
+def pairwise_spec(source: str, measure: str, config: DatasetConfig) -> Spec:
     """Return the arguments of the rule ``distances`` for a descriptor (by key) or a matrix of the user."""
     if isinstance(config, Precomputed):
         return {"array": next(name for name in config.matrices if _matrix_key(name) == source), "measure": measure}
-    if measure != POINT_SET:
-        return {"measure": measure}
-    parameters = descriptors[source].config.distance()
-    return {"measure": measure, "implementation": POINT_SET_DISTANCE, "parameters": parameters}
+    return {"measure": measure} | ({"implementation": POINT_SET_DISTANCE} if measure == POINT_SET else {})
 
 
 def _matrix_key(name: str) -> str:

@@ -150,7 +150,7 @@ def _add_dataset(
     by_key = {planned.key: planned for planned in descriptors.values()}
     read = {name for fit in fits for name in fit.spec.pairwise}
     for source, measure in [name.split("/") for kernel in kernels for name in pairwise_of(kernel) if name in read]:
-        plan.pairwise[dataset.key, source, measure] = pairwise_spec(source, measure, config, by_key)
+        plan.pairwise[dataset.key, source, measure] = pairwise_spec(source, measure, config)
     used = {source for of, source, _ in plan.pairwise if of == dataset.key}
     used |= {name for fit in fits for name in fit.spec.descriptors}
     for name in {name for fit in fits if fit.moments for name in fit.spec.descriptors}:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mklearn.study.evaluation.outputs import RulePredictions, SplitRecord
-from mklearn.study.evaluation.predictions import COLUMNS, Predictions, common, prediction_table, typed
+from mklearn.study.evaluation.predictions import COLUMNS, Predictions, common, prediction_table, typed, without
 
 Y = np.array([0, 1, 0, 1, 2])
 IDS = np.array(["a", "b", "c", "d", "e"])
@@ -66,8 +66,8 @@ def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
 def test_outcomes_are_by_split_and_sample(table):
     keys = {**FIT, "neighbour": "cosine"}
     found = Predictions(table).outcomes({**keys, "selection": "oracle"})
-    assert found.units.tolist() == [(0, 0), (1, 0)]
-    assert found.samples.tolist() == ["a", "c", "d", "e"]
+    assert found.index.tolist() == [(0, 0), (1, 0)]
+    assert found.columns.tolist() == ["a", "c", "d", "e"]
     np.testing.assert_array_equal(found.values, [[np.nan, 1, 0, np.nan], [1, np.nan, np.nan, 1]])
     chosen = Predictions(table).outcomes({**keys, "selection": "inner_cv"})
     np.testing.assert_array_equal(chosen.values, [[1, 0]])
@@ -76,11 +76,11 @@ def test_outcomes_are_by_split_and_sample(table):
 
 def test_outcomes_without_some_splits(table):
     found = Predictions(table).outcomes({**FIT, "neighbour": "cosine", "selection": "oracle"})
-    rest = found.without(found.units[:1])
-    assert rest.units.tolist() == [(1, 0)]
-    assert rest.samples.tolist() == ["a", "e"]
+    rest = without(found, found.index[:1])
+    assert rest.index.tolist() == [(1, 0)]
+    assert rest.columns.tolist() == ["a", "e"]
     np.testing.assert_array_equal(rest.values, [[1, 1]])
-    assert found.without(found.units) is None
+    assert without(found, found.index) is None
 
 
 def test_common_outcomes_are_in_the_same_places(table):
@@ -88,10 +88,10 @@ def test_common_outcomes_are_in_the_same_places(table):
     keys = {**FIT, "neighbour": "cosine"}
     both = predictions.outcomes({**keys, "selection": "oracle"})
     chosen = predictions.outcomes({**keys, "selection": "inner_cv"})
-    one, other, _ = common(both, chosen)
+    one, other = common(both, chosen)
     np.testing.assert_array_equal(one, [[1, 0]])
     np.testing.assert_array_equal(other, [[1, 0]])
-    one, other, _ = common(both, both)
+    one, other = common(both, both)
     np.testing.assert_array_equal(one, both.values)
 
 
@@ -107,7 +107,7 @@ def test_protocols_without_a_training_size():
     table = prediction_table([split(0, [0, 1], [2], rule([[0]], [], 0), fold=1)], fit, Y, IDS)
     assert table["predicted_oracle"].isna().all()  # a classifier has no components
     found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
-    assert found.units.tolist() == [(0, 1)]
+    assert found.index.tolist() == [(0, 1)]
     np.testing.assert_array_equal(found.values, [[1]])
 
 
