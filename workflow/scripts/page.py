@@ -43,7 +43,7 @@ def page(
         reference=reference,
         run=record,
         data=[
-            data_set_of(made, datasets[name], data, predicted, study.report.thumbnails)
+            data_set_of(made, datasets[name], data, predicted)
             for made, (name, data) in zip(made_by.values(), data_of.items(), strict=True)
         ],
         fits=fits,

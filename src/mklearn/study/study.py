@@ -87,8 +87,6 @@ class Evaluation(Strict):
 class Report(Strict):
     """Additional contents of the page."""
 
-    thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
-    """Number of sample images per data set, from 0 to 60."""
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
     """Smallest relevant gain in percentage points: a method "did not pay" only if its interval excludes this gain."""
     parts: list[str] = []

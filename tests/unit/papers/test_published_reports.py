@@ -46,7 +46,7 @@ def row_of(claim: Any) -> str:
 
 
 def published(study: Any) -> list[dict[str, Any]]:
-    return [{"metric": "accuracy", **entry.as_dict()} for entry in study.published_values()]
+    return [{"metric": "accuracy", **entry} for entry in study.published_values()]
 
 
 def is_printed(row: Any, entries: list[dict[str, Any]]) -> bool:

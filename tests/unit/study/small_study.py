@@ -42,7 +42,6 @@ STUDY: dict[str, Any] = {
         "random": {"kind": "random_per_class", "train_size": 2, "repeats": 1, "datasets": ["digits"]},
         "pairs": {"kind": "verification", "path": "pairs.csv", "components": 2, "datasets": ["digits"]},
     },
-    "report": {"thumbnails": 2},
 }
 
 

@@ -322,7 +322,7 @@ KEPT = [
     (("mirror",), "/somewhere/else"),
     (("study",), "another-study"),
     (("results",), "elsewhere"),
-    (("report",), {"thumbnails": 0}),
+    (("report",), {"gain_that_matters": 2}),
     (("published",), [{"dataset": "digits", "method": "average", "value": 90, "source": "a paper"}]),
     (("evaluation",), {"reference": "average"}),
     (("methods", "average", "time_limit"), "none"),

@@ -18,15 +18,13 @@ from typing import Any
 import pandas as pd
 import vl_convert
 
-from mklearn.atomic import atomic_path, write_text
+from mklearn.atomic import write_text
 from mklearn.study.evaluation.metrics.metric import Metric
 
 Chart = dict[str, Any]
 VEGA_LITE = "6.4"
 """Version of Vega-Lite in the page and for figure files."""
 FILE_WIDTH = 560
-SCALE = 2
-"""Scale of the PNG: its pixels per pixel of the SVG."""
 MAX_COLOURS = 8
 """Number of colours in a scheme. Methods beyond it have dashed lines; more classes or kernels get generated hues."""
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
@@ -223,13 +221,9 @@ def vega_script() -> str:
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
 
 
-def write_figure(stem: Path, figure: Chart, title: str, config: Chart) -> list[Path]:
-    """Write a figure with its title as SVG and PNG files; return their paths, ``stem`` plus suffix."""
+def write_figure(path: Path, figure: Chart, title: str, config: Chart) -> None:
+    """Write a figure with its title as SVG."""
     if figure.get("width") == "container":
         figure = figure | {"width": FILE_WIDTH, "title": figure["title"] | {"text": title}}
     svg = vl_convert.vegalite_to_svg(figure, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])
-    paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".svg", ".png")]
-    write_text(paths[0], svg)
-    with atomic_path(paths[1]) as temporary:
-        temporary.write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
-    return paths
+    write_text(path, svg)

@@ -1,6 +1,6 @@
 """Report of a study: one HTML page, the same content as Markdown, tables as CSV and LaTeX, and figure files.
 
-The page is self-contained: style, scripts, chart specifications and images are inlined, with the Vega libraries from
+The page is self-contained: style, scripts and chart specifications are inlined, with the Vega libraries from
 the installed ``vl-convert``, and a content security policy forbids the browser to fetch anything. Every name from data
 or configuration is escaped by Jinja, or by :func:`script_json` within a script element.
 """
@@ -113,7 +113,7 @@ def build_report(
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # escapes lone surrogates
     config = vega_config(LIGHT, len(results.labels), file=True)
     drawn = figures.values() if figure_files else ()
-    files = [path for figure in drawn for path in _figure_files(figure, out_dir / "figures", config)]
+    files = [path for figure in drawn if (path := _figure_file(figure, out_dir / "figures", config))]
     written = [*(out_dir / name for name in texts), *files]
     earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
     for path in set(earlier) - set(written):
@@ -236,12 +236,14 @@ def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
     return drawn
 
 
-def _figure_files(figure: Drawn, folder: Path, config: Chart) -> list[Path]:
-    """Write the files of a figure; return an empty list if it can't be drawn or rendered."""
+def _figure_file(figure: Drawn, folder: Path, config: Chart) -> Path | None:
+    """Write the file of a figure; return None if it can't be drawn or rendered."""
     if figure.chart is None:
-        return []
+        return None
+    path = folder / f"{figure.slug}.svg"
     try:
-        return write_figure(folder / figure.slug, figure.chart, printable(figure.title), config)
+        write_figure(path, figure.chart, printable(figure.title), config)
+        return path
     except UserError:
         raise
     except BaseException as error:
@@ -249,7 +251,7 @@ def _figure_files(figure: Drawn, folder: Path, config: Chart) -> list[Path]:
             raise
         reason = " ".join(str(error).partition("\n    at ")[0].split())
         _logger.warning("figure %r has no file: it can't be rendered: %s", figure.title, reason)
-        return []
+        return None
 
 
 # --- page

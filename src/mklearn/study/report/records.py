@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,24 +11,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from PIL import Image
 
 from mklearn.study.artefacts import read_arrays, read_record
 from mklearn.study.data.registry import registry
-from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 
 FILES_SHOWN = 64
 """Maximum number of files of a data set that the page lists."""
-LONGER_SIDE = 64
-"""Maximum length of a thumbnail's longer side in pixels."""
 
 
 @dataclass(frozen=True)
 class DataSetRecord:
-    """A data set: size, licence and source, ``files`` (name, source, SHA-256), and data URIs of sample images.
+    """A data set: size, licence, source, and ``files`` (name, source, SHA-256).
 
     ``warnings`` appear at the top of the page: omitted samples, and groups that splits do not keep together.
     """
@@ -45,7 +39,6 @@ class DataSetRecord:
     note: str = ""
     warnings: tuple[str, ...] = ()
     files: tuple[tuple[str, ...], ...] = ()
-    thumbnails: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -81,9 +74,7 @@ class FitRecord:
     """Predictions of a numeric target, a row per test sample with columns ``repeat, sample, true, predicted``."""
 
 
-def data_set_of(
-    record: Mapping[str, Any], title: str, data: SampleSet, predicted: Predictions, thumbnails: int
-) -> DataSetRecord:
+def data_set_of(record: Mapping[str, Any], title: str, data: SampleSet, predicted: Predictions) -> DataSetRecord:
     """Return the record of a data set; ``record`` is the provenance of its samples."""
     name, entry = record["spec"]["dataset"], registry().get(record["spec"].get("registered", ""))
     about = {} if entry is None else {key: getattr(entry, key) for key in ("licence", "citation", "homepage")}
@@ -93,7 +84,7 @@ def data_set_of(
     return DataSetRecord(
         id=name, title=title, n_samples=len(data), n_classes=len(data.classes) or None,
         note=" ".join(filter(None, notes)), warnings=tuple(_warnings(name, data, predicted)),
-        files=tuple(files[:FILES_SHOWN]), thumbnails=_thumbnails(data, thumbnails), **about,
+        files=tuple(files[:FILES_SHOWN]), **about,
     )  # fmt: skip
 
 
@@ -120,30 +111,6 @@ def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
     tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
     whole = groups.value_counts().reindex(tested.index.get_level_values("group"))
     return list((tested < whole.to_numpy()).groupby(["repeat", "fold"]).any())
-
-
-def _thumbnails(data: SampleSet, count: int) -> list[str]:
-    """Return up to ``count`` small grey images as PNG data URIs: the first of each class, then the second of each.
-
-    All images share one contrast stretch.
-    """
-    if data.images is None or not count:
-        return []
-    nth = pd.Series(data.y).groupby(data.y).cumcount()
-    chosen = [np.asarray(data.images[k], dtype=float) for k in np.argsort(nth.to_numpy(), kind="stable")[:count]]
-    small = []
-    for image in chosen:
-        scale = min(1.0, LONGER_SIDE / max(image.shape[:2]))
-        shape = max(1, round(image.shape[0] * scale)), max(1, round(image.shape[1] * scale))
-        grey = image.mean(axis=2) if image.ndim == 3 else image
-        small.append(np.asarray(resize_images([grey], shape=shape)[0], dtype=float))
-    low, high = min(image.min() for image in small), max(image.max() for image in small)
-    uris = []
-    for image in small:
-        buffer, levels = io.BytesIO(), np.round(255 * (image - low) / max(high - low, 1e-12))
-        Image.fromarray(levels.astype(np.uint8)).save(buffer, format="PNG", optimize=True)
-        uris.append("data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii"))
-    return uris
 
 
 def fits_of(

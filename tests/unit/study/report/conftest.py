@@ -50,9 +50,6 @@ RUN = {
     "command": "snakemake --cores 2 --configfile workflow/studies/demo.yaml", "utc": "2025-01-02T03:04:05Z",
     "versions": {"python": "3.12.1", "numpy": "2.4.0"}, "config": {"study": "demo", "repeats": 4},
 }  # fmt: skip
-PIXEL = (
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
 DIGITS = DataSetRecord(
     id="digits", n_samples=1797, n_classes=10, licence="CC BY 4.0", homepage="https://doi.org/10.24432/C50P49",
     citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.", note="Grey values from 0 to 16.",
@@ -85,7 +82,7 @@ def make_study(
         "study": bare_study("demo", title="Kernel discriminants on digits", description="A study for tests."),
         "reference": "average", "cited": [(title, "Some, Body 1999") for title in titles.values()],
         "run": RUN, "fits": fits, "scores": scores, "summary": summary,
-        "data": [replace(DIGITS, id=dataset, title=f"{dataset.title()} 8 × 8", thumbnails=[PIXEL] * 16)],
+        "data": [replace(DIGITS, id=dataset, title=f"{dataset.title()} 8 × 8")],
     }  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """What the page shows of artefacts: notes of readers, groups that splits part, kernels of fits, files, images."""
 
-import base64
-import io
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.records import _fit, _thumbnails, _warnings, data_set_of
+from mklearn.study.report.records import _fit, _warnings, data_set_of
 from mklearn.study.specs.fit_spec import Setting
 
 DATA = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
@@ -27,7 +24,7 @@ DATA = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv:
 def test_a_record_has_notes_of_readers_origin_and_files(registered: str, note: str, source: str) -> None:
     record = {"spec": {"dataset": "d", "registered": registered}, "inputs": {"files": {"Yale_32x32.mat": "ab" * 32}}}
     predicted: Any = SimpleNamespace(of_each_setting=lambda dataset: [])
-    shown = data_set_of(record, "Data", DATA, predicted, 0)
+    shown = data_set_of(record, "Data", DATA, predicted)
     assert (shown.id, shown.title, shown.note.strip()) == ("d", "Data", note.strip())
     assert bool(shown.citation) == bool(registered)
     ((name, upstream, sha256),) = shown.files
@@ -65,12 +62,3 @@ def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
     assert record.weights.tolist() == [[2, 1, 3], [5, 4, 6]]
     assert record.kernel_info is not None
     assert record.kernel_info.to_dict("list") == {"kernel": ["b", "a"], "rank": [2, 1]}
-
-
-def test_thumbnails_show_the_first_image_of_each_class_and_keep_their_shapes() -> None:
-    images = [np.full((8, 16), level, dtype=float) for level in (0, 9, 5)] + [np.zeros((128, 32, 3))]
-    data = SampleSet(list("abcd"), list("xxyz"), images=images)
-    shown = [Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))) for uri in _thumbnails(data, 3)]
-    assert [image.size for image in shown] == [(16, 8), (16, 8), (16, 64)]
-    assert [int(np.asarray(image).max()) for image in shown] == [0, 255, 0], "grey values of all are stretched together"
-    assert _thumbnails(data, 0) == []
