@@ -44,8 +44,7 @@ test-core: $(READY) ## unit tests of the library in a copy of the last commit wi
 	rm -rf build/core && mkdir -p build/core
 	git archive HEAD -- . ':!src/mklearn/papers' ':!tests/unit/papers' | tar -x -C build/core
 	cd build/core && MKLEARN_MIRROR="$${MKLEARN_MIRROR:-$(abspath ../shared/data)}" PYTHONPATH=src \
-	  $(abspath $(BIN))/python -m pytest -n auto tests/unit --ignore tests/unit/study --ignore tests/unit/test_command_line.py \
-	  --deselect tests/unit/test_extras.py::test_the_estimators_need_the_core_alone
+	  $(abspath $(BIN))/python -m pytest -n auto tests/unit --ignore tests/unit/study --ignore tests/unit/test_command_line.py
 
 lint: $(READY) ## ruff, budget, import-linter, snakefmt, snakemake --lint, mypy
 	$(BIN)/python tests/budget.py

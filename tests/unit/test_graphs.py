@@ -5,18 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import (
     GraphPair,
     MatrixOperator,
     between_laplacian,
+    kernel_squared_distances,
     lda_graph,
     lde_graph,
     lpp_graph,
     margin_laplacian,
+    mfa_graph,
     mmc_graph,
     pca_graph,
+    sda_graph,
     total_laplacian,
     within_laplacian,
 )
@@ -117,3 +121,146 @@ def test_custom_pair_of_dense_or_sparse_matrices(wrap):
     np.testing.assert_allclose(pair.L.apply(np.eye(5)), A + A.T, atol=1e-14)
     with pytest.raises(DataError, match="not symmetric"):
         GraphPair(wrap(A), total_laplacian(5))
+
+
+# --- neighbours
+
+
+def loop_neighbours(d: np.ndarray, j: int, among: list[int], k: int) -> set[int]:
+    return set(sorted(among, key=lambda i: (d[i, j], i))[:k])
+
+
+def lde_by_loops(distances, y, k, k_prime):
+    """Equations (31)-(32) literally: neighbour sets, 'or', average over descriptors; then mean degree 1."""
+    n = len(y)
+    W, W_prime = np.zeros((n, n)), np.zeros((n, n))
+    for d in distances:
+        for i in range(n):
+            for j in range(n):
+                if i == j:
+                    continue
+
+                def near(a, b, same, size, d=d):  # is a one of the neighbours of b?
+                    among = [s for s in range(n) if s != b and (y[s] == y[b]) == same]
+                    return a in loop_neighbours(d, b, among, size)
+
+                if y[i] == y[j]:
+                    W[i, j] += (near(i, j, True, k) or near(j, i, True, k)) / len(distances)
+                else:
+                    W_prime[i, j] += (near(i, j, False, k_prime) or near(j, i, False, k_prime)) / len(distances)
+    return W * n / W.sum(), W_prime * n / W_prime.sum()
+
+
+@pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 50)])
+def test_lde_graph_is_its_definition(k, k_prime):
+    rng = np.random.default_rng(4)
+    distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)), rng.normal(size=(N, 6)))]
+    pair = lde_graph(distances, LABELS, k=k, k_prime=k_prime)
+    for W, operator in zip(lde_by_loops(distances, LABELS, k, k_prime), (pair.L, pair.L_prime), strict=True):
+        L = np.diag(W.sum(axis=1)) - W
+        np.testing.assert_allclose(operator.toarray(), L, atol=1e-13)
+
+
+def test_lde_of_single_samples_has_no_edge():
+    X = np.array([[0.0], [0.1], [10.0], [10.1]])
+    y = [0, 1, 0, 1]
+    with pytest.raises(NotApplicable, match="the same class"):
+        lde_graph([cdist(X, X)], [0, 1, 2, 3])
+    assert lde_graph([cdist(X, X)], y, k=1, k_prime=1).n == 4
+
+
+X = np.random.default_rng(0).normal(size=(N, 3))
+D = cdist(X, X)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ConfigError, "0 for `k_prime`", lambda: lde_graph([D], LABELS, k_prime=0)),
+        (DataError, "one label per sample", lambda: lde_graph([D], LABELS[:-1])),
+        (DataError, "one or more", lambda: lde_graph([], LABELS)),
+        (DataError, "not symmetric", lambda: lde_graph([np.triu(D)], LABELS)),
+        (DataError, "square", lambda: kernel_squared_distances(X)),
+    ],
+)
+def test_invalid_arguments(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_lpp_graph_is_its_definition():
+    X = np.random.default_rng(9).normal(size=(N, 2))
+    d2 = cdist(X, X, "sqeuclidean")
+    edges = {
+        (i, j)
+        for i in range(N)
+        for j in range(N)
+        if i != j
+        and (
+            i in loop_neighbours(d2, j, [s for s in range(N) if s != j], 3)
+            or j in loop_neighbours(d2, i, [s for s in range(N) if s != i], 3)
+        )
+    }
+    t = np.mean([d2[e] for e in edges])
+    W = np.zeros((N, N))
+    for e in edges:
+        W[e] = np.exp(-d2[e] / t)
+    pair = lpp_graph([d2], 3)
+    np.testing.assert_allclose(pair.L_prime.toarray(), np.diag(W.sum(axis=1)), atol=1e-14)
+    np.testing.assert_allclose(pair.L.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-14)
+    np.testing.assert_allclose(pair.L.apply(np.ones(N)), 0, atol=1e-14)
+
+
+def test_a_graph_of_equal_samples_is_finite():
+    assert np.isfinite(lpp_graph([np.zeros((4, 4))], 2).L.toarray()).all()
+
+
+def test_kernel_squared_distances():
+    np.testing.assert_allclose(kernel_squared_distances(X @ X.T), cdist(X, X, "sqeuclidean"), atol=1e-12)
+
+
+def mfa_by_loops(distances, y, k, k_prime):
+    """Yan et al. literally: neighbours in a class, and the nearest pairs of each class with others; mean degree 1."""
+    n = len(y)
+    W, W_prime = np.zeros((n, n)), np.zeros((n, n))
+    for d in distances:
+        near, far = np.zeros((n, n)), np.zeros((n, n))
+        for j in range(n):
+            among = [s for s in range(n) if s != j and y[s] == y[j]]
+            for i in loop_neighbours(d, j, among, k):
+                near[i, j] = near[j, i] = 1
+        for c in set(y):
+            pairs = [(d[i, j], i, j) for i in range(n) for j in range(n) if y[i] == c != y[j]]
+            for _, i, j in sorted(pairs)[:k_prime]:
+                far[i, j] = far[j, i] = 1
+        W, W_prime = W + near, W_prime + far
+    return W * n / W.sum(), W_prime * n / W_prime.sum()
+
+
+@pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 500)])
+def test_mfa_graph_is_its_definition(k, k_prime):
+    rng = np.random.default_rng(4)
+    distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)))]
+    pair = mfa_graph(distances, LABELS, k=k, k_prime=k_prime)
+    for W, operator in zip(mfa_by_loops(distances, LABELS, k, k_prime), (pair.L, pair.L_prime), strict=True):
+        np.testing.assert_allclose(operator.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-13)
+
+
+def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():
+    """Pair by pair: 1/n_k in a class of labelled samples, 1/n_labelled between them, and the neighbours' affinities."""
+    y = np.where(np.arange(N) % 3 == 0, -1, LABELS)
+    d2 = [cdist(X, X, "sqeuclidean") for X in (np.random.default_rng(5).normal(size=(N, 3)), np.eye(N))]
+    neighbours = lpp_graph(d2, 3)
+    M = neighbours.L.toarray() * N / np.trace(neighbours.L_prime.toarray())
+    W, W_prime = np.zeros((N, N)), np.zeros((N, N))
+    for i in range(N):
+        for j in range(N):
+            if y[i] >= 0 and y[j] >= 0:
+                W[i, j] = (y[i] == y[j]) / max((y == y[i]).sum(), 1)
+                W_prime[i, j] = 1 / (y >= 0).sum()
+    pair = sda_graph(d2, y, 3)
+    for affinity, operator in ((W, pair.L), (W_prime, pair.L_prime)):
+        expected = np.diag(affinity.sum(axis=1)) - affinity + M
+        np.testing.assert_allclose(operator.toarray(), expected, atol=1e-13)
+    with pytest.raises(NotApplicable, match="two classes"):
+        sda_graph(d2, np.where(LABELS == 2, 2, -1))

@@ -1,14 +1,18 @@
-"""Kernel SVMs: against scikit-learn by hand, margin conditions, scales of C, and on learned weights or an embedding."""
+"""Kernel machines (SVM, ridge, MKL): scikit-learn by hand, optimality, scales of C, learned weights, an embedding."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from mklearn.classifiers import LMKLSVC, MKLSVC, EasyMKL, EmbeddedLinearSVC, KernelSVC
+from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
+from mklearn.errors import ConfigError
 from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.subspace import KernelFDA
@@ -126,3 +130,116 @@ def test_an_embedded_machine_equals_its_steps_computed_separately(digits, weight
     np.testing.assert_allclose(model.decision_function(K_test), svc.decision_function(Z_test), atol=1e-6)
     np.testing.assert_array_equal(model.predict(K_test), svc.predict(Z_test))
     np.testing.assert_allclose(model.kernel_weights_, embedder.kernel_weights_)
+
+
+# --- MKL SVM
+
+SPECS = [
+    {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
+    {"kind": "gaussian", "bandwidth": 2.0, "normalise": "centred_trace"},
+    {"kind": "linear", "normalise": "centred_trace"},
+]
+
+
+def stacks(X, n):
+    transform = StackTransform(SPECS).fit(X[:n])
+    return np.array(transform.stack_train_.as_last_axis()), np.array(transform.transform(X[n:]).as_last_axis())
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return *stacks(X, 250), y[:250], y[250:]
+
+
+def test_two_classes(cancer):
+    K, K_test, y, y_test = cancer
+    names = np.array(["malignant", "benign"])[y]
+    model = MKLSVC(C=1.0, tol=1e-4, svm_tol=1e-5).fit(K, names)
+    values = model.decision_function(K_test)
+    assert values.shape == y_test.shape
+    np.testing.assert_array_equal(model.predict(K_test), np.where(values > 0, "malignant", "benign"))
+    assert model.score(K_test, np.array(["malignant", "benign"])[y_test]) > 0.93
+    dual = np.zeros(len(y))
+    dual[model.support_] = model.dual_coef_[0]
+    assert model.gap_ <= 1e-4
+    assert model.n_svm_ <= 15
+    assert model.certificate_ == {"gap": model.gap_}
+    gated = np.abs(dual).sum() - 0.5 * dual @ (K @ model.theta_[0]) @ dual
+    assert model.objective_ == pytest.approx(gated)
+    # a machine on the kernel of these weights, by scikit-learn
+    alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
+    np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
+
+
+def test_large_norm_is_the_machine_on_the_uniform_average(cancer):
+    K, K_test, y, _ = cancer
+    model = MKLSVC(C=2.0, p=np.inf, svm_tol=1e-8).fit(K, y)
+    uniform = KernelSVC(C=2.0, C_scale="none").fit(K, y)
+    np.testing.assert_allclose(model.decision_function(K_test), uniform.decision_function(K_test), atol=5e-3)
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
+
+
+def test_small_penalty_returns_equal_weights_and_its_gap(cancer):
+    """The box is so small that all weights are nearly as good: the gap is all that one may read."""
+    K, _, y, _ = cancer
+    model = MKLSVC(C=1e-5, tol=1e-3).fit(K, y)
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
+    assert 0 < model.gap_ <= 1e-3
+    assert (model.n_svm_, model.status_) == (1, "optimal")
+    assert MKLSVC(C=1.0, max_iter=0).fit(K, y).status_ == "max_iter"
+
+
+# --- kernel ridge classification
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X) + 1.0, y
+
+
+def test_linear_kernel_is_ridge_regression_on_indicators(wine):
+    X, y = wine
+    train, test = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    model = KernelRidgeClassifier(alpha=0.3).fit(X[train] @ X[train].T, y[train])
+    centred = X[train] - X[train].mean(axis=0)
+    assert model.ridge_amount_ == pytest.approx(0.3 * np.trace(centred @ centred.T) / len(train))
+    primal = Ridge(alpha=model.ridge_amount_).fit(X[train], np.eye(3)[y[train]])
+    scores = model.decision_function(X[test] @ X[train].T)
+    np.testing.assert_allclose(scores, primal.predict(X[test]), atol=1e-9)
+    np.testing.assert_allclose(scores.sum(axis=1), 1.0)
+    # +-1 targets, as scikit-learn's classifier has them, give the same classes.
+    reference = RidgeClassifier(alpha=model.ridge_amount_).fit(X[train], y[train])
+    np.testing.assert_array_equal(model.predict(X[test] @ X[train].T), reference.predict(X[test]))
+
+
+def test_centred_kernel_is_kernel_ridge_regression(wine):
+    X, y = wine
+    d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+    K = np.exp(-d2 / d2.mean())
+    H = np.eye(len(y)) - 1 / len(y)
+    model = KernelRidgeClassifier(alpha=0.01).fit(K, y)
+    targets = np.eye(3)[y]
+    reference = KernelRidge(alpha=model.ridge_amount_, kernel="precomputed").fit(H @ K @ H, targets - targets.mean(0))
+    np.testing.assert_allclose(model.coefficients_, reference.dual_coef_, atol=1e-8)
+    np.testing.assert_allclose(
+        model.decision_function(K), reference.predict(H @ K @ H) + targets.mean(axis=0), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel_weights": [0.3, 0.0, 0.7], "alpha": 1e-2}])
+def test_all_samples_as_landmarks_are_the_dense_classifier(parameters):
+    X, y = load_digits(return_X_y=True)
+    kernels = [{"kind": "gaussian", "bandwidth": 20.0}, {"kind": "gaussian", "centre": False}, "linear"]
+    dense = KernelRidgeClassifier(kernels=kernels, **parameters).fit(X[:200], y[:200])
+    found = KernelRidgeClassifier(kernels=kernels, landmarks=200, **parameters).fit(X[:200], y[:200])
+    assert found.ridge_amount_ == pytest.approx(dense.ridge_amount_, rel=1e-10)
+    np.testing.assert_allclose(found.class_scores(X[200:300]), dense.class_scores(X[200:300]), atol=1e-8)
+    np.testing.assert_allclose(found.class_scores(X[:200]).sum(axis=1), 1.0)
+
+
+def test_landmarks_take_no_sample_weights():
+    X, y = load_digits(return_X_y=True)
+    with pytest.raises(ConfigError, match="sample weights are not among the moments"):
+        KernelRidgeClassifier(kernels="gaussian", landmarks=20).fit(X, y, np.ones(len(y)))

@@ -1,5 +1,6 @@
-"""Values of the descriptors against slow references and images whose features are known."""
+"""Conversion of images, and values of descriptors against slow references and images whose features are known."""
 
+import colorsys
 from collections.abc import Callable
 
 import numpy as np
@@ -7,13 +8,60 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mklearn.descriptors.colour_histogram import colour_histogram
 from mklearn.descriptors.hog import hog
+from mklearn.descriptors.images import as_grey_images
 from mklearn.descriptors.lbp import binary_patterns, lbp, pattern_bins
 from mklearn.descriptors.multiresolution import block_weights, multiresolution
 from mklearn.descriptors.patches import patches
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
 from mklearn.errors import DataError
+
+
+def test_integer_images_are_divided_by_their_white_and_floats_are_not() -> None:
+    for dtype, white in ((np.uint8, 255), (np.uint16, 65535), (bool, 1)):
+        (image,) = as_grey_images(np.full((1, 2, 3), white, dtype=dtype))
+        np.testing.assert_array_equal(image, np.ones((2, 3)))
+        assert image.dtype == np.float64
+    (image,) = as_grey_images(np.full((1, 2, 3), 16, dtype=np.float32))
+    np.testing.assert_array_equal(image, 16)
+
+
+def test_three_axes_are_grey_even_when_the_last_is_three() -> None:
+    images = np.random.default_rng(0).random((2, 5, 3))
+    np.testing.assert_array_equal(as_grey_images(images), images)
+
+
+def test_luma_and_transparency() -> None:
+    from skimage.color import rgb2gray, rgba2rgb
+
+    rgba = np.random.default_rng(0).random((2, 4, 5, 4))
+    np.testing.assert_allclose(as_grey_images(rgba[..., :3]), rgb2gray(rgba[..., :3]), rtol=1e-12)
+    np.testing.assert_allclose(as_grey_images(rgba), rgb2gray(rgba2rgb(rgba)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        ([], "There are no images"),
+        (np.zeros((4, 4)), r"image\[None\]"),
+        ([np.zeros((4, 4)), np.zeros((0, 4))], "Image 1 has no pixels"),
+        ([np.zeros((4, 4)), np.zeros((4, 4, 2))], "Image 1 has 2 channels"),
+        ([np.zeros((4, 4)), np.full((4, 4), np.nan)], "Image 1 has NaN"),
+        (np.full((1, 4, 4), 1e80), "Image 0 has pixels above 1e"),
+        ([np.full((4, 4, 4), 255.0)], r"Image 0 has opacities \(its fourth channel\) outside 0..1"),
+        (np.zeros((1, 4, 4), dtype=np.int64), "Image 0 has dtype int64, whose white value is unknown"),
+        ([[[1.0, 2.0], [1.0]]], "Image 0 is not a regular array"),
+        ([np.ones((4, 4)), np.ma.array(np.ones((4, 4)), mask=np.eye(4, dtype=bool))], "Image 1 is a masked array"),
+    ],
+)
+def test_invalid_images(images: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        as_grey_images(images)  # type: ignore[arg-type]
+
+
+# --- values
 
 
 def test_pixels_run_row_by_row() -> None:
@@ -128,3 +176,46 @@ def test_of_images_in_colour_each_channel_is_described(descriptor: Callable[...,
     assert descriptor(images).shape == parts[0].shape
     with pytest.raises(DataError, match=rf"Image 0 is grey, but {descriptor.__name__} with channels: colour needs"):
         descriptor(images[..., 0], channels="colour")
+
+
+# --- histograms of colours
+
+
+def plain(red: float, green: float, blue: float) -> np.ndarray:
+    return np.broadcast_to(np.array([red, green, blue], dtype=float), (6, 6, 3))
+
+
+def test_each_pixel_counts_in_the_bin_that_python_gives_for_its_colour() -> None:
+    image = np.random.default_rng(0).random((5, 7, 3))
+    expected = np.zeros((6, 3, 2))
+    for pixel in image.reshape(-1, 3):
+        hue, saturation, value = colorsys.rgb_to_hsv(*pixel)
+        expected[min(int(hue * 6), 5), min(int(saturation * 3), 2), min(int(value * 2), 1)] += 1 / 35
+    np.testing.assert_allclose(colour_histogram([image], bins=(6, 3, 2))[0], expected.ravel(), atol=1e-12)
+
+
+def test_cells_are_histograms_of_their_own() -> None:
+    halves = np.concatenate([plain(1, 0, 0), plain(0, 0, 1)], axis=1)
+    cells = colour_histogram([halves], bins=(3, 1, 1), grid=2).reshape(2, 2, 3)
+    np.testing.assert_array_equal(cells[:, 0], [[1, 0, 0]] * 2)
+    np.testing.assert_array_equal(cells[:, 1], [[0, 0, 1]] * 2)
+
+
+def test_the_type_of_pixels_and_transparency_do_not_matter() -> None:
+    image = (np.random.default_rng(1).random((6, 6, 3)) * 255).astype(np.uint8)
+    expected = colour_histogram([image])
+    np.testing.assert_array_equal(colour_histogram([image / 255]), expected)
+    clear = np.concatenate([image, np.zeros((6, 6, 1), np.uint8)], axis=2)
+    np.testing.assert_array_equal(colour_histogram([clear]), colour_histogram([plain(1, 1, 1)]))
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        (np.zeros((1, 6, 6)), "Image 0 is grey, but colour_histogram needs colour"),
+        ([plain(0, 0, 0), plain(0, 2, 0)], "Image 1 has values outside 0..1"),
+    ],
+)
+def test_images_without_colours_are_refused(images: np.ndarray, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        colour_histogram(images, grid=3)

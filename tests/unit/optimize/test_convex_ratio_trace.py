@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.optimize.explicit_features import exact_features
 from tests.unit.subspace.problems import LABELS as EMBEDDED
-from tests.unit.subspace.problems import gaussian_kernels
+from tests.unit.subspace.problems import exact_features, gaussian_kernels
 
 from mklearn.base.moments import Moments
 from mklearn.errors import DataError, NotApplicable

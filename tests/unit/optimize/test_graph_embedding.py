@@ -1,4 +1,4 @@
-"""Projections for given kernel weights: identities, optimality, two solvers; weight matrices against pair sums."""
+"""Projections at fixed kernel weights, from kernels or moments: identities, optimality, two solvers, pair sums."""
 
 from itertools import pairwise
 
@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist, squareform
+from tests.unit.subspace.problems import LABELS, exact_features, gaussian_kernels
 
+from mklearn.base.moments import Moments
 from mklearn.errors import NotApplicable
-from mklearn.graphs import GraphPair, lda_graph, lde_graph
+from mklearn.graphs import GraphPair, lda_graph, lde_graph, pca_graph
+from mklearn.kernels.matrices import centre_kernel
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     KernelProblem,
@@ -18,11 +21,12 @@ from mklearn.optimize.graph_embedding import (
     rescale_columns,
     smallest_of_pencil,
 )
+from mklearn.optimize.landmark_embedding import LandmarkProblem
 
 ONE = np.ones(1)
 
 
-def gaussian_kernels(n: int, seed: int, count: int = 3, dimension: int = 4, classes: int = 3):
+def kernels_and_labels(n: int, seed: int, count: int = 3, dimension: int = 4, classes: int = 3):
     """Gaussian kernels on as many feature sets, labels with every class, and the features."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % classes
@@ -78,7 +82,7 @@ def f_by_definition(A, beta, kernels, graph, ridge):
 
 @pytest.mark.parametrize("name", ["lda", "lde"])
 def test_scatters_are_pair_sums(name):
-    kernels, y, features = gaussian_kernels(20, 0)
+    kernels, y, features = kernels_and_labels(20, 0)
     K, graph = kernels[0], graph_of(name, y, features)
     problem = problem_of(K, graph)
     rho = problem.ridge_amount(ONE, 0.01)
@@ -90,7 +94,7 @@ def test_scatters_are_pair_sums(name):
 
 @pytest.mark.parametrize("name", ["lda", "lde"])
 def test_weight_matrices_give_the_joint_objective(name):
-    kernels, y, features = gaussian_kernels(21, 1)
+    kernels, y, features = kernels_and_labels(21, 1)
     graph = graph_of(name, y, features)
     rng = np.random.default_rng(2)
     A = rng.normal(size=(21, 2))
@@ -104,7 +108,7 @@ def test_weight_matrices_give_the_joint_objective(name):
 
 
 def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
-    kernels, y, _ = gaussian_kernels(15, 5)
+    kernels, y, _ = kernels_and_labels(15, 5)
     problem = KernelProblem(KernelStack(kernels), lda_graph(y))
     Q = np.linalg.qr(np.random.default_rng(6).normal(size=(15, 15)))[0]
     np.testing.assert_allclose(problem.initial_weight_matrices(0.02), problem.weight_matrices(Q, 0.02), rtol=1e-10)
@@ -113,7 +117,7 @@ def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([1e-1, 1e-3, 1e-6]))
 def test_cholesky_shortcut_is_the_eigenproblem(seed, classes, ridge):
-    kernels, y, _ = gaussian_kernels(30, seed, count=1, classes=classes)
+    kernels, y, _ = kernels_and_labels(30, seed, count=1, classes=classes)
     graph = lda_graph(y)
     problem, p = problem_of(kernels[0], graph), classes - 1
     assert problem.most_components == p
@@ -128,7 +132,7 @@ def test_cholesky_shortcut_is_the_eigenproblem(seed, classes, ridge):
 @pytest.mark.parametrize("name", ["lda", "lde"])
 @pytest.mark.parametrize("ridge", [1e-1, 1e-3, 1e-5])
 def test_solution_satisfies_the_eigenproblem(name, ridge):
-    kernels, y, features = gaussian_kernels(40, 7, classes=4)
+    kernels, y, features = kernels_and_labels(40, 7, classes=4)
     graph = graph_of(name, y, features)
     S, S_prime, _ = scatter_matrices(kernels[0], graph, ridge)
     found = problem_of(kernels[0], graph).ratio_trace_step(ONE, 3, ridge=ridge)
@@ -145,7 +149,7 @@ def test_solution_satisfies_the_eigenproblem(name, ridge):
 
 
 def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
-    kernels, y, features = gaussian_kernels(24, 10)
+    kernels, y, features = kernels_and_labels(24, 10)
     graph = graph_of("lde", y, features)
     S, S_prime, _ = scatter_matrices(kernels[0], graph, 1e-2)
     problem = problem_of(kernels[0], graph)
@@ -176,7 +180,7 @@ def test_null_space_is_left_out():
 
 
 def test_scalings():
-    kernels, y, _ = gaussian_kernels(30, 14, classes=4)
+    kernels, y, _ = kernels_and_labels(30, 14, classes=4)
     found = problem_of(kernels[0], lda_graph(y)).ratio_trace_step(ONE, 3, ridge=1e-2)
     A, values = found.coefficients, found.eigenvalues
     S, S_prime, _ = scatter_matrices(kernels[0], lda_graph(y), 1e-2)
@@ -190,3 +194,77 @@ def test_scalings():
             assert subspace_angles(scaled[:, :p], A[:, :p]).max() < 1e-6
     with pytest.raises(NotApplicable, match="raise the ridge"):
         rescale_columns(A, np.array([0.0, 0.5, 0.6]), "within")
+
+
+# --- moments of explicit features
+
+WEIGHTS = [np.full(3, 1 / 3), np.array([0.2, 0.7, 0.1]), np.array([0.0, 0.6, 0.4])]
+
+
+def problems(graph: str = "lda", centre: bool = True) -> tuple[KernelProblem, LandmarkProblem, np.ndarray]:
+    """The same problem of three Gaussian kernels: dense, and from moments; with the features, centred or not."""
+    dense = list(np.moveaxis(gaussian_kernels(0), -1, 0))
+    Phi, blocks = exact_features(dense)
+    moments = Moments().partial_fit(Phi, LABELS)
+    if centre:
+        dense = [centre_kernel(K) for K in dense]
+    pair: GraphPair = lda_graph(LABELS) if graph == "lda" else pca_graph(len(LABELS))
+    offset = np.zeros(Phi.shape[1]) if centre else moments.mean
+    between = moments.between if graph == "lda" else None
+    small = LandmarkProblem(len(LABELS), blocks, moments.scatter, between, offset)
+    return KernelProblem(KernelStack(dense), pair), small, Phi - Phi.mean(axis=0) * centre
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("graph", ["lda", "pca"])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_ratio_trace_step_and_its_matrices(weights, graph, centre):
+    dense, small, Phi = problems(graph, centre)
+    expected = dense.ratio_trace_step(weights, 2, ridge=1e-2)
+    found = small.ratio_trace_step(weights, 2, ridge=1e-2)
+    assert found.ridge_amount == pytest.approx(expected.ridge_amount, rel=1e-11)
+    assert small.ridge_amount(weights, 1e-2) == pytest.approx(dense.ridge_amount(weights, 1e-2), rel=1e-11)
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-8)
+    embedded = Phi @ small.feature_coefficients(weights, found.coefficients)
+    dense_embedded = dense.combined(weights) @ expected.coefficients
+    np.testing.assert_allclose(np.abs(embedded), np.abs(dense_embedded), atol=1e-7 * np.abs(dense_embedded).max())
+    np.testing.assert_allclose(  # the ridge: A'A = a'a
+        np.abs(found.coefficients.T @ found.coefficients),
+        np.abs(expected.coefficients.T @ expected.coefficients),
+        atol=1e-7 * np.abs(expected.coefficients.T @ expected.coefficients).max(),
+    )
+    for one, other in zip(
+        small.weight_matrices(found.coefficients, 1e-2), dense.weight_matrices(expected.coefficients, 1e-2), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-7)
+    for one, other in zip(
+        small.projected_scatters(weights, found.coefficients, found.ridge_amount),
+        dense.projected_scatters(weights, expected.coefficients, expected.ridge_amount),
+        strict=True,
+    ):
+        np.testing.assert_allclose(np.abs(one), np.abs(other), atol=1e-8 * np.abs(other).max())
+
+
+@pytest.mark.parametrize("centre", [True, False])
+def test_start_of_the_paper(centre):
+    dense, small, _ = problems(centre=centre)
+    for one, other in zip(small.initial_weight_matrices(1e-2), dense.initial_weight_matrices(1e-2), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_trace_ratio_step(weights):
+    dense, small, Phi = problems()
+    expected = dense.trace_ratio_step(weights, 2, ridge=1e-2)
+    found = small.trace_ratio_step(weights, 2, ridge=1e-2)
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-8)
+    embedded = Phi @ small.feature_coefficients(weights, found.coefficients)
+    assert subspace_angles(embedded, dense.combined(weights) @ expected.coefficients).max() < 1e-6
+
+
+def test_without_ridge_it_is_the_pencil_of_the_scatters():
+    dense, small, Phi = problems()
+    expected, found = (one.ratio_trace_step(WEIGHTS[0], 2, ridge=0.0) for one in (dense, small))
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-7)
+    embedded = Phi @ small.feature_coefficients(WEIGHTS[0], found.coefficients)
+    assert embedded.shape == (len(LABELS), 2)

@@ -1,0 +1,268 @@
+"""Embeddings of features (PCA, MMC, Fisherfaces, null-space LDA): definitions, scikit-learn, constraints, errors."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh, null_space, subspace_angles
+from sklearn import decomposition
+from sklearn.datasets import load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tests.unit.subspace.problems import fit_changed, scatters
+
+from mklearn.errors import NotApplicable
+from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.subspace.fisherface import Fisherface
+from mklearn.subspace.kernel_pca import KernelPCA
+from mklearn.subspace.mmc import MMC, orthogonal_complement
+from mklearn.subspace.null_space_lda import NullSpaceLDA
+from mklearn.subspace.pca import PCA
+
+
+@pytest.fixture(scope="module")
+def raw_wine() -> np.ndarray:
+    return load_wine().data[:, :8]
+
+
+def gaussian_500(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    return np.exp(-((X[:, None] - Y) ** 2).sum(-1) / 500)
+
+
+def test_pca_equals_scikit_learn(raw_wine: np.ndarray) -> None:
+    model, reference = PCA(3).fit(raw_wine[::2]), decomposition.PCA(3).fit(raw_wine[::2])
+    np.testing.assert_allclose(np.abs(model.components_), np.abs(reference.components_), atol=1e-10)
+    np.testing.assert_allclose(model.explained_variance_, reference.explained_variance_)
+    np.testing.assert_allclose(np.abs(model.transform(raw_wine)), np.abs(reference.transform(raw_wine)), atol=1e-9)
+    pivots = model.components_[np.arange(3), np.abs(model.components_).argmax(axis=1)]
+    assert (pivots > 0).all()
+
+
+def test_pca_of_full_rank_keeps_distances() -> None:
+    X = np.random.default_rng(0).normal(size=(10, 50))
+    Z = PCA().fit_transform(X)
+    assert Z.shape == (10, 9)
+    np.testing.assert_allclose(Z @ Z.T, (X - X.mean(0)) @ (X - X.mean(0)).T, atol=1e-10)
+
+
+def test_kernel_pca_equals_scikit_learn(raw_wine: np.ndarray) -> None:
+    train, test = raw_wine[::2], raw_wine[1::2]
+    reference = decomposition.KernelPCA(4, kernel="precomputed").fit(gaussian_500(train, train))
+    model = KernelPCA(4).fit(gaussian_500(train, train))
+    np.testing.assert_allclose(model.eigenvalues_, reference.eigenvalues_)
+    rows = gaussian_500(test, train)
+    np.testing.assert_allclose(np.abs(model.transform(rows)), np.abs(reference.transform(rows)), atol=1e-9)
+    np.testing.assert_allclose(model.transform(gaussian_500(train, train)), model.embedding_, atol=1e-10)
+    np.testing.assert_allclose(model.embedding_.mean(axis=0), 0, atol=1e-10)
+    np.testing.assert_allclose(model.coefficients_.sum(axis=0), 0, atol=1e-8)
+
+
+def test_kernel_pca_of_the_linear_kernel_is_pca(raw_wine: np.ndarray) -> None:
+    train, test = raw_wine[::2], raw_wine[1::2]
+    linear, kernel = PCA().fit(train), KernelPCA().fit(train @ train.T)
+    assert kernel.embedding_.shape == linear.embedding_.shape
+    np.testing.assert_allclose(np.abs(kernel.transform(test @ train.T)), np.abs(linear.transform(test)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "error", "message"),
+    [
+        (PCA(10), np.random.default_rng(0).normal(size=(10, 50)), NotApplicable, "rank 9"),
+        (KernelPCA(10), np.eye(10), NotApplicable, "rank 9"),
+        (KernelPCA(3), np.diag([1.0, 2, -2, 3]), NotApplicable, "rank"),
+    ],
+)
+def test_ranks_that_are_too_small(model: PCA, X: np.ndarray, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        model.fit(X)
+
+
+# --- maximum margin criterion
+
+
+def blobs(n: int, d: int, c: int = 4, seed: int = 0, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([seed, n])
+    centres = np.random.default_rng(7).normal(size=(c, d))
+    y = np.concatenate([np.arange(c), rng.integers(c, size=n - c)])
+    return centres[y] * 2 + spread * rng.normal(size=(n, d)) * np.linspace(0.3, 2, d) + 5, y
+
+
+@pytest.mark.parametrize("trade_off", [0.0, 0.5, 1.0, 7.0, "trace_ratio"])
+@pytest.mark.parametrize(("n", "d"), [(40, 9), (15, 50), (20, 20)])
+def test_definition(n: int, d: int, trade_off: float | str) -> None:
+    X, y = blobs(n, d)
+    S_b, S_w = scatters(X, y)
+    weight = np.trace(S_b) / np.trace(S_w) if trade_off == "trace_ratio" else trade_off
+    values, vectors = eigh(S_b - weight * S_w)
+    model = MMC(trade_off=trade_off).fit(X, y)
+    assert model.trade_off_ == pytest.approx(weight)
+    np.testing.assert_allclose(model.eigenvalues_, values[::-1][:3], rtol=1e-9)
+    A = model.components_.T
+    np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(np.abs(A.T @ vectors[:, ::-1][:, :3]), np.eye(3), atol=1e-7)
+    np.testing.assert_allclose(model.transform(X), (X - X.mean(axis=0)) @ A, atol=1e-10)
+
+
+def test_whole_space_order_is_positive_null_negative() -> None:
+    X, y = blobs(15, 50)
+    S_b, S_w = scatters(X, y)
+    S = S_b - S_w
+    model = MMC(50).fit(X, y)
+    np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(S)[::-1], atol=1e-9)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(50), atol=1e-12)
+    np.testing.assert_allclose(
+        model.components_ @ S @ model.components_.T, np.diag(model.eigenvalues_), atol=1e-9 * np.abs(S).max()
+    )
+    # 3 positive eigenvalues, rank 14: columns 4 to 39 see no training sample, and change no nearest neighbour.
+    np.testing.assert_allclose(model.embedding_[:, 3:39], 0, atol=1e-10)
+    assert (model.eigenvalues_[39:] < -1e-3).all()
+    T, u = blobs(60, 50, seed=1)
+    Z = model.transform(T)
+    assert np.abs(Z[:, 3:39]).max() > 1
+    accuracies = accuracy_by_dimension(model.embedding_, y, Z, u)
+    np.testing.assert_array_equal(accuracies[2:39], accuracies[2])
+    for p in (2, 3, 4, 20, 39, 45):
+        np.testing.assert_allclose(MMC(p).fit(X, y).eigenvalues_, model.eigenvalues_[:p], atol=1e-9)
+
+
+def test_whole_space_equals_principal_components_span() -> None:
+    X, y = blobs(15, 50)
+    pca = decomposition.PCA().fit(X)
+    Z = pca.transform(X)[:, :14]
+    inside, whole = MMC().fit(Z, y), MMC().fit(X, y)
+    np.testing.assert_allclose(inside.eigenvalues_, whole.eigenvalues_)
+    np.testing.assert_allclose(np.abs(inside.embedding_), np.abs(whole.embedding_), atol=1e-9)
+
+
+def test_no_orthonormal_projection_is_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    S_b, S_w = scatters(*wine)
+    best = MMC(2).fit(*wine).eigenvalues_.sum()
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        Q = np.linalg.qr(rng.normal(size=(13, 2)))[0]
+        assert np.trace(Q.T @ (S_b - S_w) @ Q) < best
+
+
+def test_orthogonal_complement() -> None:
+    B = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 6)))[0]
+    N = orthogonal_complement(B, 34)
+    np.testing.assert_allclose(np.hstack([B, N]).T @ np.hstack([B, N]), np.eye(40), atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "parameters", "error", "message"),
+    [
+        (np.ones((6, 3)), np.arange(6) % 2, {}, NotApplicable, "constant"),
+        (np.eye(6), np.arange(6), {"trade_off": "trace_ratio"}, NotApplicable, "within-class"),
+    ],
+)
+def test_errors_of_mmc(X, y, parameters, error, message) -> None:
+    with pytest.raises(error, match=message):
+        MMC(**parameters).fit(X, y)
+
+
+# --- Fisherfaces
+
+SCALINGS = ["total", "within", "unit", "orthonormal"]
+
+
+@pytest.fixture(scope="module")
+def faces() -> tuple[np.ndarray, np.ndarray]:
+    """More features than samples."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 4)
+    return 40 * rng.normal(size=(6, 100))[y] + 30 * rng.normal(size=(24, 100)) + 100, y
+
+
+def test_equals_scikit_learn_after_principal_components(faces: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = faces
+    model = Fisherface(scaling="within").fit(X, y)
+    assert model.n_pca_ == 18
+    Z = decomposition.PCA(18).fit(X).transform(X)
+    reference = LinearDiscriminantAnalysis(solver="svd").fit(Z, y).transform(Z)[:, :5]
+    # scikit-learn makes the within-class covariance, not the scatter, the identity: one factor for all columns.
+    S_w = scatters(reference, y)[1]
+    np.testing.assert_allclose(S_w, S_w[0, 0] * np.eye(5), atol=1e-5)
+    np.testing.assert_allclose(np.abs(model.embedding_) * np.sqrt(S_w[0, 0]), np.abs(reference), rtol=1e-5, atol=1e-5)
+
+
+def test_equals_scikit_learn_with_few_features(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = wine
+    model = Fisherface(scaling="within").fit(X, y)
+    assert model.n_pca_ == 13
+    reference = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    assert subspace_angles(model.components_.T, reference.scalings_[:, :2]).max() < 1e-6
+    share = 1 / model.eigenvalues_ - 1
+    np.testing.assert_allclose(share / share.sum(), reference.explained_variance_ratio_[:2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_scales(faces: tuple[np.ndarray, np.ndarray], scaling: str, ridge: float) -> None:
+    X, y = faces
+    model = Fisherface(scaling=scaling, ridge=ridge).fit(X, y)
+    V = model.components_.T
+    S_b, S_w = scatters(model.embedding_, y)
+    penalty = model.ridge_amount_ * V.T @ V
+    if scaling == "total":
+        np.testing.assert_allclose(S_b + S_w + penalty, np.eye(5), atol=1e-9)
+        np.testing.assert_allclose(S_w + penalty, np.diag(model.eigenvalues_), atol=1e-9)
+    elif scaling == "within":
+        np.testing.assert_allclose(S_w + penalty, np.eye(5), atol=1e-6)
+    elif scaling == "unit":
+        np.testing.assert_allclose(np.linalg.norm(V, axis=0), 1)
+    else:
+        np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-12)
+    for p in (1, 3, 5):
+        total = Fisherface(scaling="total", ridge=ridge).fit(X, y).components_.T
+        assert subspace_angles(V[:, :p], total[:, :p]).max() < 1e-7
+
+
+def test_ridge_is_the_stated_problem(faces: tuple[np.ndarray, np.ndarray]) -> None:
+    """S_w + (tr S_w/(n - 1)) I in the span of the samples, V'(S_w + ridge)V = I."""
+    X, y = faces
+    model = Fisherface(n_pca="all", ridge=1.0, scaling="within").fit(X, y)
+    Z = decomposition.PCA(23).fit(X).transform(X)
+    S_b, S_w = scatters(Z, y)
+    rho = np.trace(S_w) / 23
+    values, vectors = eigh(S_b, S_w + rho * np.eye(23))
+    np.testing.assert_allclose(model.ridge_amount_, rho)
+    np.testing.assert_allclose(1 / model.eigenvalues_ - 1, values[::-1][:5], rtol=1e-8)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(Z @ vectors[:, ::-1][:, :5]), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.arange(24)}, "one sample per class"),
+        ({"n_pca": "all", "scaling": "within"}, "raise the ridge"),
+    ],
+)
+def test_errors_of_fisherfaces(faces: tuple[np.ndarray, np.ndarray], change: dict, message: str) -> None:
+    with pytest.raises(NotApplicable, match=message):
+        fit_changed(Fisherface, change, *faces)
+
+
+# --- null-space LDA
+
+
+@pytest.fixture(scope="module")
+def images() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(np.arange(5), [2, 3, 4, 3, 2]))
+    return 50 * rng.normal(size=(5, 80))[y] + 40 * rng.normal(size=(14, 80)) + 128, y
+
+
+def test_constraints_and_optimality(images: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = images
+    means = np.stack([X[y == k].mean(axis=0) for k in range(5)])
+    residuals = X - means[y]
+    centred = (means - X.mean(axis=0)) * np.sqrt(np.bincount(y))[:, None]
+    model = NullSpaceLDA().fit(X, y)
+    V = model.components_.T
+    assert V.shape == (80, 4)
+    np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(residuals @ V, 0, atol=1e-10)
+    N = null_space(residuals)
+    values = np.linalg.eigvalsh(N.T @ centred.T @ centred @ N)[::-1][:4]
+    np.testing.assert_allclose(model.eigenvalues_, values)
+    np.testing.assert_allclose(V.T @ centred.T @ centred @ V, np.diag(values), atol=1e-8)
+    for k in range(5):
+        np.testing.assert_allclose(np.ptp(model.embedding_[y == k], axis=0), 0, atol=1e-10)
