@@ -1,4 +1,4 @@
-# Fits: a method on all splits of a protocol, and the moments that several methods share.
+# Fits: a method on all splits of a protocol, the moments that several methods share, and fits to shuffled targets.
 
 
 rule moments:
@@ -50,3 +50,25 @@ rule fit:
         **jobs.params("fit"),
     script:
         "../scripts/fit.py"
+
+
+rule null_control:
+    "Fit a multi-view method to the target of a data set, and to shuffled targets."
+    input:
+        labels=jobs.input("null_control", "labels"),
+        matrices=jobs.input("null_control", "matrices"),
+        sources=jobs.input("null_control", "sources"),
+    output:
+        control="<results>/cache/null/{dataset}/{method}.npz",
+    log:
+        "logs/null_control/{dataset}/{method}.log",
+    benchmark:
+        "logs/null_control/{dataset}/{method}.tsv"
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("null_control"),
+    params:
+        **jobs.params("null_control"),
+    script:
+        "../scripts/null_control.py"

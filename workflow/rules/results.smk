@@ -77,6 +77,7 @@ rule page:
         run="<results>/<study>/run.json",
         models=jobs.input("page", "models"),
         importances=jobs.input("page", "importances"),
+        controls=jobs.input("page", "controls"),
         samples=jobs.input("page", "samples"),
     output:
         page=report(

@@ -5,6 +5,7 @@ from pathlib import Path
 from mklearn.rows import load
 from mklearn.study.artefacts import read_record, read_table
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.log import logger
 from mklearn.study.report.importances import importances_part, read_importances
@@ -18,13 +19,14 @@ from mklearn.study.study import Study
 
 def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
-    importances: Path | None = None, *, page: Output, reference: str, order: list[str] | None = None,
-    sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
+    importances: Path | None = None, controls: list[Path] | None = None, *, page: Output, reference: str,
+    order: list[str] | None = None, sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
 ) -> None:  # fmt: skip
     """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
-    the fits, ``samples`` the samples of the data sets, and ``importances`` the importances of the ``final`` model.
+    the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model, and
+    ``controls`` the null controls.
     ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers.
     """
     record, frame, table = read_record(run), read_table(scores)[0], read_table(summary)[0]
@@ -35,6 +37,7 @@ def page(
     fits = [
         fit for path in models for fit in fits_of(path, data_of, methods, predicted, order or (), study.headline_rule)
     ]
+    null_controls = {control.dataset: control for control in map(NullControl.read, controls or [])}
     results = StudyResults(frame, predicted, data_of, fits)
     parts = [] if importances is None else [importances_part(read_importances(importances))]
     written = build_report(
@@ -43,7 +46,7 @@ def page(
         reference=reference,
         run=record,
         data=[
-            data_set_of(made, datasets[name], data, predicted)
+            data_set_of(made, datasets[name], data, predicted, null_controls.get(name))
             for made, (name, data) in zip(made_by.values(), data_of.items(), strict=True)
         ],
         fits=fits,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,22 +16,31 @@ SHARES = tuple(10.0 ** (power / 2) for power in range(-8, 3))
 """Candidate ridges, as shares of the total variance of the features."""
 
 
-class Association(NamedTuple):
-    """Left-out R^2 of targets predicted from features, and the p-value of its permutation test."""
+class PermutationTest(NamedTuple):
+    """Score of a target, such as a left-out R^2, and scores of the shuffled target."""
 
-    r2: float
-    p_value: float
+    score: float
+    shuffled: Array
+
+    @property
+    def p_value(self) -> float:
+        """Return (1 + number of shuffled scores that are not below the score) / (1 + number of shuffled scores).
+
+        References
+        ----------
+        Phipson, Smyth, "Permutation p-values should never be zero", Stat Appl Genet Mol Biol 9, 2010.
+        """
+        return float((1 + np.count_nonzero(self.shuffled >= self.score)) / (1 + len(self.shuffled)))
 
 
-def permutation_p_value(score: float, shuffled: Iterable[float]) -> float:
-    """Return (1 + number of shuffled scores that are not below the score) / (1 + number of shuffled scores).
-
-    References
-    ----------
-    Phipson, Smyth, "Permutation p-values should never be zero", Stat Appl Genet Mol Biol 9, 2010.
-    """
-    scores = np.fromiter(shuffled, dtype=np.float64)
-    return float((1 + np.count_nonzero(scores >= score)) / (1 + len(scores)))
+def permutation_test(
+    score: Callable[[NDArray[Any]], float], y: NDArray[Any], groups: ArrayLike | None = None, *, n_shuffles: int,
+    seed: int = 0,
+) -> PermutationTest:  # fmt: skip
+    """Compute the score of a target y (n,), and its scores when it is shuffled among the samples or groups."""
+    rng = np.random.default_rng(seed)
+    shuffles = (shuffled_rows(y, groups, rng) for _ in range(n_shuffles))
+    return PermutationTest(score(y), np.array([score(y[rows]) for rows in shuffles]))
 
 
 def shuffled_rows(y: NDArray[Any], groups: ArrayLike | None, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -68,24 +77,21 @@ def left_out_outputs(features: Array, targets: Array, groups: ArrayLike | None =
     return fit(values, targets, ridges, groups=groups).left_out
 
 
-def left_out_r2(targets: Array, outputs: Array) -> float:
-    """Compute the R^2 of left-out outputs (n, c) of the targets (n, c), such as class indicators, together."""
-    errors, deviations = targets - outputs, targets - targets.mean(axis=0)
-    return 1.0 - float((errors**2).sum() / (deviations**2).sum())
-
-
 def association(
-    features: Array, y: NDArray[Any], groups: ArrayLike | None = None, *, n_shuffles: int = 99, seed: int = 0
-) -> Association:
-    """Test whether the target y (n,), numbers or class codes, depends on features (n, d).
+    features: Array, y: NDArray[Any], groups: ArrayLike | None = None, *, n_shuffles: int
+) -> PermutationTest:
+    """Test whether the target y (n,), numbers or class codes, depends on features (n, d), by the left-out R^2.
 
     Samples are left out one by one. With groups the targets are shuffled by `shuffled_rows`, so that the p-value is
     valid, whereas R^2 is too large if the samples of a group are alike.
     """
-    targets, rng = y[:, None] if y.dtype.kind == "f" else indicators(y), np.random.default_rng(seed)
-    every = [np.arange(len(y)), *(shuffled_rows(y, groups, rng) for _ in range(n_shuffles))]
-    score, *shuffled = [left_out_r2(targets[rows], left_out_outputs(features, targets[rows])) for rows in every]
-    return Association(score, permutation_p_value(score, shuffled))
+
+    def r2(values: NDArray[Any]) -> float:
+        targets = values[:, None] if values.dtype.kind == "f" else indicators(values)
+        errors, deviations = targets - left_out_outputs(features, targets), targets - targets.mean(axis=0)
+        return 1.0 - float((errors**2).sum() / (deviations**2).sum())
+
+    return permutation_test(r2, y, groups, n_shuffles=n_shuffles)
 
 
 def indicators(codes: NDArray[Any]) -> Array:

@@ -123,6 +123,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         Accuracy on left-out training samples, in closed form (weighted by the sample weights). It is slightly
         optimistic, because weights, ridges and decision were chosen on these samples, and more so if few of many
         kernels were chosen.
+    left_out_r2_ : float
+        R^2 of the class indicators on left-out training samples, in closed form: 1 minus the squared error of the
+        outputs over the squared error of the class frequencies.
     inverse_temperature_ : float
         Factor of the class scores in the exponent of the probabilities.
     coefficients_ : array of shape (2, n_train, n_classes)
@@ -195,6 +198,11 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         assert problem.codes is not None
         weights = np.bincount(problem.codes, problem.weights, minlength=len(self.classes_))
         self._frequencies = weights / weights.sum()
+        errors, spread = (
+            np.average(((problem.targets - each) ** 2).sum(axis=1), weights=problem.weights)
+            for each in (outputs, self._frequencies)
+        )
+        self.left_out_r2_ = float(1.0 - errors / spread)
         cosines = target_cosines(outputs, self._frequencies)
         by_output, by_cosine = (scores.argmax(axis=1) == problem.codes for scores in (outputs, cosines))
         self.decision_ = self.decision

@@ -20,6 +20,7 @@ from mklearn.study.plan.tables import evaluate_spec, page_spec, tables_spec
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
 from mklearn.study.run_record import TITLES
 from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
+from mklearn.study.specs.fit_spec import FitSpec
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
@@ -34,6 +35,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "model": "cache/fits/{dataset}/{protocol}/{method}.npz",
         "predictions": "cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
     },
+    "null_control": {"control": "cache/null/{dataset}/{method}.npz"},
     "evaluate": {"scores": "{study}/scores.parquet", "predictions": "{study}/predictions.parquet"},
     "tables": {"summary": "{study}/summary.parquet", "run": "{study}/run.json"},
     "model": {"model": "{study}/model.mklearn", "card": "{study}/model.md", "importances": "{study}/importances.csv"},
@@ -210,14 +212,13 @@ class Jobs:
         return [self.path("moments", **wildcards, part=part) for part in parts]
 
     def _add_fits(self) -> None:
-        """Add the fits, whose inputs are the labels and the views of their methods.
+        """Add the fits and null controls, whose inputs are the labels and the views of their methods.
 
         The inputs of views are distance ``matrices`` for kernels, and images and descriptor features as ``sources``,
         without duplicates. Methods with landmarks on blocks of samples read ``moments`` and feature ``blocks`` instead.
         """
         for (key, protocol, method), fit in self.plan.fits.items():
-            dataset, matrices = self.plan.datasets[key], [name.split("/") for name in fit.spec.pairwise]
-            views: dict[str, Files] = {}
+            dataset, views = self.plan.datasets[key], dict[str, Files]()
             if fit.landmark_set is None:
                 on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
                 views["sources"] = [self.path("read", dataset=key)] * on_images + self._features(
@@ -229,8 +230,17 @@ class Jobs:
                 views["blocks"] = self._blocks(key, fit.spec.descriptors, every)
             self._add(
                 "fit", (key, protocol, method), fit.spec.as_dict, labels=self.path("read", "labels", dataset=key),
-                matrices=[self.path("distances", dataset=key, descriptor=d, measure=m) for d, m in matrices], **views,
+                matrices=self._matrices(key, fit.spec), **views,
             )  # fmt: skip
+        for (key, method), control in self.plan.controls.items():
+            self._add(
+                "null_control", (key, method), control.as_dict, labels=self.path("read", "labels", dataset=key),
+                matrices=self._matrices(key, control.fit), sources=self._features(key, control.fit.descriptors),
+            )  # fmt: skip
+
+    def _matrices(self, dataset: str, fit: FitSpec) -> list[str]:
+        names = [name.split("/") for name in fit.pairwise]
+        return [self.path("distances", dataset=dataset, descriptor=d, measure=m) for d, m in names]
 
     # --- tables, model and page
 
@@ -252,7 +262,7 @@ class Jobs:
         self._add(
             "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
             samples=self.all_of("read"),
-            importances=[self.path("model", "importances")] if measured else [],
+            importances=[self.path("model", "importances")] if measured else [], controls=self.all_of("null_control"),
         )  # fmt: skip
 
 

@@ -131,6 +131,12 @@ class Method(Entry):
                 hint = nearest(kind, part.kinds)
                 yield name, f"invalid value {value!r}: expected {{kind: ...}}.{hint} Kinds: {', '.join(part.kinds)}."
 
+    @property
+    def is_recommended(self) -> bool:
+        """Whether the method is the multi-view classifier or regressor on all its kernels."""
+        each = self.kernels in ("each", "all_but_each")
+        return self.kind in ("multi_view", "multi_view_regressor") and not each
+
     # --- inputs
 
     @property

@@ -89,6 +89,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "read": ("base/permutation.py", "optimize/ridge_path.py", "optimize/left_out.py"),
     "distances": ("kernels", "extras.py"),
     **dict.fromkeys(("moments", "fit"), _FIT),
+    "null_control": (*_FIT, "study/evaluation/null_control.py"),
     "model": (*_FIT, "saved_models.py", "study/final_model.py"),
     "evaluate": (
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",
@@ -100,7 +101,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 """Folders and files in `PACKAGE` on which each rule depends, besides its script and the code in its specification."""
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
-    "headline.py", "importances.py", "predictions.py", "reproduction.py", "sample_values.py",
+    "headline.py", "importances.py", "null_control.py", "predictions.py", "reproduction.py", "sample_values.py",
     "score_table.py", "summary.py",
 })  # fmt: skip
 """Files of ``study/evaluation`` that only tables and reports use."""

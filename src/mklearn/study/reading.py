@@ -32,7 +32,7 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
     """
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
-    raw = dict(raw)
+    raw = {"null" if key is None else key: value for key, value in raw.items()}  # YAML reads the key null as None
     try:
         study = Study.model_validate(raw)
     except ValidationError as error:

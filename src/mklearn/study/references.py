@@ -193,6 +193,8 @@ def _impossible(study: Study, no_gaussian: bool) -> Iterator[Mistake]:
         if config.splits_of != key and source not in (None, config.splits_of):
             text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
             yield Mistake(f"datasets.{key}.splits_of", text)
+    if study.null is not None and not any(method.is_recommended for method in study.methods.values()):
+        yield Mistake("null", "there is no multi-view method on all kernels to control; add {kind: multi_view}.")
     for key, kernel in (study.kernels or {}).items():
         if kernel.of == "all" and no_gaussian:
             yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")

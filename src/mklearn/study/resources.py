@@ -19,7 +19,7 @@ from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.final import PlannedFinal
 from mklearn.study.specs.data_specs import SplitSpec
-from mklearn.study.specs.fit_spec import SAMPLE, FitSpec
+from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, FitSpec, NullSpec
 
 AROUND_MB = 650
 """Memory of a step without data, its libraries, and two processes of the SLURM executor, in MB (measured: 545)."""
@@ -82,6 +82,9 @@ class Requests:
             features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
             sizes = self._training_sizes(wildcards)
             return fit_mb(spec, max(sizes) if self._composes(wildcards) else n, max(sizes)) + features
+        if rule == "null_control":
+            n = min(n, NULL_SAMPLES)
+            return fit_mb(self._control(wildcards).fit, n, n) + features_mb(files.size_mb)
         if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
             moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
             n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
@@ -99,6 +102,9 @@ class Requests:
         if rule == "fit":
             spec, n_splits = self._fit(wildcards), number_of_splits(self.plan.protocols[wildcards.protocol])
             return n_splits * sum(fit_seconds(spec, n_train) for n_train in self._training_sizes(wildcards))
+        if rule == "null_control":
+            control, n = self._control(wildcards), self._n_samples(self.plan.datasets[wildcards.dataset])
+            return (1 + control.n_shuffles) * fit_seconds(control.fit, min(n, NULL_SAMPLES))
         if rule == "model":
             n = self._n_samples(self._final.dataset)
             return max(fit_seconds(each.fit, n) for each in self._final.spec.candidates)
@@ -123,6 +129,9 @@ class Requests:
 
     def _fit(self, wildcards: Any) -> FitSpec:
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method].spec
+
+    def _control(self, wildcards: Any) -> NullSpec:
+        return self.plan.controls[wildcards.dataset, wildcards.method]
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
         counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.key)))

@@ -20,6 +20,7 @@ TITLES = {
     "distances": "Compare all pairs",
     "moments": "Gather moments",
     "fit": "Fit and predict",
+    "null_control": "Fit to shuffled targets",
 }
 """Titles of the rules in the page's table of costs."""
 

@@ -172,6 +172,9 @@ class Study(Strict):
     """Tables of differences between two methods, with the numbers of data sets on which each method is better."""
     report: Report = Report()
     """Settings of the page."""
+    null: Count | None = None
+    """Number of shuffles of the null control: the multi-view classifier or regressor is fitted to the target of each
+    data set and to shuffled targets, and the page compares their R² on left-out samples. By default none."""
     final: Final | None = None
     """Final model, fitted to all samples, for ``mklearn predict``; by default none."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.unit.planned_jobs import planned_jobs
-from tests.unit.study.small_study import STUDY, write_pairs
+from tests.unit.study.small_study import ON_DIGITS, STUDY, write_pairs
 
 from mklearn.errors import ConfigError
 from mklearn.study.jobs import OUTPUTS, Jobs, log_of
@@ -16,6 +16,8 @@ from mklearn.study.reading import check_study
 DOWNLOADED: dict[str, Any] = {
     "study": "faces", "datasets": ["yale"], "final": {}, "methods": {"average": {"kind": "kernel_fda"}},
 }  # fmt: skip
+CONTROL = {"multi-view": {"kind": "multi_view", "kernels": "all", **ON_DIGITS}}
+CONTROLLED = STUDY | {"null": 2, "methods": STUDY["methods"] | CONTROL}
 ALWAYS = {"read", "split", "describe", "distances", "fit", "evaluate", "tables", "page"}
 
 
@@ -30,7 +32,8 @@ def test_the_graph_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("study", "rules"), [(DOWNLOADED, ALWAYS | {"download", "model"}), (STUDY, OUTPUTS.keys() - {"download", "model"})]
+    ("study", "rules"),
+    [(DOWNLOADED, ALWAYS | {"download", "model"}), (CONTROLLED, OUTPUTS.keys() - {"download", "model"})],
 )
 def test_rules_make_the_files_of_the_plan(
     study: dict[str, Any], rules: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.permutation import Association, association, indicators, left_out_outputs
+from mklearn.base.permutation import PermutationTest, association, indicators, left_out_outputs
 from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels.views import Views
 from mklearn.study.data.samples import SampleSet, some
@@ -77,9 +77,9 @@ def _dependence(samples: SampleSet, name: str, batch: NDArray[Any], units: NDArr
     return f"each value of {name!r} has one class only ({counted})" if len(few) else ""
 
 
-def _matters(test: Association) -> bool:
-    return test.r2 >= LEAST_R2 and test.p_value <= LARGEST_P
+def _matters(test: PermutationTest) -> bool:
+    return test.score >= LEAST_R2 and test.p_value <= LARGEST_P
 
 
-def _numbers(test: Association) -> str:
-    return f"left-out R² {test.r2:.2f}, p = {test.p_value:.3f} in {SHUFFLES} shuffles"
+def _numbers(test: PermutationTest) -> str:
+    return f"left-out R² {test.score:.2f}, p = {test.p_value:.3f} in {SHUFFLES} shuffles"

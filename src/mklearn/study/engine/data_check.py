@@ -16,6 +16,7 @@ from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.samples import natural_key
 from mklearn.study.data.splits import Splits
+from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.jobs import Jobs, split_files, split_spec
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
@@ -43,6 +44,10 @@ def check_data(plan: Plan) -> DataCheck:
     """
     checked, jobs = DataCheck(), Jobs(plan)
     tables = {dataset.id: _labels(jobs, dataset, checked) for dataset in plan.datasets.values()}
+    for (key, name), control in plan.controls.items():
+        path = Path(jobs.path("null_control", dataset=key, method=name))
+        fitted = f"the run fits {control.fit.method.id} to {control.n_shuffles} shuffled targets too (null)"
+        checked.notes.append(f"{control.fit.dataset}: {NullControl.read(path).sentence if path.is_file() else fitted}")
     for key, dataset in plan.datasets.items():
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:

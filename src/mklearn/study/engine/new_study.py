@@ -33,6 +33,8 @@ FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
 """Method of the final model: the default method with probabilities, or with intervals for numbers."""
 FEWEST_GROUPS, IMAGES_DECODED = 5, 40
+MOST_OF_NULL, N_SHUFFLES = 500, 20
+"""Largest number of samples at which a new study has a null control, which takes some seconds, and its shuffles."""
 COLOURED = 16
 """Smallest mean difference between channels of a pixel, on a scale of 255, at which an image counts as coloured."""
 Entry = dict[str, Any]
@@ -103,6 +105,8 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     study: Entry = {"study": name, "datasets": {name: entry}}
     if groups or folds < FOLDS:
         study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
+    if len(labels) <= MOST_OF_NULL:
+        study["null"] = N_SHUFFLES
     if entry["kind"] != "precomputed":
         study["final"] = {"method": MODEL}
     plan_study(check_study(study, source="the data"))

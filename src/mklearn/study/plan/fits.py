@@ -17,7 +17,16 @@ from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.plan.kernels import PlannedDescriptor, Spec, by_name, moments_spec, on_landmarks, pairwise_of
 from mklearn.study.provenance import key
-from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, MomentsSpec
+from mklearn.study.specs.fit_spec import (
+    EvaluationSpec,
+    FitSpec,
+    Impute,
+    InputSpec,
+    MethodSpec,
+    MomentsSpec,
+    NullSpec,
+    Setting,
+)
 from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation, Study
 
@@ -100,6 +109,16 @@ def planned_fits(
             ids = (protocol.key, protocol.id, key(variant.id, shared), variant.id, method_id, variant.label)
             fits.append(PlannedFit(dataset, *ids, fit, moments_spec(fit, dataset)))
     return fits
+
+
+def null_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[str, NullSpec]:
+    """Return the null control of a data set by key: of its first fit of a multi-view method on all kernels, if any."""
+    fit = next((fit.spec for fit in fits if study.methods[fit.entry].is_recommended), None)
+    if fit is None or study.null is None:
+        return {}
+    settings = [Setting(protocol="null", train_size=None)]  # all samples, whatever the protocol
+    spec = NullSpec(fit=fit.model_copy(update={"settings": settings}), n_shuffles=study.null)
+    return {key(f"{fit.method.id}-null", spec.as_dict()): spec}
 
 
 def _check_composed(

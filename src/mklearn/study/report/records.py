@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mklearn.study.artefacts import read_arrays, read_record
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 
@@ -26,7 +27,8 @@ FILES_SHOWN = 64
 class DataSetRecord:
     """A data set: size, licence, source, and ``files`` (name, source, SHA-256).
 
-    ``warnings`` appear at the top of the page: omitted samples, and groups that splits do not keep together.
+    ``warnings`` appear at the top of the page: omitted samples, groups that splits do not keep together, and a null
+    control that is not passed. ``control`` is the sentence of one that is.
     """
 
     id: str
@@ -38,6 +40,7 @@ class DataSetRecord:
     homepage: str = ""
     note: str = ""
     warnings: tuple[str, ...] = ()
+    control: str = ""
     files: tuple[tuple[str, ...], ...] = ()
 
 
@@ -74,16 +77,20 @@ class FitRecord:
     """Predictions of a numeric target, a row per test sample with columns ``repeat, sample, true, predicted``."""
 
 
-def data_set_of(record: Mapping[str, Any], title: str, data: SampleSet, predicted: Predictions) -> DataSetRecord:
+def data_set_of(
+    record: Mapping[str, Any], title: str, data: SampleSet, predicted: Predictions, control: NullControl | None = None
+) -> DataSetRecord:
     """Return the record of a data set; ``record`` is the provenance of its samples."""
     name, entry = record["spec"]["dataset"], registry().get(record["spec"].get("registered", ""))
     about = {} if entry is None else {key: getattr(entry, key) for key in ("licence", "citation", "homepage")}
     notes = ["" if entry is None else entry.note, *(f"{note}." for note in data.notes)]
     upstream = {} if entry is None else {file.name: next(iter(file.urls), "") for file in entry.files}
     files = [(file, upstream.get(file, ""), sha256) for file, sha256 in record["inputs"].get("files", {}).items()]
+    warnings = [*_warnings(name, data, predicted), *([] if control is None else [control.sentence])]
+    passed = warnings.pop() if control is not None and control.is_passed else ""
     return DataSetRecord(
         id=name, title=title, n_samples=len(data), n_classes=len(data.classes) or None,
-        note=" ".join(filter(None, notes)), warnings=tuple(_warnings(name, data, predicted)),
+        note=" ".join(filter(None, notes)), warnings=tuple(warnings), control=passed,
         files=tuple(files[:FILES_SHOWN]), **about,
     )  # fmt: skip
 

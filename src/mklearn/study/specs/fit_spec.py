@@ -217,6 +217,17 @@ class FitSpec(Strict):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
+NULL_SAMPLES = 2_000
+"""Maximum number of samples of a null control, drawn at random."""
+
+
+class NullSpec(Spec):
+    """Specification of the rule ``null_control``: a method, and the number of times that the target is shuffled."""
+
+    fit: FitSpec
+    n_shuffles: int
+
+
 SAMPLE = 20_000
 """Maximum number of training samples, drawn at random, used to choose landmarks and fit kernel parameters."""
 

@@ -51,7 +51,7 @@ def test_images_in_class_folders(folder: Path) -> None:
     made = new_study("My Photos")
     entry = {"kind": "image_folder", "path": "My Photos", "colour": "grey", "resize": {"shape": [64, 64]}}
     assert yaml.safe_load(made.text) == {
-        "study": "my-photos", "datasets": {"my-photos": entry}, "final": {"method": "multi-view"}
+        "study": "my-photos", "datasets": {"my-photos": entry}, "null": 20, "final": {"method": "multi-view"}
     }  # fmt: skip
     assert made.notes == (
         "11 samples of 2 classes; the smallest, 'dog', has 5 samples.",

@@ -1,0 +1,31 @@
+"""Fit a multi-view method to the target of a data set, and to shuffled targets."""
+
+from pathlib import Path
+
+from mklearn.study.artefacts import read_table, write_arrays
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.fit_files import read_views
+from mklearn.study.evaluation.null_control import null_control as controlled
+from mklearn.study.log import logger
+from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.fit_spec import NullSpec
+
+
+def null_control(
+    labels: Path, matrices: list[Path] | None = None, sources: list[Path] | None = None, *, control: Output,
+    spec: NullSpec, record: Record,
+) -> None:  # fmt: skip
+    """Write the left-out R² of the method on the target, and on shuffled targets; or why it has none.
+
+    ``matrices`` and ``sources`` are the inputs of the rule ``fit``.
+    """
+    table, fit = read_table(labels)[0], spec.fit
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    views = read_views(fit, matrices or [], sources or [], table["id"].to_numpy(dtype=str))
+    test, message = controlled(MethodOnViews(views, table["y"].to_numpy(), fit.method, fit.kernels, groups), spec)
+    logger.info("left-out R² %.4f; on shuffled targets %s %s", test.score, test.shuffled.round(4).tolist(), message)
+    write_arrays(control, record, score=test.score, shuffled=test.shuffled, message=message)
+
+
+if __name__ == "__main__":
+    run_script(null_control, globals().get("snakemake"))
