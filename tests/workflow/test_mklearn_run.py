@@ -1,4 +1,4 @@
-"""``mklearn run``: Snakemake on a study, in a checkout and in a folder without one."""
+"""Commands on a study: `mklearn run` with and without a checkout, dry runs that change nothing, and mistakes."""
 
 import re
 from collections.abc import Callable
@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
+
+from mklearn.study.provenance import file_digest
 
 DRY = ("run", "--dry-run")
 
@@ -70,3 +72,76 @@ def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
     said = empty.said("mklearn", "run", "mine.yaml", code=1)
     assert "Did you mean 'seed'?" in said
     assert "Traceback" not in said
+
+
+# --- dry runs
+
+SNAKEMAKES_OWN = (".snakemake/log/", ".snakemake/iocache/")
+"""What Snakemake itself writes in a dry run, with any Snakefile."""
+
+
+def listing(folder: Path) -> dict[str, tuple[int, str]]:
+    """Modification time and digest of each file, and the folders."""
+    names = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    return {
+        name: (0, "") if path.is_dir() else (path.stat().st_mtime_ns, file_digest(path))
+        for name, path in names.items()
+        if path.is_dir() or not name.startswith(SNAKEMAKES_OWN)
+    }
+
+
+@pytest.fixture(scope="module")
+def disturbed(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A finished study after a kill and an edit: with a lock of Snakemake's, and something to do."""
+    checkout = finished.copy(tmp_path_factory.mktemp("disturbed") / "copy")
+    locks = checkout.folder / ".snakemake" / "locks"
+    (locks / "0.output.lock").write_text("results/smoke/scores.parquet\n", encoding="utf-8")
+    checkout.edit("src/mklearn/subspace/mkldr.py")
+    return checkout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "snakemake --cores 1 --dry-run",
+        pytest.param("mklearn run --dry-run", marks=pytest.mark.full),
+        pytest.param("mklearn failed", marks=pytest.mark.full),
+    ],
+)
+def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
+    before = listing(disturbed.folder)
+    disturbed.said(*words.split())
+    assert listing(disturbed.folder) == before
+
+
+# --- mistakes
+
+FIVE_MISTAKES = """\
+study: smoke
+sead: 1
+datasets: [digitz]
+descriptors: {hog: {kind: hog, cel: 4}}
+methods:
+  mkl: {kind: mkl_dr, beta_step: exactly, kernels: [sift]}
+"""
+EXPECTED = [
+    "sead: unknown key 'sead'. Did you mean 'seed'?",
+    "datasets.digitz: there is no registered data set 'digitz'. Did you mean 'digits'?",
+    "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?",
+    "methods.mkl.beta_step: invalid value 'exactly'. Did you mean 'exact'? Expected one of: central_path, dnn, exact, "
+    "sdp.",
+    "methods.mkl.kernels: there is no kernel 'sift'. Expected: hog.",
+]
+
+
+def test_five_mistakes_and_a_file_that_yaml_can_not_read(checkout: Checkout) -> None:
+    """Snakemake's own reader ends with a traceback in the second case; unit tests have more of both."""
+    checkout.write(FIVE_MISTAKES)
+    said = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    for sentence in ("has 5 mistakes", *EXPECTED):
+        assert sentence in said
+    assert 'File "' not in said.split("5 mistakes")[1]
+    (checkout.folder / "config.yaml").write_bytes("study: größe\n".encode("utf-16"))
+    unread = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    assert "save it as UTF-8" in unread.split("mklearn: config.yaml: ")[1]
+    assert "Traceback" not in said + unread

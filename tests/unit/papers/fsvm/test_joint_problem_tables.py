@@ -1,4 +1,4 @@
-"""Tables of F-SVM's joint problem, and the distance of an alternation from the optimum."""
+"""ROC curves and tables of the joint problem in F-SVM's report, and the distance of an alternation from its optimum."""
 
 from dataclasses import replace
 
@@ -10,12 +10,11 @@ from sklearn.datasets import load_wine
 
 from mklearn.classifiers import FSVC
 from mklearn.papers.fsvm.joint_problem import joint_problem
+from mklearn.papers.fsvm.roc_curves import GRID, mean_roc
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report.figures_of_fits import LEAST_DISTANCE, objective
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import FitRecord
-
-pytestmark = pytest.mark.full
 
 TITLES = {"svm": "SVM", "exact": "F-SVM", "path": "F-SVM alternating"}
 MODELS = {"svm": FSVC(2.0, power=0.0), "exact": FSVC(2.0), "path": FSVC(2.0, solver="alternating", n_iter=3)}
@@ -51,6 +50,7 @@ def lower_median(values):
     return np.quantile(np.concatenate(values), 0.5, method="lower")
 
 
+@pytest.mark.full
 def test_joint_problem_in_numbers(fitted):
     joint, alternation = tables([record_of(*key, models) for key, models in fitted.items()])
     assert [row[0].text for row in joint.rows] == ["F-SVM", "F-SVM alternating"]
@@ -71,6 +71,7 @@ def test_joint_problem_in_numbers(fitted):
     assert tables([]) == ()
 
 
+@pytest.mark.full
 def test_fits_with_the_constant_classifier_count_as_zero(fitted):
     X = np.random.default_rng(0).normal(size=(30, 3))
     model = FSVC().fit(np.concatenate([X, X]), np.repeat([0, 1], 30))
@@ -82,6 +83,7 @@ def test_fits_with_the_constant_classifier_count_as_zero(fitted):
     assert [cell.text for cell in row[1:]] == ["–", "–", "100.0", "0.0", "1"]
 
 
+@pytest.mark.full
 def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(fitted):
     models, labels = fitted["two", "path"], list(TITLES.values())
     history = pd.DataFrame([
@@ -97,3 +99,40 @@ def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(fitted):
     assert "(F − F*) / F*" in chart["title"]["subtitle"]
     at_optimum = objective(history.assign(value=history["optimum"]), labels, title="")
     assert {row["y"] for row in at_optimum["data"]["values"]} == {LEAST_DISTANCE}
+
+
+# --- ROC curves
+
+
+def predictions(values: list[float], true: list[int], folds: int = 1) -> pd.DataFrame:
+    n = len(values)
+    return pd.DataFrame({
+        "repeat": 0, "fold": np.arange(n) * folds // n, "true": true, "decision_value": values,
+        "predicted": (np.array(values) > 0).astype(int), "sample": [f"{2 * i} | {2 * i + 1}" for i in range(n)],
+    })  # fmt: skip
+
+
+def test_the_mean_of_the_curves_of_all_folds() -> None:
+    perfect, reversed_ = [-2.0, -1.0, 1.0, 2.0], [2.0, 1.0, -1.0, -2.0]
+    true = [0, 0, 1, 1]
+    np.testing.assert_array_equal(mean_roc(predictions(perfect, true))["mean"], 1.0)
+    curve = mean_roc(predictions(reversed_, true))
+    assert (curve["mean"][GRID < 1] == 0).all()
+    both = mean_roc(predictions(perfect + reversed_, true * 2, folds=2))
+    assert (both["mean"][GRID < 1] == 0.5).all()
+
+
+def test_the_area_is_the_metric() -> None:
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(0)
+    true = np.arange(4000) % 2
+    values = true + rng.normal(size=4000)
+    curve = mean_roc(predictions(values.tolist(), true.tolist()))
+    assert np.trapezoid(curve["mean"], curve["accepted"]) == pytest.approx(roc_auc_score(true, values), abs=2e-3)
+
+
+def test_no_curve_without_values_or_a_class() -> None:
+    assert mean_roc(None) is None
+    assert mean_roc(predictions([np.nan, 1.0], [0, 1])) is None
+    assert mean_roc(predictions([1.0, 2.0], [1, 1])) is None

@@ -1,14 +1,20 @@
-"""A study with a method, a kernel, a descriptor, a protocol and a metric of another package."""
+"""A rule of one's own, an outside package, and the workflow as a module of another, as the documentation says."""
 
 import json
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from tests.outside_package.install import install
-from tests.workflow.conftest import Checkout
+from tests.unit.test_documentation import blocks
+from tests.workflow.conftest import SMOKE, Checkout
+
+from mklearn.study.engine import session
+from mklearn.study.engine.session import lock
 
 pytestmark = pytest.mark.full
 
@@ -76,3 +82,64 @@ def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, m
     finally:
         (checkout.folder / name).write_text(before, encoding="utf-8")
     assert {"read": 1, "split": 1, "describe": 2, "fit": 2}.items() <= planned.items()
+
+
+# --- rule of one's own
+
+
+def test_it_runs_and_reruns_with_its_script(
+    finished: Checkout, copy_of: Callable[[Checkout], Checkout], repository: Path
+) -> None:
+    checkout = copy_of(finished)
+    rule, script = blocks(repository / "docs" / "maintainers.md", "python")
+    (checkout.folder / "workflow" / "rules" / "tsne.smk").write_text(rule, encoding="utf-8")
+    (checkout.folder / "workflow" / "scripts" / "tsne.py").write_text(script, encoding="utf-8")
+    checkout.edit("Snakefile", '\n\ninclude: "workflow/rules/tsne.smk"\n')
+    checkout.said("snakemake", "--cores", "2", "all_tsne")
+    assert len(list((checkout.folder / "results" / "smoke" / "tsne").rglob("*.csv"))) == 2
+    assert checkout.planned("all_tsne") == {}
+    checkout.edit("workflow/scripts/tsne.py")
+    assert checkout.planned("all_tsne") == {"tsne": 2, "all_tsne": 1}
+
+
+# --- module of another Snakefile
+
+SMALLEST = SMOKE | {
+    "datasets": {"digits": {"per_class": 8}},
+    "descriptors": {"blocks": SMOKE["descriptors"]["blocks"]},
+    "methods": {"average": SMOKE["methods"]["average"]},
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+
+
+@pytest.fixture
+def outer(tmp_path: Path, repository: Path) -> Checkout:
+    """A workflow with a study and the Snakefile of the page."""
+    (text,) = blocks(repository / "docs" / "studies.md", "text")
+    text = text.replace("path/to/mklearn", str(repository)).replace("results/photos", "results/smoke")
+    (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
+    made = Checkout.of(tmp_path)
+    (tmp_path / "src").symlink_to(repository / "src")
+    made.write({"mklearn": SMALLEST})
+    return made
+
+
+def test_a_rule_of_the_other_workflow_reads_what_the_study_makes(outer: Checkout) -> None:
+    said = outer.said("snakemake", "--cores", "2", "--dry-run")
+    (asked,) = re.findall(r"rule mk_fit:.*?resources: ([^\n]*)", said, flags=re.DOTALL)
+    assert "mem_mb=16000" in asked
+    assert "runtime=120" in asked
+    outer.said("snakemake", "--cores", "2")
+    assert (outer.folder / "summary.parquet").read_bytes()[:4] == b"PAR1"
+    assert outer.planned() == {}
+
+
+def test_two_runs_of_the_other_workflow_can_not_use_one_folder(outer: Checkout) -> None:
+    """Kills: a page without `onstart`, with which nothing is locked."""
+    lock(outer.folder / "results")
+    try:
+        said = outer.said("snakemake", "--cores", "1", code=1)
+    finally:
+        session._open_locks.pop().close()
+    assert "another run uses results" in said
+    assert not list((outer.folder / "results").rglob("*.npz"))

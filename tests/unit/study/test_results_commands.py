@@ -1,0 +1,147 @@
+"""`mklearn compare`, `table`, `export` and `show` read the results of runs, verified; and the cost of a rule."""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.unit.study.small_study import STUDY, SmallStudy, working_in
+
+from mklearn.__main__ import main
+from mklearn.study.run_record import rule_cost
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("plain_figures")
+def test_the_command_reads_study_files_and_folders(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = finished.copy(tmp_path / "study")
+    with working_in(study.folder):
+        Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+        assert main(["compare", "small.yaml", "results/small", "--output", "out.md"]) == 0
+        text = Path("out.md").read_text(encoding="utf-8")
+        assert "A is small.yaml" in text
+        assert text.count(" | 0 |") > 3
+        assert main(["compare", "small.yaml", "results/small"]) == 0
+        assert capsys.readouterr().out == text
+        assert main(["compare", "results/small", "results/none"]) == 1
+        assert "there is no such file" in capsys.readouterr().err
+        Path("empty").mkdir()
+        assert main(["compare", "empty", "results/small"]) == 1
+        assert "empty: there is no run.json: run the study first" in capsys.readouterr().err
+
+
+@pytest.mark.full
+def test_the_result_table_is_printed_or_written(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with working_in(finished.folder):
+        assert main(["table", "results/small"]) == 0
+        printed = capsys.readouterr().out
+        assert printed.splitlines()[2].startswith("| Method | ")
+        out = tmp_path / "table.tex"
+        words = ["--format", "latex", "--columns", "score", "time", "--caption", "Ours & theirs", "--label", "tab:ours"]
+        assert main(["table", "results/small", *words, "--output", str(out)]) == 0
+        assert main(["table", "results/small", "--columns", "ponts"]) == 1
+    text = out.read_text(encoding="utf-8")
+    assert r"\caption{Ours \& theirs}" in text
+    assert r"\label{tab:ours}" in text
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in said.err
+
+
+@pytest.mark.full
+def test_an_edited_study_and_equal_results_are_refused(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kills: the table of an earlier state of the study, without a word."""
+    with working_in(finished.copy(tmp_path / "study").folder):
+        Path("small.yaml").write_text(yaml.safe_dump(STUDY | {"title": "Another"}), encoding="utf-8")
+        assert main(["table", "small.yaml"]) == 1
+        assert "small.yaml: not the study that was run at" in capsys.readouterr().err
+        assert main(["compare", "results/small", "./results/small"]) == 1
+        assert "are the same results" in capsys.readouterr().err
+
+
+# --- archives and records
+
+
+def test_an_archive_has_the_study_its_record_and_its_results(finished: SmallStudy, tmp_path: Path) -> None:
+    study = finished.copy(tmp_path / "study")
+    with working_in(study.folder):
+        Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+        assert main(["export", "small.yaml", "out.zip", "--licence", "https://spdx.org/licenses/CC-BY-4.0"]) == 0
+        with zipfile.ZipFile("out.zip") as archive:
+            names = set(archive.namelist())
+            graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+    described = {entity["@id"]: entity for entity in graph}
+    assert {"Snakefile", "small.yaml", "envs/mklearn.yaml", "results/run.json", "results/scores.parquet"} <= names
+    run, root = described["#run"], described["./"]
+    assert run["instrument"] == root["mainEntity"] == {"@id": "Snakefile"}
+    assert run["object"] == [{"@id": "small.yaml"}]
+    assert {"@id": "results/summary.parquet"} in run["result"]
+    assert {"@id": "https://w3id.org/ro/wfrun/workflow/0.5"} in root["conformsTo"]
+    assert root["license"] == "https://spdx.org/licenses/CC-BY-4.0"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["changed.yaml", "out.zip"], "changed.yaml: not the study that was run at "),
+        (["smoke", "out.zip"], "results/smoke/run.json is missing: run the study first (mklearn run "),
+        (["changed.yaml", "out.tar"], "out.tar: the archive is a zip file; end its name with .zip"),
+        (["no-package", "out.zip"], 'pip install "mklearn[archive]"'),
+    ],
+)
+def test_no_archive(
+    words: list[str], sentence: str, finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    if words[0] == "no-package":
+        monkeypatch.setitem(sys.modules, "rocrate", None)
+    with working_in(finished.copy(tmp_path / "study").folder):
+        Path("changed.yaml").write_text(yaml.safe_dump(STUDY | {"seed": 1}), encoding="utf-8")
+        assert main(["export", *words]) == 1
+        assert not Path(words[1]).exists()
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_file_shows_its_record_and_the_command_of_its_job(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, command = "results/small/summary.parquet", "python workflow/scripts/tables.py --study '{}'"
+    with working_in(finished.copy(tmp_path / "study").folder):
+        log = Path("logs/tables/small.log")
+        log.parent.mkdir(parents=True)
+        log.write_text(f"{command}\n[  0.1 s] done\n", encoding="utf-8")
+        assert main(["show", table]) == 0
+        shown = capsys.readouterr().out
+        record = yaml.safe_load(shown.partition("log: ")[0])
+        assert record["spec"]["study"]["study"] == "small"
+        assert record["inputs"].keys() == {"scores", "predictions"}
+        assert shown.endswith(f"log: {log}\nreplay: {command}\n")
+        Path("mine.csv").touch()
+        for path, sentence in (("mine.csv", "no record"), ("none", "there is no such file"), ("logs", "is a folder")):
+            assert main(["show", path]) == 1
+            assert f"mklearn: {path}: " in (message := capsys.readouterr().err)
+            assert sentence in message
+
+
+# --- cost
+
+
+def test_seconds_of_jobs_that_ran_are_summed_by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, line in {"a": "10.25\t0:00:10", "b": "NA\tNA", "c": "20.5\t0:00:20"}.items():
+        path = Path(f"logs/fit/data/{name}.tsv")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\th:m:s\n{line}\n", encoding="utf-8")
+    assert rule_cost("fit", [f"data/{name}" for name in "abcd"]) == {
+        "rule": "fit", "title": "Fit and predict", "jobs": 2, "seconds": 30.75, "longest": 20.5,
+        "longest_job": "data/c",
+    }  # fmt: skip
+    assert rule_cost("read", ["data"]) is None
