@@ -90,9 +90,7 @@ ROWS: dict[str, Score] = {
 
 
 @pytest.mark.benchmark
-def test_a_ridge_classifier_is_as_accurate_as_nystroem_and_a_linear_svm_in_a_fifth_of_the_time(
-    mirror: Path, record_property
-) -> None:
+def test_a_ridge_classifier_equals_a_linear_svm_in_a_fifth_of_its_time(mirror: Path, record_property) -> None:
     images, y = mnist(mirror)
     tables = pixels_and_means(images) | {f"hog{cell}": hog(images, cell=cell).astype(np.float32) for cell in (4, 7)}
     results: dict[str, tuple[float, float]] = {}

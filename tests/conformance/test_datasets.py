@@ -26,9 +26,7 @@ NAMES = [pytest.param(name, marks=[pytest.mark.full] if known.files else []) for
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_read_as_in_the_workflow(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading(name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     known = registry()[name]
     if known.files:
         monkeypatch.setenv("MKLEARN_MIRROR", str(request.getfixturevalue("mirror")))

@@ -24,9 +24,7 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("name", "train_size", "published", "deviation"), PUBLISHED)
-def test_raw_pixels_reproduce_the_published_pca_row(
-    name: str, train_size: int, published: float, deviation: float, faces: Faces
-) -> None:
+def test_raw_pixels_give_pca_row(name: str, train_size: int, published: float, deviation: float, faces: Faces) -> None:
     images, y = faces(name)
     distances = squared_euclidean(images.reshape(len(images), -1))
     measured = np.empty(REPEATS)

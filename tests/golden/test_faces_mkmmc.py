@@ -166,9 +166,7 @@ def test_value_is_reproduced(method: str, cell: tuple[str, int], faces: Faces) -
 
 
 @cells
-def test_printed_mkmmc_selects_one_kernel_and_is_far_from_the_published_value(
-    cell: tuple[str, int], faces: Faces
-) -> None:
+def test_printed_mkmmc_selects_one_kernel_and_misses_the_published_value(cell: tuple[str, int], faces: Faces) -> None:
     models = curves(*cell, faces)[1]
     assert all(model.selected_kernel_ is not None for model in models)
     assert all(model.status_ == "converged" and model.n_iter_ <= 7 for model in models)

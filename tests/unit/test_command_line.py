@@ -85,9 +85,7 @@ def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.
 
 
 @pytest.mark.parametrize("columns", [60, 200])
-def test_methods_are_listed_by_task(
-    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_list_of_methods(columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     assert main(["list", "methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -148,9 +146,7 @@ def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pyt
          ["--logger", "mklearn-plan", "--cores", "1", "--dry-run", "fits"]),
     ],
 )  # fmt: skip
-def test_what_snakemake_is_called_with(
-    arguments: list[str], passed: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arguments(arguments: list[str], passed: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import snakemake.cli
 
     called: list[list[str]] = []
@@ -210,9 +206,7 @@ def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, caps
     assert "2 of 2 splits have equal samples on both sides" in equal
 
 
-def test_every_broken_file_is_listed_and_classes_are_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_files_are_listed_and_classes_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("cat", "dog"):
         (tmp_path / "photos" / name).mkdir(parents=True)
         for number in range(3):
@@ -284,9 +278,7 @@ def test_a_full_disk_behind_the_output_is_a_sentence() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_a_folder_that_is_read_only_is_named_before_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # for root every folder can be written to
     Path("s.yaml").write_text("study: s\ndatasets: {digits: {kind: registered, name: digits}}\n")
     assert main(["run", "s.yaml"]) == 1

@@ -48,9 +48,7 @@ class Unread:
         (3060, 1530, 7, 1401),  # average-lde
     ],
 )
-def test_kernel_fits_take_what_was_measured_and_not_many_times_that(
-    n: int, n_train: int, kernels: int, measured: float
-) -> None:
+def test_memory_of_kernel_fits_is_near_the_measured(n: int, n_train: int, kernels: int, measured: float) -> None:
     job = measured + 340  # two Snakemake processes that the SLURM executor starts around it
     assert job < resources.HEADROOM * (resources.AROUND_MB + resources.kernels_mb(n, n_train, kernels)) < 3 * job
 

@@ -87,7 +87,7 @@ def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, m
 # --- rule of one's own
 
 
-def test_it_runs_and_reruns_with_its_script(
+def test_a_rule_of_ones_own_reruns(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout], repository: Path
 ) -> None:
     checkout = copy_of(finished)

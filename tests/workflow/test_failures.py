@@ -206,9 +206,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
 
 
 @pytest.mark.full
-def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_undisturbed_tables(
-    failed, whole: Checkout
-) -> None:
+def test_a_second_failure_rewrites_the_table_and_mended_code_restores_all_tables(failed, whole: Checkout) -> None:
     checkout, _, mend = failed
     before = values_of(scores_of(checkout))
     assert checkout.planned()["fit"] == 3

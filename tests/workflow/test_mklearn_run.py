@@ -31,9 +31,7 @@ def empty(tmp_path: Path, repository: Path) -> EmptyFolder:
 
 
 @pytest.mark.full
-def test_a_dry_run_says_what_would_run_and_why(
-    checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]
-) -> None:
+def test_a_dry_run_lists_jobs(checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
     planned = checkout.planned()
     checkout.write(SMOKE, "other.yaml")
     checkout.write({"study": "empty", "datasets": []})

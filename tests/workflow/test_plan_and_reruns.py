@@ -26,9 +26,7 @@ TABLES = {"tables": 1, "page": 1, "all": 1}
 PAGE = {"page": 1, "all": 1}
 
 
-def test_a_fresh_study_plans_a_job_for_each_artefact_and_a_finished_one_none(
-    checkout: Checkout, finished: Checkout
-) -> None:
+def test_a_fresh_study_plans_every_job_and_a_finished_one_none(checkout: Checkout, finished: Checkout) -> None:
     assert checkout.planned() == FRESH
     assert finished.planned() == {}
 

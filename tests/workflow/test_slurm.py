@@ -147,9 +147,7 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
     assert fresh.checkout.planned(*TABLES) == {}
 
 
-def test_a_job_over_its_memory_ends_the_run_and_a_rerun_with_retries_completes(
-    one_unfitted: Cluster, local: Checkout
-) -> None:
+def test_a_job_over_its_memory_ends_the_run_and_retries_complete_it(one_unfitted: Cluster, local: Checkout) -> None:
     process = one_unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
     said = one_unfitted.ended(process, succeeds=False)
     logs = "".join(path.read_text() for path in (one_unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))

@@ -99,9 +99,7 @@ def test_the_recipe() -> None:
 
 
 @pytest.mark.parametrize(("n_classes", "part"), [(2, 0.375), (3, 0.5), (10, 0.675)])
-def test_the_part_of_learned_weights_grows_with_the_number_of_classes(
-    digits: tuple[Views, np.ndarray], n_classes: int, part: float
-) -> None:
+def test_learned_weights_count_with_more_classes(digits: tuple[Views, np.ndarray], n_classes: int, part: float) -> None:
     views, y = digits
     some = np.flatnonzero(y < n_classes)[: 12 * n_classes]
     assert MultiViewClassifier().fit(views[some], y[some]).learned_ == pytest.approx(part)
@@ -266,9 +264,7 @@ def test_a_view_of_one_value_has_no_share(digits: tuple[Views, np.ndarray]) -> N
 
 
 @pytest.mark.parametrize("parameters", [{}, {"landmarks": 40}, {"class_weight": "balanced"}, {"n_kernels": 3}], ids=str)
-def test_samples_without_any_view_are_not_learned_from_and_not_predicted(
-    digits: tuple[Views, np.ndarray], parameters: dict[str, Any]
-) -> None:
+def test_samples_without_views_are_left_out(digits: tuple[Views, np.ndarray], parameters: dict[str, Any]) -> None:
     views, y = digits
     tables = {name: np.array(views[name][:120], dtype=float) for name in ("upper", "lower")}
     known, lost = np.delete(np.arange(120), [3, 50, 119]), [3, 50, 119]
@@ -329,9 +325,7 @@ def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.
 
 
 @pytest.mark.parametrize("landmarks", [None, 80])
-def test_halves_of_the_outputs_are_those_of_equal_and_of_learned_weights_alone(
-    digits: tuple[Views, np.ndarray], landmarks: int | None
-) -> None:
+def test_half_of_the_outputs_come_from_equal_weights(digits: tuple[Views, np.ndarray], landmarks: int | None) -> None:
     views, y = digits
     tables = {name: np.array(views[name]) for name in views.names}
     rng = np.random.default_rng(2)

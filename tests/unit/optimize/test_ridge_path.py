@@ -16,9 +16,7 @@ RIDGES = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
 @pytest.mark.parametrize("ridge", RIDGES)
-def test_left_out_outputs_are_those_of_refits(
-    weights: np.ndarray | None, groups: np.ndarray | None, ridge: float
-) -> None:
+def test_left_out_outputs_equal_refits(weights: np.ndarray | None, groups: np.ndarray | None, ridge: float) -> None:
     K, Y = kernels(0)[2], targets()
     given = np.ones(N) if weights is None else weights
     expected = left_out_outputs(K, Y, ridge, weights, groups)

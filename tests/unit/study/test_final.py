@@ -53,9 +53,7 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
          f"{NO_MODEL} 'product', a product of kernels of several descriptors"),
     ],
 )  # fmt: skip
-def test_what_is_no_model_is_a_mistake_with_what_is_possible(
-    final: dict[str, Any], sections: dict[str, Any], sentence: str
-) -> None:
+def test_an_impossible_model_is_a_mistake(final: dict[str, Any], sections: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         planned(final, **sections)
 

@@ -119,9 +119,7 @@ def new_images(samples: SampleSet) -> Any:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_predictions_are_those_of_the_library(
-    method: str, model: Callable[[str], SavedModel], samples: SampleSet
-) -> None:
+def test_predictions_equal_the_library(method: str, model: Callable[[str], SavedModel], samples: SampleSet) -> None:
     saved = model(method)
     card, views = saved.card["method"], [view["name"] for view in saved.card["inputs"]["views"]]
     estimator = load(methods.METHODS[card["kind"]].implementation)(**card["parameters"])

@@ -35,7 +35,7 @@ def test_the_graph_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("study", "rules"),
     [(DOWNLOADED, ALWAYS | {"download", "model"}), (CONTROLLED, OUTPUTS.keys() - {"download", "model"})],
 )
-def test_rules_make_the_files_of_the_plan(
+def test_outputs_of_rules(
     study: dict[str, Any], rules: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -92,9 +92,7 @@ def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
     assert (found["id"].str.split("-").str[0] == found["label"]).mean() >= 0.75
 
 
-def test_tables_with_gaps_and_patients_to_probabilities(
-    folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_with_gaps_to_probabilities(folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tumours beside normal tissue of the same patients, in a MuData file and a table; metastases have no label."""
     place = mirror / "multiview" / "tcga_brca_survival"
     samples = pd.read_csv(place / "samples.csv")

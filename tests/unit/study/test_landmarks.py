@@ -148,9 +148,7 @@ PASS = "; set `blocks: 1`"
         (M, {"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}}, f"takes validation folds{PASS}"),
     ],
 )  # fmt: skip
-def test_methods_that_can_not_learn_from_landmarks(
-    method: dict[str, Any], changes: dict[str, Any], sentence: str
-) -> None:
+def test_methods_that_refuse_landmarks(method: dict[str, Any], changes: dict[str, Any], sentence: str) -> None:
     study, (words, *advice) = {"methods": {"m": method}} | changes, sentence.split("; ")
     for blocks in (3,) if PASS in sentence else (1, 3):
         with pytest.raises(ConfigError) as raised:

@@ -35,7 +35,7 @@ GATED = f"{__name__}:Gated"
         ),
     ],
 )  # fmt: skip
-def test_a_list_of_what_is_tuned_is_a_grid(
+def test_lists_of_tuned_values_make_grids(
     chosen: Method, parameters: Mapping[str, Any], grid: Mapping[str, Any]
 ) -> None:
     assert list(chosen.grid().items()) == list(grid.items())

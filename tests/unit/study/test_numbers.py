@@ -101,9 +101,7 @@ def test_targets_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
          "cv_accuracy weights by accuracy"),
     ],
 )  # fmt: skip
-def test_what_is_for_the_other_kind_is_refused(
-    tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str
-) -> None:
+def test_keys_of_another_kind_refused(tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str) -> None:
     path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5)
     with pytest.raises(ConfigError, match=words):
         study(path, entry=entry, **more)

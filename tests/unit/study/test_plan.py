@@ -115,9 +115,7 @@ def test_default_descriptors_follow_the_size_of_the_images() -> None:
         ({"kind": "kernel_fda", "components": "one_standard_error"}, "best", "one_standard_error"),
     ],
 )
-def test_components_are_as_the_method_says_then_the_study_then_its_kind(
-    method: dict[str, Any], study: str | None, expected: str
-) -> None:
+def test_components_of_method_then_study_then_kind(method: dict[str, Any], study: str | None, expected: str) -> None:
     evaluation = {"components": study} if study else {}
     plan = planned(SMOKE | {"methods": {"m": method}, "evaluation": evaluation})
     assert {fit.spec.evaluation.components for fit in plan.fits.values()} == {expected}
@@ -361,9 +359,7 @@ def test_no_key_depends_on_texts_or_paths(path: tuple[str, ...], value: Any) -> 
 
 
 @pytest.mark.parametrize(("path", "value", "expected"), CHANGED)
-def test_a_change_of_numbers_changes_the_keys_that_depend_on_it(
-    path: tuple[str, ...], value: Any, expected: set[str]
-) -> None:
+def test_changed_numbers_change_keys_that_depend_on_them(path: tuple[str, ...], value: Any, expected: set[str]) -> None:
     before, after = keys(planned(SMOKE)), keys(planned(changed(path, value)))
     assert {what for what in before if before[what] != after[what]} == expected
 

@@ -15,9 +15,7 @@ from mklearn.study.run_record import rule_cost
 
 @pytest.mark.full
 @pytest.mark.usefixtures("plain_figures")
-def test_the_command_reads_study_files_and_folders(
-    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_compare_files_and_folders(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = finished.copy(tmp_path / "study")
     with working_in(study.folder):
         Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
@@ -35,9 +33,7 @@ def test_the_command_reads_study_files_and_folders(
 
 
 @pytest.mark.full
-def test_the_result_table_is_printed_or_written(
-    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_printed_or_written(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with working_in(finished.folder):
         assert main(["table", "results/small"]) == 0
         printed = capsys.readouterr().out
@@ -55,9 +51,7 @@ def test_the_result_table_is_printed_or_written(
 
 
 @pytest.mark.full
-def test_an_edited_study_and_equal_results_are_refused(
-    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_edited_study_is_refused(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Kills: the table of an earlier state of the study, without a word."""
     with working_in(finished.copy(tmp_path / "study").folder):
         Path("small.yaml").write_text(yaml.safe_dump(STUDY | {"title": "Another"}), encoding="utf-8")
@@ -110,9 +104,7 @@ def test_no_archive(
     assert sentence in capsys.readouterr().err
 
 
-def test_a_file_shows_its_record_and_the_command_of_its_job(
-    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_record_and_command(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, command = "results/small/summary.parquet", "python workflow/scripts/tables.py --study '{}'"
     with working_in(finished.copy(tmp_path / "study").folder):
         log = Path("logs/tables/small.log")

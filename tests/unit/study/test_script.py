@@ -35,9 +35,7 @@ def quiet_afterwards() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
-def test_a_script_is_short_and_a_command(
-    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scripts_are_short(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) < 80
     assert "from __future__" not in text, "Snakemake writes its own lines before it"
@@ -97,9 +95,7 @@ run_script(distances if {replaced} else load_script("distances"), job)
     ],
     ids=["a user's mistake", "a bug", "memory"],
 )
-def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
-    what: str, reason: str, on_terminal: bool, tmp_path: Path
-) -> None:
+def test_the_log_of_a_failed_job_ends_with_a_reason(what: str, reason: str, on_terminal: bool, tmp_path: Path) -> None:
     source = JOB.format(what=what or "pass", replaced=bool(what), log="log")
     (tmp_path / "job.py").write_text(source, encoding="utf-8")
     if what:

@@ -77,9 +77,7 @@ def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
         ("a.txt", "'a.txt' is a file; expected a folder"),
     ],
 )
-def test_results_that_are_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sentence: str
-) -> None:
+def test_results_at_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sentence: str) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.txt").touch()
     found = said(tmp_path, f"{BASE}results: {folder}\n")

@@ -119,9 +119,7 @@ SCRIPT = """
 @pytest.mark.full
 @pytest.mark.parametrize(("sent", "to_group"), [(signal.SIGINT, True), (signal.SIGTERM, True), (signal.SIGKILL, False)])
 @forks
-def test_a_worker_ends_with_its_parent_and_nothing_is_reported(
-    tmp_path: Path, sent: signal.Signals, to_group: bool
-) -> None:
+def test_a_worker_ends_silently_with_its_parent(tmp_path: Path, sent: signal.Signals, to_group: bool) -> None:
     """Ctrl-C and SIGTERM reach both: the interruption must not be taken for a death of the worker."""
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")

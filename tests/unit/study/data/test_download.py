@@ -73,9 +73,7 @@ def refused(file: FileSpec, target: Path, *parts: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_a_file_is_downloaded_once_with_its_progress(
-    server: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_is_downloaded_once(server: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     target = tmp_path / "new" / "folder" / "x.bin"
     with caplog.at_level(logging.INFO, "mklearn.study.data.download"):
         assert get(entry(server, "good"), target) == f"{server}/good/x.bin"
@@ -103,9 +101,7 @@ def test_a_source_that_fails_gives_way_to_the_next(server: str, tmp_path: Path, 
     assert get(entry(server, kind, "good"), tmp_path / "x.bin") == f"{server}/good/x.bin"
 
 
-def test_far_more_bytes_than_expected_are_not_written(
-    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_surplus_bytes_are_not_written(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "_MOST_BYTES", 100_000)
     refused(entry(server, "good", bytes=None), tmp_path / "x.bin", "more than 100,000 bytes")
 

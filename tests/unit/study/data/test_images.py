@@ -206,9 +206,7 @@ def test_only_the_chosen_images_are_decoded(small: Path) -> None:
         read_dataset({**spec, "per_class": 13}, {"caltech-101.zip": small})
 
 
-def test_damaged_and_other_archives(
-    image_files: dict[str, bytes], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage(image_files: dict[str, bytes], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, name = tmp_path / "x.zip", f"{FOLDER}/Faces/image_0003.jpg"
 
     def refused(message: str) -> None:

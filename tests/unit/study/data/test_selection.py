@@ -27,9 +27,7 @@ def of_class(rows: np.ndarray, name: str, y: np.ndarray = Y, names: np.ndarray =
 
 @settings(max_examples=80)
 @given(st.integers(2, 7), st.integers(0, 5), st.permutations(NAMES.tolist()), st.integers(2, 4), st.just("orl"))
-def test_a_draw_of_a_class_depends_on_its_name_only(
-    per_class: int, draw: int, order: list[str], n_classes: int, dataset: str
-) -> None:
+def test_draws_of_single_classes(per_class: int, draw: int, order: list[str], n_classes: int, dataset: str) -> None:
     arguments: dict[str, Any] = {"per_class": per_class, "draw": draw, "dataset": dataset}
     everything = chosen_rows(NAMES[Y], **arguments)
     assert (np.diff(everything) > 0).all()

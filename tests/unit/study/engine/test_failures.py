@@ -98,9 +98,7 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
     assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
 
 
-def test_a_model_that_failed_is_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     made = Made(tmp_path, final={"method": "best", "protocol": "few", "importances": 1})
     model, log = made.jobs.path("model"), Path(made.jobs.log("model"))

@@ -135,9 +135,7 @@ def cohort(folder: Path) -> Path:
     return place
 
 
-def test_a_clinical_table_holds_labels_and_groups_and_no_features(
-    cohort: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", "cohort"]) == 0
     assert dataset() == COHORT | {"label_column": "subtype"}
     assert read_yaml("cohort.yaml")["protocols"] == {"5-fold": {"kind": "group_k_fold", "folds": 5}}
@@ -206,7 +204,7 @@ def test_a_folder_of_neither(folder: Path) -> None:
 # --- the command
 
 
-def test_init_writes_a_study_once(
+def test_init_writes(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     images(folder / "photos", cat=5, dog=5)
@@ -235,9 +233,7 @@ def test_columns_that_have_to_be_named(folder: Path, capsys: pytest.CaptureFixtu
     assert "photos holds images, whose sub-folders are the classes: omit the options" in capsys.readouterr().err
 
 
-def test_barcodes_of_aliquots_beside_those_of_patients(
-    folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_barcodes_of_aliquots_and_patients(folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = mirror / "multiview" / "miniacc"
     shutil.copy(source / "clinical.csv", folder)
     (folder / "acc").mkdir()

@@ -88,7 +88,7 @@ def test_a_second_run_ends_with_a_sentence_until_the_first_is_killed(
         lock(tmp_path / "results")
 
 
-def test_a_file_system_without_locks_is_a_warning(
+def test_missing_locks_are_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(session.fcntl, "flock", Mock(side_effect=OSError(38, "Function not implemented")))
@@ -113,9 +113,7 @@ def test_jobs_get_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 # --- files of the workflow
 
 
-def test_the_present_checkout_comes_before_the_one_of_the_code(
-    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_present_checkout_comes_first(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert workflow_file("Snakefile") == repository / "Snakefile"
     (tmp_path / "Snakefile").touch()  # of another workflow
@@ -124,9 +122,7 @@ def test_the_present_checkout_comes_before_the_one_of_the_code(
     assert workflow_file("Snakefile") == Path("Snakefile")
 
 
-def test_a_wheel_has_every_file_where_it_is_looked_for(
-    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wheel_has_every_file_in_its_place(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
     carried = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     package = tmp_path / "site-packages" / "mklearn"

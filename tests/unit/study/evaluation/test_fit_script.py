@@ -323,9 +323,7 @@ def test_after_the_limit_done_splits_keep_their_values(files: dict[str, Any], ti
 
 
 @pytest.mark.full
-def test_each_training_size_has_a_limit_and_a_model_of_its_own(
-    files: dict[str, Any], time_over: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_size_has_its_limit(files: dict[str, Any], time_over: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(str))
     few = [replace(split, train=split.train[::2], train_size=3) for split in held]
     many = [replace(split, train_size=6) for split in held]

@@ -124,9 +124,7 @@ def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: st
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(trade_off=0.5)])
-def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
-    digits: Digits, estimator: Any, rule: str
-) -> None:
+def test_refit_is_a_fit_by_hand_at_each_size(digits: Digits, estimator: Any, rule: str) -> None:
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     sizes = [4, 2, 6]  # in the order given
     outcome = run(estimator, X[train], X[test], y[train], refit=RefitSpec(sizes=sizes))

@@ -107,9 +107,7 @@ def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) ->
 
 
 @pytest.mark.full
-def test_a_broken_image_has_a_row_that_says_why(
-    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_images_have_their_reason(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = predicted(pictures, "kfd", str(pictures / "new"))
     model = str(pictures / "results/kfd/model.mklearn")
     capsys.readouterr()
@@ -132,9 +130,7 @@ def test_a_broken_image_has_a_row_that_says_why(
 
 
 @pytest.mark.full
-def test_images_and_models_that_can_not_be_used(
-    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unusable_images_and_models(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = pictures / "results/kfd/model.mklearn"
     for part in ("deep", "empty"):
         (tmp_path / part).mkdir()
@@ -182,9 +178,7 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
 
 
-def test_rows_and_columns_in_any_order_and_one_table_for_all(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
     mixed = lower.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=0)
@@ -225,9 +219,7 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.full
-def test_features_of_annotated_data_are_found_by_their_names(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """AnnData names each feature, and two files rarely have the same genes in the same order. Ids are cut alike."""
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 10)
@@ -249,9 +241,7 @@ def test_features_of_annotated_data_are_found_by_their_names(
     assert f"{others}: lacks 1 of the 4 features of view 'rna': 'g3'" in refusal(capsys, model, others)
 
 
-def test_clipped_values_are_said_where_they_are_many(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_clipped_values_are_reported(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = make(cells() | {"study": "views", "methods": {"views": {"kind": "multi_view"}}}, tables)
     assert main(["predict", str(model), str(tables / "new")]) == 0
     assert "clipped" not in capsys.readouterr().err
@@ -267,9 +257,7 @@ def test_clipped_values_are_said_where_they_are_many(
     assert "view 'lower'" not in said
 
 
-def test_a_missing_view_is_completed_as_by_the_library(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_view_is_completed(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tables / "results/cells/model.mklearn"
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
     numbers = views_of(tables, "new")
