@@ -42,9 +42,8 @@ def model(
         outside = np.intersect1d(kept, outside)
         candidates = [final.best_on(of_model, spec, outside)]
         kept = kept if spec.include_test else outside
-    candidate, expected = final.chosen_method(read_table(summary)[0], spec, candidates)
+    fit, title, expected = final.chosen_method(read_table(summary)[0], spec, candidates)
     expected["apart"] = outside is not None and not spec.include_test
-    fit = candidate.fit
     logger.info("%s: %s %.4f", fit.method.id, expected["metric"], expected["value"])
     ids, y, problem = data.ids[kept], labels[kept], of_model.problem(fit, kept)
     fitted_to = problem.of(np.arange(len(kept)))
@@ -52,7 +51,7 @@ def model(
     logger.info("parameters: %s", parameters)
     estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
     inputs, arrays = final.inputs_of_model(spec, fit, data, fitted_to, learned or [])
-    description = final.model_card(spec, candidate, expected, estimator, parameters, inputs, ids, y, fitted_to)
+    description = final.model_card(spec, fit, title, expected, estimator, parameters, inputs, ids, y, fitted_to)
     save_model(estimator, model, description, arrays | {"ids": ids})
     write_text(card, final.card_text(description, versions()))
     losses = pd.DataFrame(columns=COLUMNS)

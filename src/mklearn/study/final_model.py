@@ -27,7 +27,7 @@ from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import EXPECTED, check_classes, choose_on_split, evaluate_split, folds_of_training
 from mklearn.study.log import logger
 from mklearn.study.provenance import array_digest, digest
-from mklearn.study.specs.final_spec import BEST, CENTRE, FinalCandidate, FinalSpec, ModelInputs, ModelView
+from mklearn.study.specs.final_spec import BEST, CENTRE, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
 
@@ -72,11 +72,11 @@ def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
     return np.unique(np.concatenate([part for split in splits for role, part in split.parts if role != "test"]))
 
 
-def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidate:
+def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FitSpec:
     """Return the candidate with the best mean metric over folds of `rows`; raise NotApplicable if none has a value."""
     metric, scores = metric_named(spec.metric), list[float]()
-    for candidate in spec.candidates if len(spec.candidates) > 1 else []:
-        fit, every = candidate.fit, np.arange(len(rows))
+    every = np.arange(len(rows))
+    for fit in spec.candidates if len(spec.candidates) > 1 else []:
         problem, inner = samples.problem(fit, rows), fit.evaluation.inner_folds
         try:
             folds = folds_of_training(
@@ -98,31 +98,31 @@ def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FinalCandidat
 
 
 def chosen_method(
-    summary: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FinalCandidate]
-) -> tuple[FinalCandidate, dict[str, Any]]:
-    """Return the best candidate by the page's headline rows, and its expected performance.
+    summary: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FitSpec]
+) -> tuple[FitSpec, str, dict[str, Any]]:
+    """Return the best candidate by the page's headline rows, its title, and its expected performance.
 
     Raise NotApplicable if no candidate has a value.
     """
     rows = headline_rows(summary, spec.metric, RULE)
-    entries = [candidate.entry for candidate in candidates]
+    entries = [fit.largest for fit in candidates]
     best = winner(rows, spec.metric, spec.dataset, entries)
     if best is None:
-        names = [entry.method for entry in entries]
+        names = [method for method, *_ in entries]
         messages = rows.loc[rows["method"].isin(names) & rows["mean"].isna() & rows["message"].ne(""), "message"]
         reasons = "; ".join(dict.fromkeys(messages)) or "the summary says no reason"
         raise NotApplicable(f"final.method: no value of {spec.metric} is known of {', '.join(names)}: {reasons}.")
-    interval = [best.row["ci_low"], best.row["ci_high"]]
+    interval, (_, protocol, train_size) = [best.row["ci_low"], best.row["ci_high"]], entries[best.position]
     expected = {
         "metric": spec.metric,
         "value": float(best.row["mean"]),
         "interval": None if pd.isna(interval).any() else list(map(float, interval)),
-        "protocol": entries[best.position].protocol,
-        "train_size": entries[best.position].train_size,
+        "protocol": protocol,
+        "train_size": train_size,
         "n_splits": int(best.row["n_repeats"]),
         "chosen_among": best.among if spec.method == BEST else 1,
     }
-    return candidates[best.position], expected
+    return candidates[best.position], best.row["method_title"], expected
 
 
 def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
@@ -179,7 +179,7 @@ def inputs_of_model(
 
 
 def model_card(
-    spec: FinalSpec, candidate: FinalCandidate, expected: Mapping[str, Any], estimator: Any,
+    spec: FinalSpec, fit: FitSpec, title: str, expected: Mapping[str, Any], estimator: Any,
     parameters: Mapping[str, Any], inputs: ModelInputs, ids: NDArray[np.str_], labels: NDArray[Any], views: Views,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the card of a model, given the ids, labels and views of its training samples."""
@@ -193,7 +193,7 @@ def model_card(
         "expected": dict(expected),
         "data": {"name": spec.dataset, "title": spec.title, "n_samples": len(ids), **target,
                  "sha256": digest({"ids": array_digest(ids), "labels": array_digest(labels), "views": digests})},
-        "method": {"name": candidate.fit.method.id, "title": candidate.title, "kind": candidate.kind,
+        "method": {"name": fit.method.id, "title": title, "implementation": fit.method.implementation,
                    "kernels": getattr(estimator, "kernels", {}), "parameters": dict(parameters),
                    "feature_scaling": estimator[0].feature_scaling if hasattr(estimator, "steps") else None},
         "inputs": inputs.model_dump(mode="json"),

@@ -72,7 +72,7 @@ class Requests:
         """Compute the peak memory of a job's arrays; the size of its files is read only if it matters."""
         if rule == "model":
             n = self._n_samples(self._final.dataset)
-            return max(fit_mb(each.fit, n, n) for each in self._final.spec.candidates) + features_mb(files.size_mb)
+            return max(fit_mb(each, n, n) for each in self._final.spec.candidates) + features_mb(files.size_mb)
         dataset = self.plan.datasets[wildcards.dataset]
         n = self._n_samples(dataset)
         if rule == "fit":
@@ -107,7 +107,7 @@ class Requests:
             return (1 + control.n_shuffles) * fit_seconds(control.fit, min(n, NULL_SAMPLES))
         if rule == "model":
             n = self._n_samples(self._final.dataset)
-            return max(fit_seconds(each.fit, n) for each in self._final.spec.candidates)
+            return max(fit_seconds(each, n) for each in self._final.spec.candidates)
         if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for each pair of point sets
             return self._n_samples(self.plan.datasets[wildcards.dataset]) ** 2 / 1e4
         return 2 * float(files.size_mb)

@@ -70,8 +70,8 @@ def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
     plan = planned({}, methods=SMOKE["methods"] | {"gated": GATED}, evaluation=neighbours)
     assert plan.final is not None
     candidates = plan.final.spec.candidates
-    assert [each.fit.method.id for each in candidates] == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
-    assert all(each.fit.settings[0].train_size == 6 for each in candidates)
+    assert [each.method.id for each in candidates] == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
+    assert all(each.largest[2] == 6 for each in candidates)
     assert (plan.final.spec.method, plan.study.headline_rule) == ("best", "euclidean")
     assert page_spec(plan)["final"] == plan.final.spec.as_dict()
     one = planned({"method": "kfd-blocks"}).final
@@ -85,7 +85,7 @@ def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str]) -> 
     for final, protocol in (({}, "persons"), ({"protocol": "folds"}, "folds")):
         plan = planned(final, protocols={name: kinds[name] for name in order})
         assert plan.final is not None
-        assert {candidate.entry.protocol for candidate in plan.final.spec.candidates} == {protocol}
+        assert {fit.largest[1] for fit in plan.final.spec.candidates} == {protocol}
         assert plan.protocols[plan.final.protocol].kind == kinds[protocol]["kind"]
 
 

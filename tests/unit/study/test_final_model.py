@@ -11,7 +11,6 @@ from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.unit.study.small_study import run_study, working_in
 
-from mklearn import methods
 from mklearn.base.side_by_side import SideBySide
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
@@ -122,7 +121,7 @@ def new_images(samples: SampleSet) -> Any:
 def test_predictions_equal_the_library(method: str, model: Callable[[str], SavedModel], samples: SampleSet) -> None:
     saved = model(method)
     card, views = saved.card["method"], [view["name"] for view in saved.card["inputs"]["views"]]
-    estimator = load(methods.METHODS[card["kind"]].implementation)(**card["parameters"])
+    estimator = load(card["implementation"])(**card["parameters"])
     labels = samples.labels
     X, new = views_of(samples.images), views_of(new_images(samples))
     if not views:

@@ -17,7 +17,6 @@ import pandas as pd
 
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import plain_records
-from mklearn.study.specs.final_spec import FinalEntry
 
 LEVEL = 0.05
 MATTERS = 0.01
@@ -49,8 +48,10 @@ class Winner(NamedTuple):
     among: int
 
 
-def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
-    """Return the winning entry by the best mean; None if no entry has a value.
+def winner(
+    rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[tuple[str, str, int | None]]
+) -> Winner | None:
+    """Return the winning entry (method, protocol, training size) by the best mean; None if no entry has a value.
 
     Entries that are significantly better than the reference take precedence, because an equally high mean may be due to
     a few splits. Next come the entries without a failed split, because means over different splits are not comparable.
@@ -60,14 +61,14 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
     rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))
     sign = 1.0 if larger_is_better else -1.0
     valued: list[tuple[int, dict[str, Any]]] = []
-    for position, entry in enumerate(entries):
-        own = rows[
-            rows["dataset"].eq(dataset) & rows["protocol"].eq(entry.protocol) & rows["method"].eq(entry.method)
+    for position, (method, protocol, train_size) in enumerate(entries):
+        of_entry = rows[
+            rows["dataset"].eq(dataset) & rows["protocol"].eq(protocol) & rows["method"].eq(method)
             & rows["mean"].notna()
         ]  # fmt: skip
-        if entry.train_size is not None:
-            own = own[own["train_size"].eq(entry.train_size).fillna(False)]
-        valued += [(position, row) for row in plain_records(own)]
+        if train_size is not None:
+            of_entry = of_entry[of_entry["train_size"].eq(train_size).fillna(False)]
+        valued += [(position, row) for row in plain_records(of_entry)]
     if not valued:
         return None
     certain = [one for one in valued if one[1]["verdict"] == BETTER]

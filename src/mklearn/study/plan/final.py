@@ -14,8 +14,8 @@ from mklearn.study.mistakes import Mistake, one_of
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.kernels import PlannedDescriptor, kernels_on_features, unsuited_kernels
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
-from mklearn.study.specs.fit_spec import RULE, FitSpec, Setting
+from mklearn.study.specs.final_spec import BEST, FinalSpec, ModelInputs, ModelView
+from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.study import Study
 
 GIVEN = ("given", "released")
@@ -137,8 +137,7 @@ def planned_final(
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue
-        named_fit = _on_named_features(fit.spec, names, completes=isinstance(config, FeatureTables))
-        candidates.append(FinalCandidate(fit=named_fit, title=fit.label, kind=method.kind))
+        candidates.append(_on_named_features(fit.spec, names, completes=isinstance(config, FeatureTables)))
     if not candidates:
         what = "no method can be a model" if final.method == BEST else "this method can't be a model"
         listed = "; ".join(reasons) or f"{final.method!r} is not evaluated by protocol {named!r}"
@@ -146,7 +145,7 @@ def planned_final(
             f"final.method: {what} of data set {dataset.id!r}: {listed}. A model needs kernels of one descriptor each "
             "that is a vector, or features."
         )
-    used = {name for candidate in candidates for name in candidate.fit.descriptors}
+    used = {name for fit_spec in candidates for name in fit_spec.descriptors}
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
     tables = config.tables if isinstance(config, FeatureTables) else {}
     inputs = ModelInputs(
@@ -163,8 +162,7 @@ def planned_final(
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:
-    """Return the fit with views by name, at the largest training size; with `completes`, views may be missing."""
-    largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
+    """Return the fit with views by name; with `completes`, views may be missing."""
     completion = {"missing_views": "mean"} if completes else {}
     kernels = [kernel | {"view": names[kernel["view"]]} | completion for kernel in kernels_on_features(spec.kernels)]
     inputs = {
@@ -172,7 +170,7 @@ def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bo
         for name, entry in spec.method.inputs.items()
     }
     method = spec.method.model_copy(update={"inputs": inputs})
-    return spec.model_copy(update={"kernels": kernels, "settings": [largest], "method": method})
+    return spec.model_copy(update={"kernels": kernels, "method": method})
 
 
 def _view(descriptor: PlannedDescriptor, tables: Mapping[str, str | TableFile]) -> ModelView:

@@ -187,7 +187,7 @@ def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
 
 
 def _model(rows: pd.DataFrame, results: Results, final: FinalSpec) -> str:
-    best = winner(rows, results.metric.kind, final.dataset, [candidate.entry for candidate in final.candidates])
+    best = winner(rows, results.metric.kind, final.dataset, [fit.largest for fit in final.candidates])
     if best is None:
         return ""
     row, is_chosen = best.row, final.method == BEST

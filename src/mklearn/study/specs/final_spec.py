@@ -59,29 +59,6 @@ class ModelInputs(Strict):
     """Views of the estimator; empty if it takes the images themselves."""
 
 
-class FinalEntry(Strict):
-    """Key of the summary row with the expected performance of a candidate for the model."""
-
-    method: str
-    protocol: str
-    train_size: int | None
-
-
-class FinalCandidate(Strict):
-    """A method from which the model may be made, with kernels computed from features."""
-
-    fit: FitSpec
-    """Fit of the method, with views named as in the study."""
-    title: str
-    kind: str
-
-    @property
-    def entry(self) -> FinalEntry:
-        """Key of the candidate's row in the summary."""
-        (setting,) = self.fit.settings
-        return FinalEntry(method=self.fit.method.id, protocol=setting.protocol, train_size=setting.train_size)
-
-
 class FinalSpec(Spec):
     """Specification of the rule ``model``: one method, fitted to all samples of a data set."""
 
@@ -91,7 +68,9 @@ class FinalSpec(Spec):
     method: str
     """Name of the method in the study, or ``best``."""
     metric: str
-    candidates: list[FinalCandidate]
+    candidates: list[FitSpec]
+    """Fits of the methods from which the model may be made: views are named as in the study, and kernels are computed
+    from features."""
     inputs: ModelInputs
     """How samples are read, with the views of all candidates. Feature files are in the order of the views."""
     exclude_classes: list[str] = []

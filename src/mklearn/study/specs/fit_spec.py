@@ -212,6 +212,12 @@ class FitSpec(Strict):
         """Return the keys of the descriptors whose features an input, or its kernels, take, in order."""
         return entry.descriptors if entry.kind != "kernels" or entry.descriptors else self.kernel_features
 
+    @property
+    def largest(self) -> tuple[str, str, int | None]:
+        """Method, protocol and training size at the largest training size, as rows of the summary name them."""
+        setting = max(self.settings, key=lambda setting: setting.train_size or 0)
+        return self.method.id, setting.protocol, setting.train_size
+
     def as_dict(self) -> dict[str, Any]:
         """Return builtin types, without defaults, so that a new field changes no key of an existing fit."""
         return self.model_dump(mode="json", exclude_defaults=True)

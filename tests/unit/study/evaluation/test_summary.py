@@ -10,7 +10,6 @@ import pytest
 from mklearn.base.statistics import corrected_resampled_interval
 from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.summary import SUMMARY_COLUMNS, summarise
-from mklearn.study.specs.final_spec import FinalEntry
 
 CURVES = {
     "average": [[0.5, 0.6, 0.6], [0.6, 0.7, 0.7], [0.5, 0.8, 0.6]],
@@ -255,7 +254,7 @@ def test_the_winner_has_the_best_mean_at_its_training_size():
         for method, size, value in (("a", 5, 0.9), ("a", 10, 0.6), ("b", 10, 0.7), ("c", 10, 0.7), ("d", 10, math.nan))
     ]
     rows = headline_rows(summarise(table(made)), "accuracy")
-    entries = [FinalEntry(method=name, protocol="random", train_size=10) for name in "dcba"]
+    entries = [(name, "random", 10) for name in "dcba"]
     found = winner(rows, "accuracy", "d", entries)
     assert (found.position, found.row["method"], found.among) == (1, "c", 3), "of equal ones the first"
     assert winner(rows, "log_loss", "d", entries).row["method"] == "a"
@@ -269,7 +268,7 @@ def test_the_winner_is_better_with_certainty_where_something_is():
          "difference_low": bounds[name][0], "difference_high": bounds[name][1], "p_holm": bounds[name][2]}
         for name, mean in (("a", 0.9), ("b", 0.8), ("c", 0.85), ("d", 0.7))
     )  # fmt: skip
-    entries = [FinalEntry(method=name, protocol="random", train_size=10) for name in "abcd"]
+    entries = [(name, "random", 10) for name in "abcd"]
     found = winner(rows, "accuracy", "d", entries)
     assert (found.row["method"], found.among) == ("b", 4)
 
@@ -278,7 +277,7 @@ def test_the_model_is_none_that_failed_in_a_split_if_another_did_not():
     scores = [row("a", k, 0.7 + 0.01 * k, selection="inner_cv", dimension=1) for k in range(6)]
     scores += [row("b", k, 0.95 if k == 0 else math.nan, selection="inner_cv", dimension=1) for k in range(6)]
     summary = summarise(table(scores), reference="a")
-    entries = [FinalEntry(protocol="random", train_size=5, method=name) for name in ("a", "b")]
+    entries = [(name, "random", 5) for name in ("a", "b")]
     found = winner(summary, "accuracy", "d", entries)
     assert (found.position, found.among) == (0, 2)
     assert winner(summary, "accuracy", "d", entries[1:]).row["method"] == "b"

@@ -14,7 +14,7 @@ from mklearn.study.report.comparison import beside_average
 from mklearn.study.report.findings import Findings, answer, findings, splits_of
 from mklearn.study.report.result_tables import result_table
 from mklearn.study.report.results import results_of
-from mklearn.study.specs.final_spec import BEST, FinalEntry
+from mklearn.study.specs.final_spec import BEST
 
 
 def finding(*rows, learned=("mkl",), **more):
@@ -135,8 +135,7 @@ def test_a_metric_whose_small_values_are_good():
 
 def best_of(*methods):
     """The final model of a study, chosen among methods."""
-    entries = (FinalEntry(method=name, protocol="p", train_size=5) for name in methods)
-    candidates = [SimpleNamespace(entry=entry) for entry in entries]
+    candidates = [SimpleNamespace(largest=(name, "p", 5)) for name in methods]
     return SimpleNamespace(dataset="d", method=BEST, given_splits=False, candidates=candidates)
 
 
