@@ -41,7 +41,7 @@ class Unread:
 
 @pytest.mark.parametrize(
     ("n", "n_train", "kernels", "measured"),
-    [  # the column peak_mb of runs
+    [  # the peak memory of runs
         (1797, 200, 1, 258),  # digits, kfd
         (1797, 200, 6, 419),  # digits, mkl-lda-sdp
         (3060, 1530, 1, 628),  # caltech101 in mkldr, klde

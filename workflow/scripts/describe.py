@@ -6,7 +6,7 @@ from typing import Any
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
 from mklearn.study.artefacts import write_arrays
-from mklearn.study.data.description import described, digest_of_features, joined
+from mklearn.study.data.description import described, joined
 from mklearn.study.log import logger
 from mklearn.study.script import Output, Record, run_script
 from mklearn.study.specs.data_specs import FeatureType
@@ -33,7 +33,7 @@ def describe(
     arrays: dict[str, Any] = values.as_arrays() if isinstance(values, PointSets) else {"features": values}
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     logger.info("%s: %d samples, %s", kind, len(ids), shapes)
-    write_arrays(features, record, **arrays, ids=ids, sha256=digest_of_features(arrays))
+    write_arrays(features, record, **arrays, ids=ids)
 
 
 if __name__ == "__main__":

@@ -46,17 +46,14 @@ def rule_cost(rule: str, jobs: Sequence[str]) -> dict[str, Any] | None:
     """Return the cost of a rule's jobs, from Snakemake's benchmark files; None if no job ran.
 
     The keys are ``rule``; its ``title``; ``jobs``, the number of jobs that ran; ``seconds``, the sum of their
-    wall-clock times; ``longest``, the largest time; and ``longest_job``, the name of that job. Times exclude waiting in
-    the queue of a cluster.
+    wall-clock times; and ``longest``, the largest time. Times exclude waiting in the queue of a cluster.
     """
-    every = {job: _seconds(Path("logs", rule, f"{job}.tsv")) for job in jobs}
-    seconds = {job: each for job, each in sorted(every.items()) if each is not None}
+    seconds = [each for job in sorted(jobs) if (each := _seconds(Path("logs", rule, f"{job}.tsv"))) is not None]
     if not seconds:
         return None
-    longest = max(seconds, key=lambda job: seconds[job])
     return {
-        "rule": rule, "title": TITLES[rule], "jobs": len(seconds), "seconds": round(sum(seconds.values()), 2),
-        "longest": round(seconds[longest], 2), "longest_job": longest,
+        "rule": rule, "title": TITLES[rule], "jobs": len(seconds), "seconds": round(sum(seconds), 2),
+        "longest": round(max(seconds), 2),
     }  # fmt: skip
 
 

@@ -17,7 +17,6 @@ from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import progress
-from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import FeatureType
 
 BATCH = 256
@@ -30,13 +29,6 @@ def rows_of_part(n: int, part: str) -> slice:
     number, _, count = part.partition("of")
     edges = [round(n * i / int(count)) for i in range(int(count) + 1)]
     return slice(edges[int(number) - 1], edges[int(number)])
-
-
-def digest_of_features(arrays: dict[str, np.ndarray]) -> str:
-    """Return a digest (sha256) of a feature array, or of the arrays of point sets."""
-    if len(arrays) == 1:
-        return array_digest(next(iter(arrays.values())))
-    return digest({name: array_digest(array) for name, array in arrays.items()})
 
 
 def described(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,10 +16,8 @@ import pandas as pd
 
 from mklearn.errors import DataError, UserError
 from mklearn.study.artefacts import read_arrays, write_arrays
-from mklearn.study.provenance import canonical
 from mklearn.study.specs.data_specs import TargetKind
 
-MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
 Images = np.ndarray | list[np.ndarray] | None
 _NAMED = ("tables", "matrices", "columns")
 
@@ -48,8 +45,6 @@ class SampleSet:
     """Features (n, d) by descriptor. NaN marks a value to impute; a row of NaN marks a sample that lacks the table."""
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Precomputed pairwise matrices (n, n)."""
-    measures: Mapping[str, str] = field(default_factory=dict)
-    """Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2"."""
     notes: tuple[str, ...] = ()
     """Remarks for the user, such as the files that were left out."""
     groups: np.ndarray | None = None
@@ -78,10 +73,9 @@ class SampleSet:
             check_dtype(table, f"table {name!r}")
             check_numbers(np.where(np.isnan(table), 0.0, table), f"table {name!r}", self.ids, np.arange(table.shape[1]))
         for name, matrix in self.matrices.items():
-            if matrix.shape != (n, n) or self.measures.get(name) not in MEASURES:
+            if matrix.shape != (n, n):
                 raise DataError(
-                    f"matrix {name!r} has shape {matrix.shape} and measure {self.measures.get(name)!r}; expected "
-                    f"({n}, {n}), one row and column per id, and one of {', '.join(MEASURES)}"
+                    f"matrix {name!r} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id"
                 )
             check_numbers(matrix, f"matrix {name!r}", self.ids, self.ids)
         if self.images is None and not self.tables and not self.matrices:
@@ -173,7 +167,7 @@ class SampleSet:
         The file also stores `provenance` (JSON types): how the data were made, and from which files.
         """
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("ids", "y", "classes")}
-        arrays |= {"measures": canonical(dict(self.measures)), "notes": np.array(self.notes, dtype=str)}
+        arrays["notes"] = np.array(self.notes, dtype=str)
         arrays |= {} if self.groups is None else {"groups": self.groups}
         if isinstance(self.images, np.ndarray):
             arrays["images"] = np.ascontiguousarray(self.images)
@@ -194,7 +188,7 @@ class SampleSet:
             If the file is missing, corrupt or not a sample set; the message names it.
         """
         arrays = read_arrays(path)
-        missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
+        missing = [name for name in ("ids", "y", "classes", "notes") if name not in arrays]
         if missing:
             raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
         named: dict[str, dict[str, np.ndarray]] = {sort: {} for sort in ("images", *_NAMED)}
@@ -206,7 +200,7 @@ class SampleSet:
         try:
             return cls(
                 arrays["ids"], classes[y] if len(classes) else y, images, groups=arrays.get("groups"),
-                measures=json.loads(str(arrays["measures"])), notes=tuple(arrays["notes"].tolist()), **named,
+                notes=tuple(arrays["notes"].tolist()), **named,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error

@@ -158,7 +158,6 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
     return {
         "kernel_ids": np.array(ids, dtype=str),
         "weights": np.array([fit["weights"] for fit in fits]).reshape(len(fits), len(ids)),
-        "repeats": np.array([fit["repeat"] for fit in fits], dtype=np.int64),
         **{name: canonical(_builtin(table)) for name, table in tables.items()},
         **(fits[0]["embedding"] if fits else {}),
     }

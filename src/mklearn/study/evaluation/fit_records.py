@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import resource
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -123,11 +120,11 @@ class FitAtSize:
         estimator, place = method_of(rule.estimator), {"repeat": split.repeat, "fold": split.fold}
         history = [
             place | {"half_step": number, "step": entry["step"], "value": entry["objective"],
-                     "bound": entry.get("lambda_min"), "optimum": entry.get("optimum")}
+                     "optimum": entry.get("optimum")}
             for number, entry in enumerate(getattr(estimator, "history_", []))
         ]  # fmt: skip
         return {
-            "repeat": split.repeat, "weights": rule.fitted.weights, "kernel_info": rule.fitted.kernel_info,
+            "weights": rule.fitted.weights, "kernel_info": rule.fitted.kernel_info,
             "history": history,
             "diagnostics": [place | entry for entry in getattr(estimator, "diagnostics_", [])],
             "embedding": self._embedding(rule.fitted, split),
@@ -148,11 +145,10 @@ class FitAtSize:
 
 
 def _facts_of(rule: RuleResult, scalings: Mapping[str, FeatureScaling]) -> dict[str, Any]:
-    """Return columns of the score rows: chosen parameters, solver status, time and memory."""
+    """Return columns of the score rows: chosen parameters, solver status and time."""
     estimator = method_of(rule.estimator)
     certificate = getattr(estimator, "certificate_", None) or {}
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    unit = 1024 if sys.platform != "darwin" else 1024**2
     chosen = rule.candidate.parameters | ({"feature_scaling": dict(scalings)} if scalings else {})
     return {
         "parameters": canonical(chosen),
@@ -163,9 +159,6 @@ def _facts_of(rule: RuleResult, scalings: Mapping[str, FeatureScaling]) -> dict[
         "status": "inaccurate" if getattr(last, "status_", "") == "inaccurate" else "ok",
         "message": _message(last),
         "fit_seconds": rule.fitted.fit_seconds,
-        "predict_seconds": rule.fitted.predict_seconds,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
-        "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
 
 

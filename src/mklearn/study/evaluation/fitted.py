@@ -37,7 +37,6 @@ class Fitted:
     fit_seconds: float
     """Processor time of the kernels and of all fits in seconds, summed over the threads of this process. Child
     processes are not counted; no estimator of mklearn starts any."""
-    predict_seconds: float
     labels: Sequence[Labels] = ()
     """Test labels (m,) that each estimator of a classifier predicts."""
     embeddings: Sequence[Pair] = ()
@@ -53,14 +52,12 @@ class Fitted:
 
         ``position`` is the index of the chosen number in ``components``, -1 for the last.
         """
-        started = time.process_time()
         if self.leading:
             train, test = self.embeddings[0]
             labels = predictions_by_dimension(train, self.y_train, test, rule)
         else:
             by_rule = [predictions(train, self.y_train, test, rule) for train, test in self.embeddings]
             labels = np.array(by_rule or self.labels)
-        self.predict_seconds += time.process_time() - started
         if position is not None:
             position = range(len(labels))[min(position, len(labels) - 1)]
         return RulePredictions(self.y_train, y, labels, self.components, position, self.lookups)
@@ -90,11 +87,10 @@ def fit_method(
         np.asarray(model.transform(train) if own is None else own, dtype=np.float64)
         for model, own in zip(models, stored, strict=True)
     ]
-    started = time.process_time()
     others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
     return Fitted(
         y, models, list(range(1, embedded[0].shape[1] + 1)) if sizes is None else sizes,
-        [lookup_of(model, len(y)) for model in models], fit_seconds, time.process_time() - started,
+        [lookup_of(model, len(y)) for model in models], fit_seconds,
         embeddings=list(zip(embedded, others, strict=True)), leading=sizes is None,
     )  # fmt: skip
 
@@ -108,15 +104,13 @@ def possible_sizes(refit: RefitSpec, views: Views, y: Labels) -> list[int]:
 
 
 def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_seconds: float) -> Fitted:
-    started = time.process_time()
     scores = [model.class_scores(test) if hasattr(model, "class_scores") else None for model in models]
     labels = [
         np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
         for model, own in zip(models, scores, strict=True)
     ]
-    seconds = time.process_time() - started
     lookups = [lookup_of(model, len(y), test, own) for model, own in zip(models, scores, strict=True)]
-    return Fitted(y, models, sizes, lookups, fit_seconds, seconds, labels)
+    return Fitted(y, models, sizes, lookups, fit_seconds, labels)
 
 
 def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:

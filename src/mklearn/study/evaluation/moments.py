@@ -266,14 +266,13 @@ class SummedSamples(SplitSamples):
             estimator = load(problem.method.implementation)(**parameters).fit_moments(sums.features, moments)
         except np.linalg.LinAlgError as reason:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason
-        solved = time.process_time()
+        seconds = sums.seconds + time.process_time() - started
         if fold < 0:
             outputs = self._outputs(estimator, np.concatenate(self.rows))
             train, test = (outputs[rows].astype(np.float64) for rows in self.rows)
         else:
             of_sample = np.asarray(estimator.outputs_of_features(sums.sample))
             train, test = (of_sample[np.searchsorted(sums.folds.sample, rows)] for rows in self.rows)
-        seconds = sums.seconds + solved - started, time.process_time() - solved
         fitted = _fitted(estimator, train, test, self.y_train, seconds)
         fitted.weights = estimator.kernel_weights_
         return fitted
@@ -296,14 +295,12 @@ class SummedSamples(SplitSamples):
         return outputs
 
 
-def _fitted(
-    estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], seconds: tuple[float, float]
-) -> Fitted:
+def _fitted(estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], seconds: float) -> Fitted:
     """Wrap an estimator with its outputs for training samples, with labels ``y``, and for test samples."""
     if hasattr(estimator, "transform"):
         lookup = lookup_of(estimator, len(y))
-        return Fitted(y, [estimator], [train.shape[1]], [lookup], *seconds, embeddings=[(train, test)])
+        return Fitted(y, [estimator], [train.shape[1]], [lookup], seconds, embeddings=[(train, test)])
     if is_regressor(estimator):
-        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), test)], *seconds, labels=[test[:, 0]])
+        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), test)], seconds, labels=[test[:, 0]])
     labels = estimator.labels_of(estimator.decision_of(test))
-    return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=test)], *seconds, labels=[labels])
+    return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=test)], seconds, labels=[labels])

@@ -70,7 +70,7 @@ class RulePredictions:
     lookups: Sequence[Lookup] = (NO_LOOKUP,)
     """Lookup for the estimator of each row, or a single one if all rows share one estimator."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Columns of the score rows: parameters, solver status, time and memory."""
+    """Columns of the score rows: parameters, solver status and time."""
 
     @cached_property
     def outputs(self) -> list[MethodOutput]:

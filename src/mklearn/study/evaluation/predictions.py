@@ -30,10 +30,8 @@ Samples are ids. ``true`` and ``predicted`` are class codes, or floats if the ta
 ``predicted_oracle`` the best number on the test samples (missing for a method without components, unless its parameters
 were chosen on the test samples). ``decision_value`` belongs to the predicted class, or to the second of two classes.
 Metrics other than the accuracy have a column ``value_METRIC``, at the chosen number of components (see
-:mod:`mklearn.study.evaluation.metrics.sample_values`). ``probability``, of the predicted class, is there if a metric
-needs probabilities.
+:mod:`mklearn.study.evaluation.metrics.sample_values`).
 """
-PROBABILITY = "probability"
 VALUE = "value_"
 """Prefix of the columns with a metric's values per sample."""
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
@@ -79,7 +77,8 @@ def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
     except NotApplicable:
         return np.full(len(output.y), np.nan)
     if values.ndim == 2:
-        values = values[:, 1] if values.shape[1] == 2 else _of_predicted(values, output)
+        predicted = 1 if values.shape[1] == 2 else np.searchsorted(output.classes, output.labels)
+        values = values[np.arange(len(values)), predicted]
     return np.asarray(values)
 
 
@@ -87,22 +86,17 @@ def _sample_values(made: RulePredictions, metrics: Sequence[Metric]) -> dict[str
     """Return the columns of metrics with values per sample, at the chosen number of components."""
     if made.position is None:
         return {}
-    columns, probable, output = {}, False, made.outputs[made.position]
+    columns, output = {}, made.outputs[made.position]
     for metric in metrics:
         with suppress(NotApplicable):
             metric.score(output)  # raises if the metric is undefined
             columns[f"{VALUE}{metric.kind}"] = metric.sample_values(output)
-            probable |= "probabilities" in metric.needs
-    return columns | ({PROBABILITY: _of_predicted(output.probabilities, output)} if probable else {})
-
-
-def _of_predicted(values: NDArray[np.float64], output: MethodOutput) -> NDArray[np.float64]:
-    return np.asarray(values[np.arange(len(values)), np.searchsorted(output.classes, output.labels)])
+    return columns
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with its columns in order and typed: texts as categories, a missing class as NA."""
-    of_metrics = [name for name in table if str(name).startswith(VALUE) or name == PROBABILITY]
+    of_metrics = [name for name in table if str(name).startswith(VALUE)]
     table = table[[*COLUMNS, *of_metrics]].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32"})
     if table["true"].dtype.kind == "f":
         table = table.astype(dict.fromkeys(("true", *SELECTED.values()), "float64"))

@@ -18,8 +18,6 @@ from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.log import logger
 from mklearn.study.provenance import commit
 
-MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
-"""Columns that may differ between two runs of the same computation; all others are byte-identical."""
 WITH_VALUE = ("ok", "inaccurate")
 """Statuses with which a row must have a value."""
 ROUNDING = 1e-9
@@ -30,21 +28,18 @@ COLUMNS = {
     "kernel_set": "str", "neighbour": "str", "selection": "str", "dimension": "Int64", "metric": "str",
     "value": "float64", "status": "str", "message": "str", "parameters": "str", "seed": "int64", "n_train": "int64",
     "n_test": "int64", "n_validation": "int64", "test_part": "int64", "n_iter": "Int64", "objective": "float64",
-    "gap": "float64", "solver": "str", "code": "str",
-    "fit_seconds": "float64", "predict_seconds": "float64", "peak_mb": "float64", "utc": "str",
+    "gap": "float64", "solver": "str", "code": "str", "fit_seconds": "float64",
 }  # fmt: skip
 """Columns of the score rows of one fit, and their types; the study's table adds ``study`` and ``commit``.
 
 Rows with the same ``test_part`` in a repeat belong to models that share the test samples, see
 :func:`mklearn.study.data.splits.numbered_test_parts`.
 """
-_MEASURED_FROM = list(COLUMNS).index("fit_seconds")
-ORDER = ["study", *list(COLUMNS)[:_MEASURED_FROM], "commit", *list(COLUMNS)[_MEASURED_FROM:]]
+ORDER = ["study", *COLUMNS, "commit"]
 NAN = float("nan")
 BLANK: dict[str, Any] = {
     "neighbour": "", "selection": "", "dimension": None, "value": NAN, "status": "ok", "message": "",
     "parameters": "{}", "n_iter": None, "objective": NAN, "gap": NAN, "solver": "", "code": "", "fit_seconds": NAN,
-    "predict_seconds": NAN, "peak_mb": NAN, "utc": "",
 }  # fmt: skip
 """Default values of a score row, without the columns that identify fit and split."""
 

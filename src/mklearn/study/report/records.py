@@ -58,8 +58,8 @@ class FitRecord:
     weights: NDArray[np.float64] | None = None
     """Kernel weights of each repeat, (R, M); a failed repeat has a row of NaN."""
     history: pd.DataFrame | None = None
-    """Objective after each step of an alternation, with columns ``repeat, fold, half_step, step, value, bound,
-    optimum``. ``bound`` is a lower bound of the objective ``value`` and ``optimum`` its optimum, if known."""
+    """Objective after each step of an alternation, with columns ``repeat, fold, half_step, step, value,
+    optimum``. ``optimum`` is the optimum of the objective ``value``, if known."""
     diagnostics: pd.DataFrame | None = None
     """Diagnostics of the method's solutions (``diagnostics_`` of `mklearn.classifiers.fsvc.FSVC`), with ``repeat`` and
     ``fold``."""

@@ -22,7 +22,6 @@ def make(**changes: Any) -> SampleSet:
         "images": rng.integers(0, 256, (3, 4, 5), dtype=np.uint8),
         "tables": {"phog": rng.random((3, 2))},
         "matrices": {"k": np.eye(3)},
-        "measures": {"k": "kernel"},
         "groups": np.array(["p", "p", "q"]),
     }
     return SampleSet(**{**fields, **changes})
@@ -44,8 +43,7 @@ def make(**changes: Any) -> SampleSet:
             r"table 'phog': 1 values .* columns '0', samples 'b'",
         ),
         ({"matrices": {"k": np.eye(2)}}, "matrix 'k' has shape"),
-        ({"measures": {"k": "cosine"}}, "matrix 'k' .* measure 'cosine'; expected"),
-        ({"images": None, "tables": {}, "matrices": {}, "measures": {}}, "none of them"),
+        ({"images": None, "tables": {}, "matrices": {}}, "none of them"),
     ],
 )
 def test_refusals(changes: dict[str, Any], message: str) -> None:
@@ -61,7 +59,7 @@ def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     samples = make(images=images, notes=("two strays",))
     samples.save(tmp_path / "a.npz", {"files": []})
     loaded = SampleSet.load(tmp_path / "a.npz")
-    for name in ("ids", "labels", "y", "classes", "groups", "notes", "measures"):
+    for name in ("ids", "labels", "y", "classes", "groups", "notes"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(samples, name))
     for left, right in zip([] if images is None else loaded.images, images or [], strict=True):
         np.testing.assert_array_equal(left, right, strict=True)
@@ -84,7 +82,7 @@ def test_subsets(images: Any) -> None:
     assert part.groups.tolist() == ["q", "p"]
     assert np.diag(part.matrices["k"]).tolist() == [3, 2]
     np.testing.assert_array_equal(part.tables["phog"], samples.tables["phog"][[2, 1]])
-    assert (part.measures, part.notes) == (samples.measures, ("x",))
+    assert part.notes == ("x",)
     if samples.images is None:
         assert part.images is None
     else:
@@ -108,7 +106,7 @@ def test_samples_that_equal_another_one(kind: str) -> None:
         "tables": one,
         "images": {"images": images.astype(np.uint8)},
         "images of several sizes": {"images": [*images[:4], images[4].T, images[5]]},
-        "matrices": {"matrices": {"k": kernel}, "measures": {"k": "kernel"}},
+        "matrices": {"matrices": {"k": kernel}},
     }[kind]
     data = SampleSet(list("abcdef"), list("xyxyxy"), **content)
     assert data.first_equal().tolist() == [0, 1, 0, 1, 4, 5]

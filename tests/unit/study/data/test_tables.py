@@ -466,7 +466,6 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
         np.testing.assert_allclose(samples.matrices["k"], kernel, rtol=1e-12)
         np.testing.assert_array_equal(samples.matrices["k"], samples.matrices["k"].T)
         assert samples.ids.tolist() == EIGHT
-        assert samples.measures == {"k": "kernel"}
     ONE[["id"]].assign(label=[None, *KINDS[1:7], None]).to_csv(labels, index=False)
     samples = read_one(tmp_path / "named.csv", labels)
     assert samples.ids.tolist() == EIGHT[1:7]

@@ -164,7 +164,6 @@ def _fits(dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list
     steps = pd.DataFrame({"repeat": np.repeat(range(repeats), 10), "half_step": list(range(10)) * repeats, "fold": 0})
     value = 0.03 + 0.06 * np.exp(-0.5 * steps["half_step"]) + 0.002 * steps["repeat"]
     history = steps.assign(value=value, step=["A", "beta"] * (5 * repeats), optimum=np.nan)
-    history["bound"] = (0.9 * value).where(history["step"].eq("beta"))
     records = []
     for method, weights in WITH_WEIGHTS.items():
         labels = np.repeat(range(10), 6)

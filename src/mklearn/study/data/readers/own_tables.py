@@ -94,8 +94,7 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
         def matrix(name: str) -> np.ndarray:
             return _matrix(Path(paths[name]), special.id_column, holder, measure).loc[ids, ids].to_numpy()
 
-        matrices = read_each(matrix, [name for name in paths if name != labels])
-        return {"matrices": matrices, "measures": dict.fromkeys(matrices, measure)}
+        return {"matrices": read_each(matrix, [name for name in paths if name != labels])}
 
     return _labelled_samples([holder], holder.ids, special, content)
 
