@@ -16,7 +16,7 @@ from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels.source import Source
 from mklearn.kernels.views import Views
 from mklearn.rows import load
-from mklearn.study.specs.fit_spec import FeatureScaling, InputSpec, MethodSpec, specs_by_name
+from mklearn.study.specs.fit_spec import FeatureScaling, MethodSpec, kernel_parts, specs_by_name
 
 Indices = NDArray[np.intp]
 DICTIONARY = "dictionary"
@@ -126,53 +126,31 @@ def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) 
     Errors are raised as in :func:`mklearn.base.scaling_choice.choose_scaling`.
     """
     name, first = next(iter(problem.method.inputs.items()))
-    parts = [part for kernel in problem.kernels for part in kernel.get("factors", [kernel])]
-    if AUTO not in [first.feature_scaling, *(part.get(_KEY) for part in parts)]:
+    if AUTO not in [first.feature_scaling, *(part.get(_KEY) for part in kernel_parts(problem.kernels))]:
         return problem
-    choice = _Choice(problem.of(train), problem.y[train], held_out_groups(train, test, problem.groups))
-    method, kernels = problem.method, [choice.of_kernel(kernel) for kernel in problem.kernels]
-    chosen = {
-        made["id"]: made[_KEY]
-        for given, made in zip(problem.kernels, kernels, strict=True)
-        if given.get(_KEY) == AUTO
-    }  # fmt: skip
-    if first.feature_scaling == AUTO:
-        chosen[name] = choice.side_by_side(first)
-        scaled = first.model_copy(update={_KEY: chosen[name]})
-        method = method.model_copy(update={"inputs": method.inputs | {name: scaled}})
-    return replace(problem, method=method, kernels=kernels, scalings=chosen)
+    views, y, groups = problem.of(train), problem.y[train], held_out_groups(train, test, problem.groups)
+    by_source: dict[Any, FeatureScaling] = {}  # several kernels may read one source
 
+    def chosen(features: Any, samples: Any = slice(None)) -> FeatureScaling:
+        return choose_scaling(features, y[samples], groups=None if groups is None else groups[samples])
 
-@dataclass
-class _Choice:
-    """Choice of scalings on the training samples, cached by the source that several kernels may read."""
-
-    views: Views
-    y: NDArray[Any]
-    groups: NDArray[np.str_] | None
-    _found: dict[Any, FeatureScaling] = field(default_factory=dict)
-
-    def of_kernel(self, kernel: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a kernel's spec with its scaling, or with the scalings of its factors."""
+    def scaled(kernel: Mapping[str, Any]) -> dict[str, Any]:
         made = dict(kernel)
         if kernel.get(_KEY) == AUTO:
-            made[_KEY] = self._of_source(kernel)
+            source = Source({key: value for key, value in kernel.items() if key not in (_KEY, "clip")}, kernel["view"])
+            if source.key not in by_source:
+                source.fit(views)
+                by_source[source.key] = chosen(source.train_, source.observed_)
+            made[_KEY] = by_source[source.key]
         if "factors" in kernel:
-            made["factors"] = [self.of_kernel(factor) for factor in kernel["factors"]]
+            made["factors"] = [scaled(factor) for factor in kernel["factors"]]
         return made
 
-    def _of_source(self, part: Mapping[str, Any]) -> FeatureScaling:
-        source = Source({key: value for key, value in part.items() if key not in (_KEY, "clip")}, part["view"])
-        if source.key not in self._found:
-            source.fit(self.views)
-            self._found[source.key] = self._of_features(source.train_, source.observed_)
-        return self._found[source.key]
-
-    def side_by_side(self, entry: InputSpec) -> FeatureScaling:
-        """Return the common scaling of the features of several views that are concatenated."""
-        features = SideBySide(entry.descriptors, impute=entry.impute).fit_transform(self.views)
-        return self._of_features(features, np.ones(len(features), dtype=bool))
-
-    def _of_features(self, features: Any, samples: NDArray[np.bool_]) -> FeatureScaling:
-        groups = None if self.groups is None else self.groups[samples]
-        return choose_scaling(features, self.y[samples], groups=groups)
+    method, kernels = problem.method, list(map(scaled, problem.kernels))
+    pairs = zip(problem.kernels, kernels, strict=True)
+    scalings = {kernel["id"]: made[_KEY] for kernel, made in pairs if kernel.get(_KEY) == AUTO}
+    if first.feature_scaling == AUTO:
+        scalings[name] = chosen(SideBySide(first.descriptors, impute=first.impute).fit_transform(views))
+        inputs = method.inputs | {name: first.model_copy(update={_KEY: scalings[name]})}
+        method = method.model_copy(update={"inputs": inputs})
+    return replace(problem, method=method, kernels=kernels, scalings=scalings)

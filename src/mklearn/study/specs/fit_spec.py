@@ -161,7 +161,7 @@ def specs_by_name(kernels: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, A
     return {str(kernel["id"]): {key: value for key, value in kernel.items() if key != "id"} for kernel in kernels}
 
 
-def kernel_parts(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def kernel_parts(kernels: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the specifications that name a view: each kernel, or the factors of a product."""
     return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
 

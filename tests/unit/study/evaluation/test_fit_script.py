@@ -303,7 +303,7 @@ def test_memory_that_runs_out_in_one_split_costs_that_split(files: dict[str, Any
     assert len(one) == 1
     assert "memory ran out: Unable to allocate" in one["message"].item()
     assert one["value"].isna().all()
-    assert read_npz(files["model"])["p/repeats"].tolist() == [0, 2, 3]
+    assert len(read_npz(files["model"])["p/weights"]) == 3
 
 
 def test_after_the_limit_done_splits_keep_their_values(files: dict[str, Any], time_over: Path) -> None:

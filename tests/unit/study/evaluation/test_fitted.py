@@ -197,6 +197,7 @@ class Slow(BaseEstimator):
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Slow:
         Clock.now += 2
+        self.n_train_ = len(X)
         return self
 
     def transform(self, X: NDArray[Any]) -> NDArray[Any]:
