@@ -134,6 +134,5 @@ def test_seconds_of_jobs_that_ran_are_summed_by_rule(tmp_path: Path, monkeypatch
         path.write_text(f"s\th:m:s\n{line}\n", encoding="utf-8")
     assert rule_cost("fit", [f"data/{name}" for name in "abcd"]) == {
         "rule": "fit", "title": "Fit and predict", "jobs": 2, "seconds": 30.75, "longest": 20.5,
-        "longest_job": "data/c",
     }  # fmt: skip
     assert rule_cost("read", ["data"]) is None
