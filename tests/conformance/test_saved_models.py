@@ -65,7 +65,8 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
 
 def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
     """What the model gives for samples."""
-    names = ("predict", "decision_function", "predict_proba", *(["transform"] if hasattr(model, "embedding_") else []))
+    embeds = ["transform"] if hasattr(model, "embedding_") else []
+    names = ("predict", "decision_function", "predict_proba", "predict_set", *embeds)
     return {name: np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)}
 
 

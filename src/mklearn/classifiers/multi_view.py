@@ -16,9 +16,9 @@ from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.graphs import class_structure
-from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
+from mklearn.optimize.calibration import fit_inverse_temperature, score_range, set_thresholds, softmax
 from mklearn.optimize.leave_one_out_ridge import class_targets
-from mklearn.optimize.left_out import LeftOut
+from mklearn.optimize.left_out import LeftOut, group_codes
 from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
 
 Array = NDArray[np.floating[Any]]
@@ -49,7 +49,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     5. The predicted class has the largest output. Alternatively it has the largest cosine between output and class
        indicator, both centred at the class frequencies, if this is better for left-out training samples by more than a
        standard error.
-    6. Probabilities are calibrated on the outputs for left-out training samples.
+    6. Probabilities and prediction sets are calibrated on the outputs for left-out training samples.
 
     Parameters
     ----------
@@ -214,6 +214,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         self.left_out_accuracy_ = float(np.average(correct, weights=problem.weights))
         self._score_range = score_range(scores)
         self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights, left_out.n_sets)
+        n, groups = len(scores), problem.groups
+        self._errors_ = 1.0 - self.probabilities_of(scores)[np.arange(n), problem.codes]
+        self._error_codes_, self._error_weights_ = problem.codes, problem.weights
+        self._error_groups_ = None if groups is None else group_codes(groups, n)
 
     def class_scores(self, X: Any) -> Array:
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""
@@ -230,3 +234,36 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     def probabilities_of(self, scores: Array) -> Array:
         """Return the probabilities for class scores that are already computed."""
         return softmax(scores, self.inverse_temperature_, self._score_range)
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Compute prediction sets, which contain the class of a new sample with a given probability.
+
+        A set holds the classes whose probability reaches a threshold, so most sets have one class, sets of uncertain
+        samples have several, and sets can be empty: if more predictions are right than ``coverage`` asks for, the sets
+        of the samples with the smallest probabilities are empty. Each class has its own threshold, from its left-out
+        training samples; classes with too few of them (for a coverage of 0.9 fewer than nine, or nine groups) share one
+        (`mklearn.optimize.calibration.set_thresholds`).
+
+        The probability is an average over new samples of a class that are like the training samples or, with
+        ``groups``, from new groups; for classes that share a threshold, an average over all their samples. It is not
+        guaranteed for a finite number of samples: thresholds come from left-out probabilities of one fit, whose kernel
+        weights, ridges, decision and temperature are chosen with all training samples (a jackknife, not cross-conformal
+        prediction). Nor does it hold for each region of the features: samples that lack views are covered less, if
+        fewer training samples lack them.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+        coverage : float
+            Above 0, below 1.
+
+        Returns
+        -------
+        array of bool, shape (m, n_classes)
+            Whether each class, in the order of ``classes_``, is in the set. Sets of samples that lack every view hold
+            all classes, and so do all sets if there are too few training samples, or groups, for this coverage.
+        """
+        errors = 1.0 - self.predict_proba(X)
+        weights, groups = self._error_weights_, self._error_groups_
+        thresholds = set_thresholds(self._errors_, self._error_codes_, errors.shape[1], coverage, weights, groups)
+        return ~(errors > thresholds)  # True for NaN

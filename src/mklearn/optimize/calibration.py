@@ -1,4 +1,4 @@
-"""Class probabilities and prediction intervals from left-out outputs."""
+"""Class probabilities, prediction intervals and prediction sets from left-out outputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mklearn.checks import invalid
 
 Array = NDArray[np.floating[Any]]
 # Bounds of log beta: from equal probabilities to certainty.
@@ -69,7 +71,7 @@ def jackknife_radius(
     positive weight. It is infinite if n is below ``coverage / (1 - coverage)``. Errors, (n,), are values minus left-out
     outputs; NaN entries are ignored. A sample of weight 2 counts twice in the quantile, but once in n. With groups
     (codes from 0), n counts groups and each group has total weight one: the errors of a group are similar, and a new
-    value is assumed to belong to a new group.
+    value is assumed to belong to a new group. Raises `ConfigError` unless the coverage is above 0 and below 1.
 
     References
     ----------
@@ -78,6 +80,8 @@ def jackknife_radius(
     changes little when a sample is left out, such as ridge regression, both agree (their section 5). Groups: Lee,
     Barber, Willett, "Distribution-free inference with hierarchical data", arXiv 2306.06342, 2023.
     """
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
+        raise invalid(coverage, "coverage", "a number above 0 and below 1")
     known = ~np.isnan(errors)
     sizes = np.abs(errors[known])
     weights = np.ones(len(sizes)) if sample_weight is None else sample_weight[known]
@@ -91,3 +95,41 @@ def jackknife_radius(
     share = coverage * (1.0 + 1.0 / n) * (1.0 - 1e-12)
     reached = np.cumsum(weights[order]) >= share * weights.sum()
     return float(sizes[order][np.argmax(reached)]) if reached.any() else float("inf")
+
+
+def set_thresholds(
+    errors: Array, codes: NDArray[np.intp], n_classes: int, coverage: float, sample_weight: Array | None = None,
+    groups: NDArray[np.intp] | None = None,
+) -> Array:  # fmt: skip
+    """Return the threshold t of each class: sets of the classes with probability 1 - t or more cover new samples.
+
+    The threshold of a class is the `jackknife_radius` of its own errors, so that each class is covered. Classes with
+    too few samples (or groups) for this coverage share the threshold of all their errors, and if these are too few,
+    of all errors; it is infinite if even these are too few.
+
+    Parameters
+    ----------
+    errors : array of shape (n,)
+        One minus the probability of the true class of left-out samples.
+    codes : array of shape (n,)
+        Class of each sample, from 0.
+    n_classes : int
+    coverage, sample_weight, groups
+        As for `jackknife_radius`.
+
+    References
+    ----------
+    Sadinle, Lei, Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 114, 2019 (sets of
+    probable classes). Vovk, "Conditional validity of inductive conformal predictors", ACML 2012 (thresholds by class).
+    """
+
+    def threshold(rows: Any) -> float:
+        weights, names = (None if each is None else each[rows] for each in (sample_weight, groups))
+        return jackknife_radius(errors[rows], coverage, weights, names)
+
+    thresholds = np.array([threshold(codes == code) for code in range(n_classes)])
+    few = np.isinf(thresholds)
+    if few.any():
+        pooled = threshold(few[codes])
+        thresholds[few] = threshold(slice(None)) if np.isinf(pooled) else pooled
+    return thresholds

@@ -16,7 +16,7 @@ from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import LeftOutPatterns
-from mklearn.checks import checked_numbers, invalid, nonnegative_weights
+from mklearn.checks import checked_numbers, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import group_codes, smaller_error
@@ -153,8 +153,6 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
             Infinite where there are too few training samples, or groups, for this coverage; NaN for samples that lack
             every view.
         """
-        if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
-            raise invalid(coverage, "coverage", "a number above 0 and below 1")
         predicted = self.predict(X)
         half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
         if self._training_views_ is not None:

@@ -1,5 +1,6 @@
 """The multi-view classifier: against a plain computation, its decision, probabilities, weights, groups and views."""
 
+import math
 import warnings
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import log_loss
@@ -19,6 +21,7 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import Views
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.transform import StackTransform
+from mklearn.optimize.calibration import set_thresholds
 from mklearn.optimize.kernel_lasso import KernelLasso
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
 from mklearn.optimize.view_regression import view_regression
@@ -96,6 +99,14 @@ def test_the_recipe() -> None:
     np.testing.assert_allclose(model.class_scores(views[test]), (half[0][0] + half[1][0]) / 2, atol=1e-5)
     left_out = (half[0][1] + half[1][1]) / 2
     assert model.left_out_accuracy_ == pytest.approx(np.mean(left_out.argmax(axis=1) == y[train]))
+    errors = 1 - softmax(model.inverse_temperature_ * left_out, axis=1)[np.arange(len(train)), y[train]]
+    ranks = [math.ceil(0.9 * (np.sum(y[train] == k) + 1)) for k in range(3)]
+    thresholds = [np.sort(errors[y[train] == k])[rank - 1] for k, rank in enumerate(ranks)]
+    sets, P = model.predict_set(views[test], coverage=0.9), model.predict_proba(views[test])
+    clear = np.abs(1 - P - thresholds) > 1e-5
+    np.testing.assert_array_equal(sets[clear], (thresholds >= 1 - P)[clear])
+    assert clear.mean() > 0.95
+    assert set(sets.sum(axis=1)) >= {0, 1}
 
 
 @pytest.mark.parametrize(("n_classes", "part"), [(2, 0.375), (3, 0.5), (10, 0.675)])
@@ -201,6 +212,31 @@ def test_probabilities_are_calibrated(digits: tuple[Views, np.ndarray], decision
         assert loss < log_loss(y[test], other) - 0.02
 
 
+def test_classes_of_few_samples_share_a_threshold() -> None:
+    """Nine samples (or groups) are enough for 90 %: their largest error is the threshold."""
+    codes = np.repeat([0, 1, 2, 3], [9, 5, 4, 19])
+    errors = np.random.default_rng(0).random(37)
+    first, few, last = errors[:9].max(), errors[9:18].max(), np.sort(errors[18:])[17]
+    np.testing.assert_array_equal(set_thresholds(errors, codes, 4, 0.9), [first, few, few, last])
+    alone = codes != 2
+    every = np.sort(errors[alone])[math.ceil(0.9 * 34) - 1]  # five samples are too few
+    np.testing.assert_array_equal(set_thresholds(errors[alone], codes[alone], 4, 0.9), [first, every, every, last])
+    assert np.isinf(set_thresholds(errors[:8], codes[:8], 4, 0.9)).all()
+    twice = np.repeat(np.arange(37), 2)
+    np.testing.assert_array_equal(
+        set_thresholds(errors[twice], codes[twice], 4, 0.9, groups=twice), set_thresholds(errors, codes, 4, 0.9)
+    )
+
+
+def test_a_model_without_its_number_of_features_predicts_the_same(digits: tuple[Views, np.ndarray]) -> None:
+    """MAPIE needs that for models of views (docs/library.md)."""
+    views, y = digits
+    model = MultiViewClassifier().fit(views[:100], y[:100])
+    expected = model.predict_proba(views[100:150])
+    del model.n_features_in_
+    np.testing.assert_array_equal(model.predict_proba(views[100:150]), expected)
+
+
 # --- weights of samples and classes, groups
 
 
@@ -285,6 +321,7 @@ def test_samples_without_views_are_left_out(digits: tuple[Views, np.ndarray], pa
         assert not np.isnan(outputs[known]).any()
         assert all(np.isnan(part[lost]).all() for part in model.contributions(X).values())
         if kind is MultiViewClassifier:
+            assert model.predict_set(X)[lost].all()
             assert len(model.predict(X[known])) == 117
             with pytest.raises(DataError, match=r"3 sample.*position 3"):
                 model.predict(X)

@@ -25,8 +25,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     predict = commands.add_parser(
         "predict",
         help="predict new images or tables with the model of a study",
-        description="Prints a table as CSV, or writes it: id, label, probabilities or decision values; or "
-        "id, predicted number and its interval. Images are read, resized and described as in the "
+        description="Prints a table as CSV, or writes it: id, label, prediction set, and probabilities or decision "
+        "values; or id, predicted number and its interval. Images are read, resized and described as in the "
         "study. Where tables have labels, the accuracy is printed too, and of numbers the error.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file, such as results/photos/model.mklearn")

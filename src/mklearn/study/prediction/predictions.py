@@ -1,4 +1,4 @@
-"""Tables of predictions: labels with probabilities or decision values, or numbers with intervals."""
+"""Tables of predictions: labels with sets and probabilities or decision values, or numbers with intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
     Returns
     -------
     frame : DataFrame
-        For a classifier, columns ``id`` and ``label``, and for each class ``probability_CLASS`` if the method has
+        For a classifier, columns ``id`` and ``label``; ``set_90``, the classes in the 90 % prediction set with ``|``
+        between them, if it has ``predict_set``; and for each class ``probability_CLASS`` if the method has
         probabilities, else ``decision_CLASS`` if it has decision values. For a regressor, columns ``id`` and
         ``predicted``, and if it has ``predict_interval``, the bounds ``low_90`` and ``high_90`` of a 90 % prediction
         interval. Images that can't be read are the last rows, with the reason in the column ``problem``; this column
@@ -76,6 +77,9 @@ def prediction_frame(estimator: Any, samples: NewSamples) -> pd.DataFrame:
 
 def _labels(estimator: Any, X: Any) -> dict[str, Any]:
     columns = {"label": estimator.predict(X)}
+    if hasattr(estimator, "predict_set"):
+        names = np.array([f"{label}" for label in estimator.classes_])
+        columns["set_90"] = ["|".join(names[chosen]) for chosen in estimator.predict_set(X, coverage=0.9)]
     for name, prefix in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(estimator, name):
             values = np.asarray(getattr(estimator, name)(X))

@@ -75,13 +75,17 @@ def test_labels_of_twenty_held_back_images_are_the_librarys(method: str, picture
         np.testing.assert_allclose(values, estimator.decision_function(new), rtol=1e-9, atol=1e-12)
 
 
-def test_probabilities_where_the_model_has_them() -> None:
+def test_probabilities_and_sets_where_the_model_has_them() -> None:
     X, y = load_digits(return_X_y=True)
     names = np.array(["even", "odd"])[y % 2]
     model = MultiViewClassifier().fit({"pixels": X[:60]}, names[:60])
     frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
-    assert list(frame) == ["id", "label", "probability_even", "probability_odd"]
-    np.testing.assert_array_equal(frame.iloc[:, 2:], model.predict_proba({"pixels": X[60:70]}))
+    assert list(frame) == ["id", "label", "set_90", "probability_even", "probability_odd"]
+    np.testing.assert_array_equal(frame.iloc[:, 3:], model.predict_proba({"pixels": X[60:70]}))
+    sets = {(False, False): "", (True, False): "even", (False, True): "odd", (True, True): "even|odd"}
+    chosen = model.predict_set({"pixels": X[60:70]})
+    assert frame["set_90"].tolist() == [sets[tuple(row)] for row in chosen.tolist()]
+    assert len(set(frame["set_90"])) > 2
 
 
 @pytest.mark.parametrize(("landmarks", "ends"), [(None, ["low_90", "high_90"]), (9, [])])
