@@ -109,7 +109,7 @@ class Final(Strict):
     samples excluded. The headline of the page names the same method: it uses the same metric and, for embeddings, the
     Euclidean rule, by which models predict."""
     metric: str = "accuracy"
-    """Metric of the study that defines ``best``, the model's expected performance, and the headline."""
+    """Metric of the study that defines ``best``, the model's expected performance, and the page."""
     dataset: Slug | None = None
     """Data set of the model; required if the study has several."""
     protocol: Slug | None = None
@@ -240,9 +240,10 @@ class Study(Strict):
         return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]
 
     @property
-    def score(self) -> str:
-        """Metric of tables and figures: the accuracy if it is reported, else the metric that chooses parameters."""
-        return "accuracy" if "accuracy" in self.evaluation.metrics else self.evaluation.choose_by
+    def metric(self) -> str:
+        """Metric of the page: the final model's, else the accuracy if reported, else the one that chooses."""
+        usual = "accuracy" if "accuracy" in self.evaluation.metrics else self.evaluation.choose_by
+        return self.final.metric if self.final else usual
 
     @property
     def average(self) -> str:

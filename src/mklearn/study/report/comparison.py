@@ -43,7 +43,7 @@ def beside_average(results: Results, average: str, scores: pd.DataFrame, predict
     summary = summarise(scores, predictions, reference=average, neighbour=rule, titles=titles)
     return results_of(
         scores, summary, [], average, results.learned, metric=results.metric.kind, neighbour=rule,
-        matters=results.matters, score=results.score.kind,
+        matters=results.matters,
     )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def pair_tables(
 ) -> list[Table]:
     """Return a table for each comparison of a study; comparisons without any value are left out."""
     frames = (
-        (comparison, pair_differences(comparison, scores, predictions, results.neighbour, results.score.kind))
+        (comparison, pair_differences(comparison, scores, predictions, results.neighbour, results.metric.kind))
         for comparison in comparisons
     )
     return [differences_table(comparison, frame, results) for comparison, frame in frames if len(frame)]
@@ -60,9 +60,9 @@ def pair_tables(
 
 def pair_differences(
     comparison: Comparison, scores: pd.DataFrame, predictions: Predictions | None, neighbour: str = "",
-    score: str = "accuracy",
+    metric: str = "accuracy",
 ) -> pd.DataFrame:  # fmt: skip
-    """Compute the differences of the pairs of a comparison, by the metric ``score``.
+    """Compute the differences of the pairs of a comparison, by a metric.
 
     ``neighbour`` is the rule of embeddings; "" is the first rule of the second method. The result has a row for each
     pair (its position is in the column ``pair``) and each setting in which both methods have a value by inner
@@ -70,10 +70,11 @@ def pair_differences(
     """
     parts = []
     for position, (method, other) in enumerate(comparison.pairs):
-        own = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
-        if own["method"].nunique() < 2:
+        of_pair = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
+        if of_pair["method"].nunique() < 2:
             continue
-        rows = headline_rows(summarise(own, predictions, reference=other, neighbour=neighbour), score, neighbour, other)
+        summary = summarise(of_pair, predictions, reference=other, neighbour=neighbour)
+        rows = headline_rows(summary, metric, neighbour, other)
         others = rows.loc[rows["method"].eq(other), [*SETTING, "mean"]].rename(columns={"mean": "other_mean"})
         paired = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", SETTING)
         if (ranked := comparison.protocols) is not None:  # take the first protocol that both methods have
@@ -108,8 +109,8 @@ def differences_table(comparison: Comparison, table: pd.DataFrame, results: Resu
             lines.append([Cell(title), *(_cell(pairs.get(place), results) for place in range(len(names)))])
     rows_of_pairs = [table[table["pair"].eq(position)] for position in range(len(names))]
     note = (
-        f"Differences of the {results.score.name} in points with their 95 % intervals; below them both values by inner "
-        "cross-validation, in %. ▲ and ▼ mark intervals that exclude 0 after Holm's correction for the pairs of a row."
+        f"Differences of the {results.metric.name} in points with their 95 % intervals; below them both values by "
+        "inner cross-validation, in %. ▲ and ▼ mark intervals that exclude 0 after Holm's correction in a row."
     )
     return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, rows_of_pairs)], note=note)
 
@@ -117,8 +118,8 @@ def differences_table(comparison: Comparison, table: pd.DataFrame, results: Resu
 def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
     if row is None:
         return number_cell(wording.DASH, None)
-    both = (wording.value(row[name], results.score.in_percent) for name in ("mean", "other_mean"))
-    return replace(difference_cell(row, results.score, results.matters), below=" against ".join(both))
+    both = (wording.value(row[name], results.metric.in_percent) for name in ("mean", "other_mean"))
+    return replace(difference_cell(row, results.metric, results.matters), below=" against ".join(both))
 
 
 def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list[list[Cell]]:
@@ -167,19 +168,16 @@ class StudyTables:
     config: Mapping[str, Any]
 
     @property
-    def score(self) -> str:
-        """Metric of tables and figures: the accuracy if present, else the metric that chose the parameters."""
-        metrics = [*dict.fromkeys(metric for metric in self.summary["metric"] if metric)] or ["accuracy"]
-        choosing = (self.config.get("evaluation") or {}).get("choose_by")
-        return next((str(name) for name in ("accuracy", choosing) if name in metrics), metrics[0])
+    def metric(self) -> str:
+        """Metric of the page, as `mklearn.study.study.Study` has it."""
+        final, evaluation = self.config.get("final") or {}, self.config["evaluation"]
+        usual = "accuracy" if "accuracy" in evaluation["metrics"] else evaluation["choose_by"]
+        return str(final.get("metric", usual))
 
     def results(self) -> Results:
-        """Return the results by setting; the headline uses the final model's metric, or the score by default."""
-        metric = (self.config.get("final") or {}).get("metric") or self.score
+        """Return the results by setting."""
         neighbour = headline_rule(self.config["evaluation"]["neighbours"])
-        return results_of(
-            self.scores, self.summary, [], self.reference, metric=metric, neighbour=neighbour, score=self.score
-        )  # fmt: skip
+        return results_of(self.scores, self.summary, [], self.reference, metric=self.metric, neighbour=neighbour)
 
 
 def compare(first: StudyTables, second: StudyTables) -> Table:
@@ -199,7 +197,7 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         setting: bool(splits) and all(ours[setting][split] == theirs[setting][split] for split in splits)
         for setting, splits in both.items()
     }
-    metric, lines = metric_named(first.score), []
+    metric, lines = metric_named(first.metric), []
     known = pd.concat([second.summary, first.summary])
     titles, datasets = (dict(zip(known[kind], known[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
     rows = _summary_by_method((first, second), same)
@@ -237,7 +235,7 @@ def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...
             frames.append(frame.assign(protocol=place, method=mark))
     predicted = Predictions(typed(pd.concat(predictions, ignore_index=True)))
     rows = summarise(pd.concat(scores, ignore_index=True), predicted, reference="A")
-    rows = rows[rows["selection"].eq("inner_cv") & rows["metric"].isin([both[0].score, ""])]
+    rows = rows[rows["selection"].eq("inner_cv") & rows["metric"].isin([both[0].metric, ""])]
     parts = rows["protocol"].str.partition(SEPARATOR)
     rows = rows.assign(protocol=parts[0], entry=parts[2])
     paired = [same.get(plain_key(setting)) for setting in zip(*(rows[name] for name in SETTING), strict=True)]

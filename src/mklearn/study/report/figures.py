@@ -26,14 +26,14 @@ MAX_CURVE_POINTS = 120
 
 def difference_figures(results: Results, setting: Setting) -> list[PartFigure]:
     """Return the figure of the differences in a setting; an empty list if there are none."""
-    rows = setting.of(results.by_one_rule)
+    rows = setting.of(results.headline_rows)
     others = rows[rows["method"].ne(results.reference)]
     if others["difference"].isna().all():
         return []
-    alt = f"Dots with intervals: difference of the {results.score.name} of each method to {results.reference_title}."
+    alt = f"Dots with intervals: difference of the {results.metric.name} of each method to {results.reference_title}."
     draw = partial(
         differences, others, results.labels, reference_title=results.reference_title, title=setting.title,
-        metric=results.score, matters=results.matters,
+        metric=results.metric, matters=results.matters,
     )  # fmt: skip
     return [PartFigure(setting.title, alt, draw)]
 
@@ -93,40 +93,40 @@ def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.
 
 def training_size_section(results: Results) -> Section:
     """Return the section with inner-CV scores by training size, with a figure for each family of settings."""
-    alt, drawn = f"Lines: {results.score.name} of each method at each training size.", []
+    alt, drawn = f"Lines: {results.metric.name} of each method at each training size.", []
     for title, settings in results.families():
-        rows = pd.concat([setting.of(results.by_one_rule) for setting in settings])
+        rows = pd.concat([setting.of(results.headline_rows) for setting in settings])
         rows = rows.dropna(subset=["train_size", "mean"])
         if rows["train_size"].nunique() > 1:
             level = results.level_with_majority(settings)
-            draw = partial(by_training_size, rows, results.labels, title=title, metric=results.score, level=level)
+            draw = partial(by_training_size, rows, results.labels, title=title, metric=results.metric, level=level)
             drawn.append(PartFigure(title, alt, draw))
     note = (
         "Mean over splits by the parameters that inner cross-validation chose, with a band of one standard deviation."
     )
-    title = f"{_capital(results.score.name)} against training size"
+    title = f"{_capital(results.metric.name)} against training size"
     return Section("training-size", title, [ReportPart(drawn)] if drawn else [], note)
 
 
 def dimension_section(results: Results) -> Section:
     """Return the section with mean test scores by dimension, with a figure for each setting with several dimensions."""
-    alt, drawn = f"Lines: mean {results.score.name} of each method at each dimension.", []
+    alt, drawn = f"Lines: mean {results.metric.name} of each method at each dimension.", []
     for setting in results.settings:
         scores = setting.of(results.scores)
         means = curves(scores[scores["neighbour"].isin(results.one_rule)])
         if means["dimension"].nunique() > 1:  # otherwise a single dot, as with two classes
             level = results.level_with_majority([setting])
             draw = partial(
-                by_dimension, means, results.labels, title=setting.title, metric=results.score, level=level
+                by_dimension, means, results.labels, title=setting.title, metric=results.metric, level=level
             )  # fmt: skip
             drawn.append(PartFigure(setting.title, alt, draw))
     note = (
-        f"Mean test {results.score.name} over splits with a band of one standard deviation. A ring marks the best "
+        f"Mean test {results.metric.name} over splits with a band of one standard deviation. A ring marks the best "
         "dimension of the mean curve, the oracle's choice; dotted lines are methods without a dimension. Of a "
         "classifier on kernel principal components the dimension is their number; its other parameters are those that "
         "inner cross-validation chose together with the best."
     )
-    title = f"{_capital(results.score.name)} against dimension"
+    title = f"{_capital(results.metric.name)} against dimension"
     return Section("dimension", title, [ReportPart(drawn)] if drawn else [], note)
 
 

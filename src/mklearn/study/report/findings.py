@@ -111,8 +111,7 @@ def _headline(results: Results, weights: Results) -> str:
     if below:
         named = enumeration([setting.title for setting in below], limit=None)
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
-    start = "" if metric.kind == results.score.kind else f"By {metric.name}: "
-    return start + " ".join(sentences) + _not_judged(set(without) - set(below), results)
+    return " ".join(sentences) + _not_judged(set(without) - set(below), results)
 
 
 def _compared(results: Results) -> pd.DataFrame:

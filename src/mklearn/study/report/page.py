@@ -87,8 +87,7 @@ def build_report(
     results = results_of(
         scores, summary, fits, reference,
         [name for name, method in study.methods.items() if method.learns_weights()],
-        metric=study.final.metric if study.final else study.score, neighbour=study.headline_rule,
-        matters=study.report.gain_that_matters / 100, score=study.score,
+        metric=study.metric, neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
     )  # fmt: skip
     average = study.average
     weights = results if average == reference else beside_average(results, average, scores, predictions)
@@ -165,7 +164,7 @@ def results_section(results: Results) -> Section:
         )
     matters = f"a gain of {gain_title(results)}, the smallest that matters here" if results.metric.in_percent else "any"
     note = (
-        f"Test {results.score.name}, chosen by inner CV: mean ± std over splits, with {'dimension and ' * embeds}"
+        f"Test {results.metric.name}, chosen by inner CV: mean ± std over splits, with {'dimension and ' * embeds}"
         "parameters chosen by cross-validation inside the training samples, the number to go by. "
         f"{oracle}Differences are paired on the same test samples; lines in the figure and brackets in the "
         "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "

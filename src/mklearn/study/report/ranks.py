@@ -81,14 +81,14 @@ def critical_difference(n_methods: int, n_sets: int) -> float:
 
 def ranks_of(results: Results) -> Ranks | None:
     """Rank the methods that have a score on every data set; None for too few data sets or methods."""
-    rows = results.by_one_rule.dropna(subset=["mean"])
+    rows = results.headline_rows.dropna(subset=["mean"])
     table = rows.pivot_table(index="dataset", columns="label", values="mean", aggfunc="mean", sort=False)
     n_settings = rows.groupby(["dataset", "label"], sort=False).size().unstack()
     complete = n_settings.eq(n_settings.max(axis=1), axis=0).all() if len(table) else pd.Series(dtype=bool)
     kept = [label for label in results.labels if complete.get(label, False)]
     if len(table) < FEWEST_SETS or len(kept) < FEWEST_METHODS:
         return None
-    sign = 1.0 if results.score.larger_is_better else -1.0
+    sign = 1.0 if results.metric.larger_is_better else -1.0
     return ranks(kept, sign * table[kept].to_numpy())
 
 

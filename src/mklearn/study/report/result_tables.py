@@ -136,7 +136,7 @@ def result_table(results: Results, setting: Setting) -> Table:
         _ResultRow(label, pair.get("inner_cv", {}), pair.get("oracle", {}), times.get(label, unknown))
         for label, pair in by_method.items()
     ]
-    rows.sort(key=lambda row: row.height(results.score), reverse=True)
+    rows.sort(key=lambda row: row.height(results.metric), reverse=True)
     messages = list[str]()
     table = Table.of(
         setting.title, _result_columns(results, setting, rows, messages), rows, sorted_by=1, footnotes=messages,
@@ -151,7 +151,7 @@ def _result_columns(
     results: Results, setting: Setting, rows: Sequence[_ResultRow], messages: list[str]
 ) -> list[Column]:  # fmt: skip
     """Return all columns; the page shows oracle values only beside published values, which are selected likewise."""
-    metric, marked = results.score, setting not in results.below_majority
+    metric, marked = results.metric, setting not in results.below_majority
     percent, points = (", %", ", points") if metric.in_percent else ("", "")
     means = (row.inner["mean"] for row in rows if row.inner)
     best = next((mean for mean in means if not pd.isna(mean)), None)

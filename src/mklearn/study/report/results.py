@@ -46,7 +46,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study: score and summary rows of one metric, the score, with the ``label`` of each method.
+    """The results of a study: score and summary rows of one metric, with the ``label`` of each method.
 
     Settings are in order of first appearance. Differences are taken to the method ``reference``.
     """
@@ -63,9 +63,7 @@ class Results:
     label_of: dict[str, str]
     """Unique names of the methods by id: the reference first, the others in order of first appearance."""
     metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
-    """Metric of the headline."""
-    score: Metric = field(default_factory=partial(metric_named, "accuracy"))
-    """Metric of tables and figures."""
+    """Metric of headline, tables and figures."""
     neighbour: str = ""
     """Nearest-neighbour rule of the headline; "" is the reference's first rule."""
     matters: float = MATTERS
@@ -83,18 +81,13 @@ class Results:
 
     @cached_property
     def headline_rows(self) -> pd.DataFrame:
-        """Summary rows of the headline, see `mklearn.study.evaluation.headline`."""
-        return headline_rows(self.all_metrics, self.metric.kind, self.neighbour, self.reference)
-
-    @cached_property
-    def by_one_rule(self) -> pd.DataFrame:
         """Inner-CV summary rows of all classifiers, and of embeddings by the headline's nearest-neighbour rule."""
-        return headline_rows(self.summary, self.score.kind, self.neighbour, self.reference)
+        return headline_rows(self.summary, self.metric.kind, self.neighbour, self.reference)
 
     @property
     def one_rule(self) -> list[str]:
         """Nearest-neighbour rule of the headline, and "" for classifiers."""
-        return sorted({"", *self.by_one_rule["neighbour"]})
+        return sorted({"", *self.headline_rows["neighbour"]})
 
     @cached_property
     def below_majority(self) -> list[Setting]:
@@ -108,10 +101,10 @@ class Results:
 
     def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
         """List the methods, except the reference, that are not above the majority class in any of the settings."""
-        rows = pd.concat([setting.of(self.by_one_rule) for setting in settings])
+        rows = pd.concat([setting.of(self.headline_rows) for setting in settings])
         if "majority" not in rows:
             return []
-        gain = (rows["mean"] - rows["majority"]) * (1 if self.score.larger_is_better else -1)
+        gain = (rows["mean"] - rows["majority"]) * (1 if self.metric.larger_is_better else -1)
         above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
         return list(above.index[~above])
 
@@ -136,13 +129,13 @@ class Results:
 
         Methods without an inner-CV value, such as a method whose kernel is chosen on the test samples, are left out.
         """
-        means = setting.of(self.by_one_rule).dropna(subset=["mean"]).groupby("method")["mean"].max()
+        means = setting.of(self.headline_rows).dropna(subset=["mean"]).groupby("method")["mean"].max()
         present = [
             record
             for record in setting.fits(self.fits)
             if record.method in means and getattr(record, attribute) is not None and len(getattr(record, attribute))
         ]
-        ranked = sorted(present, key=lambda record: means[record.method], reverse=self.score.larger_is_better)
+        ranked = sorted(present, key=lambda record: means[record.method], reverse=self.metric.larger_is_better)
         # the best and the reference; the second best if the reference is the best or absent
         return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != self.reference)[:1]]
 
@@ -150,12 +143,10 @@ class Results:
 def results_of(
     scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
     learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
-    score: str = "accuracy",
 ) -> Results:  # fmt: skip
     """Collect the results of a study, and divide them into settings.
 
-    ``metric``, ``neighbour`` (the rule of embeddings) and ``matters`` belong to the headline; ``score`` is the metric
-    of tables and figures.
+    ``neighbour`` is the nearest-neighbour rule of embeddings, ``matters`` the smallest gain that matters.
     """
     titles = dict(zip(summary["method"], summary["method_title"].astype(str), strict=True))
     first = {title: method for method, title in reversed(titles.items())}
@@ -164,10 +155,10 @@ def results_of(
         for method in sorted(titles, key=lambda method: method != reference)
     }
     scores, all_metrics = _labelled(scores, label_of), _labelled(summary, label_of)
-    scores, summary = (frame[frame["metric"].isin([score, ""])] for frame in (scores, all_metrics))
+    scores, summary = (frame[frame["metric"].isin([metric, ""])] for frame in (scores, all_metrics))
     return Results(
         scores=scores, summary=summary, all_metrics=all_metrics, fits=fits, reference=reference, learned=learned,
-        settings=_settings_of(summary), label_of=label_of, metric=metric_named(metric), score=metric_named(score),
+        settings=_settings_of(summary), label_of=label_of, metric=metric_named(metric),
         neighbour=neighbour, matters=matters,
     )  # fmt: skip
 

@@ -162,7 +162,7 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             scores.append(row(method, repeat, right.mean(), selection="inner_cv", dimension=1, n_train=20, **place))
     table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
     summary = summarise(table, Predictions(predicted_table), reference="average")
-    config = {"evaluation": {"neighbours": ["cosine"]}} | config
+    config = {"evaluation": {"neighbours": ["cosine"], "metrics": ["accuracy"], "choose_by": "accuracy"}} | config
     return StudyTables(f"results/{chance}", table, predicted_table, summary, "average", config)
 
 
@@ -211,7 +211,12 @@ def only(tables: StudyTables, method: str) -> StudyTables:
 
 def test_a_metric_in_a_unit_of_its_own_is_no_percentage(first: StudyTables) -> None:
     one, other = (
-        replace(tables, scores=tables.scores.assign(metric="rmse"), summary=tables.summary.assign(metric="rmse"))
+        replace(
+            tables,
+            scores=tables.scores.assign(metric="rmse"),
+            summary=tables.summary.assign(metric="rmse"),
+            config={"evaluation": {"metrics": ["rmse"], "choose_by": "rmse"}},
+        )
         for tables in (first, study(2))
     )
     assert [column.title for column in compare(one, other).columns[2:]] == ["A", "B", "B − A"]
@@ -240,10 +245,11 @@ def test_studies_with_nothing_in_common_are_refused(first: StudyTables) -> None:
 
 
 def test_metric_reference_and_rule_of_a_study_are_those_that_it_was_run_with(first: StudyTables) -> None:
-    """Kills: the first metric of the summary; the first method as reference; the score for the headline's metric."""
+    """Kills: the first metric of the summary; the first method as reference; the metric that chose parameters."""
     numbers = pd.concat([first.summary.assign(metric=name) for name in ("rmse", "r2")])
-    config = {"evaluation": {"choose_by": "r2", "neighbours": ["cosine", "euclidean"]}, "final": {"metric": "rmse"}}
-    results = replace(first, summary=numbers, config=config, reference="kfd").results()
-    assert (results.score.kind, results.metric.kind) == ("r2", "rmse")
-    assert (results.reference, results.neighbour) == ("kfd", "euclidean")
-    assert first.results().metric.kind == first.score == "accuracy"
+    evaluation = {"metrics": ["rmse", "r2"], "choose_by": "r2", "neighbours": ["cosine", "euclidean"]}
+    for final, metric in ((None, "r2"), ({"metric": "rmse"}, "rmse")):
+        config = {"evaluation": evaluation, "final": final}
+        results = replace(first, summary=numbers, config=config, reference="kfd").results()
+        assert (results.metric.kind, results.reference, results.neighbour) == (metric, "kfd", "euclidean")
+    assert first.results().metric.kind == "accuracy"

@@ -64,11 +64,11 @@ def test_the_majority_class_stretches_no_axis(study):
     results = results_of(study["scores"], study["summary"].assign(majority=value), [])
     level = results.level_with_majority(results.settings)
     assert level == ["linear SVC"]
-    chart = by_dimension(curves(results.scores), results.labels, title="", metric=results.score, level=level)
+    chart = by_dimension(curves(results.scores), results.labels, title="", metric=results.metric, level=level)
     assert chart["title"]["subtitle"][1] == "not drawn, as not above the majority class: linear SVC"
     assert "linear SVC" not in json.dumps([chart["data"], chart["layer"]])
     alone = curves(results.scores).query("label == 'linear SVC'").assign(train_size=5)
-    chart = by_training_size(alone, results.labels, title="", metric=results.score, level=level)
+    chart = by_training_size(alone, results.labels, title="", metric=results.metric, level=level)
     assert chart["data"]["values"], "an empty figure"
 
 

@@ -128,9 +128,9 @@ def test_a_metric_whose_small_values_are_good():
         return replace(loss, settings=results.settings)
 
     low = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02), ("pca", "cosine", 0.8, 0.1, 0.05, 0.2)
-    assert findings(loss_of(AVERAGE, *low)).headline.startswith(f"By log loss: {BETTER}mkl −0.050 [−0.080, −0.020].")
+    assert findings(loss_of(AVERAGE, *low)).headline.startswith(f"{BETTER}mkl −0.050 [−0.080, −0.020].")
     tie = loss_of(AVERAGE, ("mkl", "cosine", 0.7, 0.0, -0.005, 0.005))
-    assert findings(tie).headline.startswith(f"By log loss: {OPEN}"), "in a unit of its own every gain matters"
+    assert findings(tie).headline.startswith(OPEN), "in a unit of its own every gain matters"
 
 
 def best_of(*methods):
@@ -152,8 +152,8 @@ def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headli
 
 def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
     results = made_of(AVERAGE, ("good", "cosine", 0.72, 0.02, -0.01, 0.05), ("lucky", "cosine", 0.9, 0.0, -0.1, 0.1))
-    lucky = results.all_metrics["method"].eq("lucky")
-    results.all_metrics.loc[lucky, ["n_failed", "n_repeats"]] = (5, 1)
+    lucky = results.summary["method"].eq("lucky")
+    results.summary.loc[lucky, ["n_failed", "n_repeats"]] = (5, 1)
     found = findings(results, best_of("good", "lucky"))
     assert "model.mklearn) is good, chosen among 2 methods: mean" in found.model
     assert answer(results, found).count("(5 of 6 splits failed)") == 1
@@ -197,7 +197,7 @@ def test_errors_of_several_units_have_no_mean():
         ("average", "", 0.5, 0.0, 0.0, 0.0), ("few", "", 0.4, -0.1, -0.11, -0.09), ("many", "", 0.6, 0.1, 0.05, 0.2),
     ]  # fmt: skip
     large = [("average", "", 500, 0.0, 0.0, 0.0), ("few", "", 510, 10, -2, 30), ("many", "", 400, -100, -130, 20)]
-    found = findings(over_sizes(small, large, metric="rmse", score="rmse"))
+    found = findings(over_sizes(small, large, metric="rmse"))
     assert found.headline == "Better than the average in some settings only: few (better in 1 of 2 settings)."
 
 

@@ -195,7 +195,7 @@ def test_other_metrics_and_warnings_of_the_data_are_shown(study, tmp_path):
 def test_metrics_are_averaged_over_targets():
     one = make_numbers_study()["scores"]
     other = one[one["method"].eq("average")].assign(dataset="pulse", value=lambda rows: rows["value"] - 0.2)
-    results = results_of((scores := pd.concat([one, other])), summarise(scores), [], metric="r2", score="r2")
+    results = results_of((scores := pd.concat([one, other])), summarise(scores), [], metric="r2")
     ((diabetes, pulse, mean),) = [part.tables for part in metrics_section(results).parts]
     assert (len(diabetes.rows), len(pulse.rows), mean.caption) == (2, 1, "Mean over 2 targets, random")
     assert [column.title for column in mean.columns] == ["Method", "R², %"]

@@ -81,7 +81,7 @@ def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> Non
     assert ranked.scores[0].tolist() == pytest.approx([0.5, 0.475, 0.45])
     assert ranks_part(results)[0].text == "Left out, as they lack a value: lda."
     errors = scores.assign(metric="rmse")
-    ranked = ranks_of(results_of(errors, summarise(errors, reference="svm"), [], "svm", metric="rmse", score="rmse"))
+    ranked = ranks_of(results_of(errors, summarise(errors, reference="svm"), [], "svm", metric="rmse"))
     assert ranked is not None
     assert ranked.methods == ["svm", "rmm", "fsvm"]
     for few in (means(4, svm=0.7, fsvm=0.8, rmm=0.75), means(5, svm=0.7, fsvm=0.8)):
