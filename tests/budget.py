@@ -34,7 +34,6 @@ def sizes(rooms: list[str], repository: Path = REPOSITORY) -> dict[str, Size]:
 
 
 def main() -> int:
-    """Check the budget, show it, or lower it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--show", action="store_true", help="print the size and ceiling of each room")
     parser.add_argument("--lower", action="store_true", help="lower the ceilings to the sizes of the rooms")

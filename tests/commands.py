@@ -32,7 +32,6 @@ class Commands:
         )  # fmt: skip
 
     def run(self, program: str, *arguments: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
-        """Run a command line; return its exit status and what it says."""
         request = {"program": program, "folder": str(folder), "environment": environment, "arguments": arguments}
         assert self._process.stdin is not None
         assert self._process.stdout is not None

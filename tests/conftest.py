@@ -52,7 +52,6 @@ settings.load_profile("mklearn")
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """The root of the checkout."""
     return REPOSITORY
 
 

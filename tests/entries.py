@@ -24,5 +24,4 @@ def protocol(kind: str, **given: Any) -> Protocol:
 
 
 def implementation(row: Row) -> Any:
-    """The function or class that a row names."""
     return load(row.implementation)

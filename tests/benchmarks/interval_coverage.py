@@ -37,8 +37,6 @@ Array = NDArray[Any]
 
 
 class Setting(NamedTuple):
-    """A pool, its splits and two methods."""
-
     n_samples: int
     n_classes: int
     scheme: str
@@ -80,7 +78,6 @@ def values_of(name: str, y_train: Array, y: Array, outputs: Array) -> Array:
 
 
 def settings() -> list[Setting]:
-    """Return all settings."""
     pools = [(60, 3), (200, 5), (400, 10)]
     schemes = [("random", 0.1), ("random", 0.5), ("random", 0.9), ("5-fold", 0.8)]
     views_and_classes = [(0.5, "equal"), (0.97, "equal"), (0.97, "unequal")]
@@ -103,7 +100,6 @@ def drawn_views(setting: Setting, means: Array, y: Array, rng: np.random.Generat
 
 
 def splits(scheme: str, train_share: float, y: Array, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
-    """Yield the training and test samples of ten random splits, or of five repeats of five folds."""
     seed = int(rng.integers(2**31))
     if scheme == "random":
         random = StratifiedShuffleSplit(10, train_size=train_share, test_size=1 - train_share, random_state=seed)
@@ -215,7 +211,6 @@ def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[
 
 
 def _predict(method: str, kernels: dict[str, Array], targets: Array, train: Array, test: Array) -> Array:
-    """Return the outputs of a kernel method for test samples."""
     K = kernels[method.rpartition(" ")[2] if method != "weak ridge" else "all"]
     if method.startswith("1-NN"):
         return np.asarray(targets[train][K[np.ix_(test, train)].argmax(axis=1)])

@@ -24,7 +24,6 @@ def mnist(mirror: Path) -> tuple[Single, NDArray[np.int64]]:
 
 
 def pixels_and_means(images: Single) -> dict[str, Single]:
-    """Return two views: pixels, and means of 2 x 2 pixels."""
     n = len(images)
     means = images.reshape(n, 14, 2, 14, 2).mean(axis=(2, 4))
     return {"pixels": images.reshape(n, 784), "means": means.reshape(n, 196)}

@@ -41,7 +41,6 @@ Score = Callable[[Views, np.ndarray], float]
 
 
 def ridge(views: Views, y: np.ndarray, *, how: LandmarkRule, n: int) -> float:
-    """Regress class indicators, with the ridge of the best accuracy on the held-out training samples."""
     features = LandmarkFeatures(KERNELS, n, how, dtype="float32").fit(views[TRAIN], y[TRAIN])
     fitted, held_out = (LandmarkMoments.gathered(features, views[rows], y[rows]).moments for rows in (FITTED, HELD_OUT))
 

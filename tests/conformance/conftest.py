@@ -43,7 +43,6 @@ class Digits:
         return split_stacks(self.pairwise, SPECS, self.train, self.test)[:2]
 
     def samples(self, takes: str) -> NDArray[np.float64]:
-        """All samples as pixels (100, 64), or as pictures (100, 8, 8)."""
         return self.X.copy() if takes == "features" else self.X.reshape(-1, 8, 8).copy()
 
     def given(self, takes: str) -> tuple[NDArray[Any], NDArray[Any]]:

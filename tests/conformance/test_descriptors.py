@@ -60,7 +60,6 @@ def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
 
 
 def coloured(images: NDArray[Any]) -> NDArray[Any]:
-    """Pictures whose channels are a grey one and its mirror images."""
     return np.stack([images, np.flip(images, 1), np.flip(images, 2)], axis=3)
 
 

@@ -81,7 +81,6 @@ def suited(digits: Digits, kind: str) -> Digits:
 
 
 def share_right(kind: str, predicted: NDArray[Any], y: NDArray[Any]) -> float:
-    """Accuracy, or R^2 of numbers."""
     return float(r2_score(y, predicted) if kind in NUMBERS else np.mean(predicted == y))
 
 
@@ -111,7 +110,6 @@ def ways(kind: str) -> list[dict[str, Any]]:
 
 
 def named(way: tuple[str, dict[str, Any]]) -> str:
-    """An identifier of a way that says what is not at its default."""
     kind, values = way
     default = parameters(kind)
     return "-".join([kind, *(f"{name}={value}" for name, value in values.items() if value != default.get(name))])
@@ -131,7 +129,6 @@ sample_methods = pytest.mark.parametrize("kind", SAMPLES)
 
 
 def made(kind: str, way: dict[str, Any]) -> Any:
-    """The unfitted estimator, as the workflow makes it."""
     form = {"kernels": "precomputed"} if kind in KERNELS else {}
     return implementation(METHODS[kind])(**way, **form)
 
@@ -308,7 +305,6 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
 
 
 def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any = "none") -> SplitResult:
-    """A method on samples, on the split into training and test digits as the workflow does it."""
     fields = {"sizes": [2, SIZE]} if kind in REFITTED else {}
     model = method(kind, **fields, **few_trees(kind))
     features = TAKES[kind] == "features"

@@ -48,7 +48,6 @@ RECOMMENDED = {"multi_view", "multi_view_regressor", "kernel_ridge_regressor", "
 
 @functools.cache
 def published_methods() -> list[str]:
-    """The kinds of all methods of published studies."""
     methods = [yaml.safe_load(path.read_text(encoding="utf-8")).get("methods", {}) for path in STUDIES]
     return sorted({entry["kind"] for of_study in methods for entry in of_study.values()} | RECOMMENDED)
 
@@ -66,7 +65,6 @@ class Fitted:
     split: Split
 
     def plan_of(self, kind: str) -> Any:
-        """The job of a method, and its plan."""
         return next((key, fit) for key, fit in self.plan.fits.items() if fit.method_id == kind.replace("_", "-"))
 
     def predictions(self, key: tuple[str, ...]) -> Path:
@@ -124,7 +122,6 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, 
 
 
 def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
-    """Return the features of a descriptor, of which a study on many samples has parts only."""
     jobs = [job for job in study.of("describe") or study.of("describe_part") if (*job.wildcards.values(),)[:2] == key]
     return np.concatenate([read_arrays(study.folder / job.outputs["features"])["features"] for job in jobs])
 

@@ -52,7 +52,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays in an object, by name of attribute."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, list | tuple):
@@ -64,7 +63,6 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
-    """What the model gives for samples."""
     embeds = ["transform"] if hasattr(model, "embedding_") else []
     names = ("predict", "decision_function", "predict_proba", "predict_set", *embeds)
     return {name: np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)}

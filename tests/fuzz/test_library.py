@@ -104,7 +104,6 @@ KERNELS_OF_VIEWS = ("gaussian", ("gaussian", "linear"), *({"one": value} for val
 
 
 def test_views() -> None:
-    """Compute kernels from several tables in every form, one of them wrong."""
     forms: dict[str, Callable[[dict[str, Any]], Any]] = {
         "dict": dict, "list": lambda views: list(views.values()), "Views": Views, "one": lambda views: views["a"],
         "unusual names": lambda views: dict(zip([None, ""], views.values(), strict=True)), "none": lambda views: {},
@@ -126,7 +125,6 @@ def test_views() -> None:
 
 
 def test_parameters() -> None:
-    """Give any value to any parameter of an estimator."""
 
     def trial(drawn: tuple[str, int, Any]) -> None:
         kind, position, value = drawn

@@ -17,7 +17,6 @@ Faces = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
 @pytest.fixture(scope="session")
 def registered(mirror: Path) -> Registered:
-    """Return a function that reads a registered set."""
 
     @cache
     def read(name: str) -> SampleSet:

@@ -54,7 +54,6 @@ ROWS: dict[str, tuple[BilinearEmbedding, list[int], int, tuple[list[float], list
 
 
 def nearest_neighbour_rate(Z: np.ndarray, y: np.ndarray, Z_test: np.ndarray, y_test: np.ndarray) -> float:
-    """Per cent right."""
     nearest = ((Z**2).sum(axis=1) - 2 * Z_test @ Z.T).argmin(axis=1)
     return 100 * float(np.mean(y[nearest] == y_test))
 

@@ -150,7 +150,6 @@ def curves(name: str, train_size: int, faces: Faces) -> tuple[dict[str, np.ndarr
 
 
 def best(name: str, train_size: int, method: str, faces: Faces) -> float:
-    """Mean-then-max accuracy."""
     return float(curves(name, train_size, faces)[0][method].mean(axis=0).max())
 
 

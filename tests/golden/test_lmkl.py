@@ -97,7 +97,6 @@ def fits(task: Task, representations, *estimators, gating=None) -> Iterator[list
 
 
 def means(*arguments, **keywords) -> list[tuple[float, float]]:
-    """Accuracy and share of support vectors of each estimator."""
     return [(float(accuracy), float(share)) for accuracy, share in np.mean(list(fits(*arguments, **keywords)), axis=0)]
 
 
@@ -216,7 +215,6 @@ TOLERANCE = {"olivetti-gender": 0.16, "usps-3-vs-58": 0.05}
 
 
 def scaled_svm(C: float) -> Pipeline:
-    """Linear SVM on z-scored features, each sample then of length 1."""
     return make_pipeline(StandardScaler(), Normalizer(), SVC(kernel="linear", C=C))
 
 

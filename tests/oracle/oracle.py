@@ -50,7 +50,6 @@ LEFT_OUT = (*TEXTS, "comparisons", "report")
 
 
 def study_of(name: str, entry: Mapping[str, Any], mirror: Path) -> dict[str, Any]:
-    """Return the study of an entry of studies.yaml."""
     text = yaml.safe_dump(dict(entry)).replace("MIRROR", str(mirror))
     changes = yaml.safe_load(text)
     study = _published(changes.pop("of")) if "of" in changes else {}
@@ -63,7 +62,6 @@ def study_of(name: str, entry: Mapping[str, Any], mirror: Path) -> dict[str, Any
 
 
 def _published(name: str) -> dict[str, Any]:
-    """Read a study that the repository has, by its name."""
     folders = [REPOSITORY / "workflow", *(REPOSITORY / "src" / "mklearn" / "papers").iterdir()]
     found = [REPOSITORY / "config.yaml"] if name == "digits" else [f / "studies" / f"{name}.yaml" for f in folders]
     (path,) = (path for path in found if path.exists())
@@ -89,7 +87,6 @@ def _without_absent(study: dict[str, Any]) -> None:
 
 
 def run(name: str, entry: Mapping[str, Any], mirror: Path) -> dict[str, pd.DataFrame]:
-    """Run a study until its summary, and its model if it has one, and predict with that; return all values."""
     begin = time.monotonic()
     study = study_of(name, entry, mirror)
     (FOLDER / name).mkdir(parents=True)
@@ -105,7 +102,6 @@ def run(name: str, entry: Mapping[str, Any], mirror: Path) -> dict[str, pd.DataF
 
 
 def _mklearn(name: str, mirror: Path, *arguments: str) -> None:
-    """Run a command of mklearn in the folder of a study."""
     log = FOLDER / name / "log.txt"
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src"), "MKLEARN_MIRROR": str(mirror)}
     with log.open("a") as output:

@@ -6,7 +6,6 @@ from typing import Any
 
 
 def rooms() -> list[Any]:
-    """Return the packages of public estimators: of the library, and of the papers that are there."""
     from mklearn.methods import METHODS
     from mklearn.rows import is_there
 

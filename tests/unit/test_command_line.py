@@ -29,7 +29,6 @@ def write(path: Path, study: object) -> str:
 
 
 def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the message of an invalid command, which must exit with 1."""
     assert main(arguments) == 1
     said = capsys.readouterr()
     assert said.err.startswith("mklearn: ")

@@ -32,7 +32,6 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def files_for(page: str, folder: Path) -> None:
-    """Write what the code of a page reads."""
     images, labels, held = digits()
     if page == "docs/own_data.md":
         names = [f"{label}/{number}.png" for number, label in enumerate(labels)]

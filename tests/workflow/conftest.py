@@ -61,20 +61,17 @@ class Checkout:
 
     @classmethod
     def of(cls, folder: Path) -> Checkout:
-        """The working copy that lies in a folder."""
         made = cls.__new__(cls)
         made.folder = folder
         return made
 
     def copy(self, folder: Path) -> Checkout:
-        """A copy in another folder, times of modification kept."""
         made = copy.copy(self)
         made.folder = folder
         shutil.copytree(self.folder, folder, symlinks=True)
         return made
 
     def write(self, study: Any, name: str = "config.yaml") -> Path:
-        """Write a study file."""
         path = self.folder / name
         path.write_text(study if isinstance(study, str) else yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
         return path
@@ -132,7 +129,6 @@ class Checkout:
         return text.getvalue()
 
     def planned(self, *arguments: str) -> dict[str, int]:
-        """How many jobs of each rule a run would start now."""
         return jobs_by_rule(self.said("snakemake", "--quiet", "host", "--cores", "1", "--dry-run", *arguments))
 
     def edit(self, name: str, text: str = "\n# an edit\n") -> str:
@@ -182,7 +178,6 @@ def tables(checkout: Checkout, study: str = "smoke") -> dict[str, bytes]:
 
 @pytest.fixture
 def checkout(tmp_path: Path, repository: Path) -> Checkout:
-    """A fresh copy with the smoke study as its default one."""
     made = Checkout(tmp_path / "checkout", repository)
     made.write(SMOKE)
     return made
@@ -208,5 +203,4 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
 
 @pytest.fixture
 def copy_of(tmp_path: Path) -> Callable[[Checkout], Checkout]:
-    """A copy of a finished checkout that a test may change."""
     return lambda original: original.copy(tmp_path / "copy")

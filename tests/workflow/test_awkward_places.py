@@ -56,7 +56,6 @@ def study(results: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def awkward(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
-    """A finished study in such a place."""
     made = AwkwardCheckout(tmp_path_factory.mktemp("places") / NAME, repository)
     (made.folder / ".venv").symlink_to(sys.prefix)
     (made.folder / "own data").mkdir()

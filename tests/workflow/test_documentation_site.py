@@ -23,8 +23,6 @@ pytestmark = [
 
 
 class Page:
-    """The ids of a page, its links, and the addresses that it loads."""
-
     def __init__(self, text: str) -> None:
         text = re.sub(r"<script(?![^>]*src=).*?</script>", "", text, flags=re.DOTALL)
         self.ids = set(map(unescape, re.findall(r'<[^>]+\s(?:id|name)="([^"]+)"', text)))
@@ -47,7 +45,6 @@ def site(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    """The pages of the site by their paths."""
     paths = (path for path in site.rglob("*.html") if "_static" not in path.parts)  # there lie templates of the theme
     return {path: Page(path.read_text(encoding="utf-8")) for path in paths}
 

@@ -99,7 +99,6 @@ def unfinished(checkout: Checkout) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
-    """The study, undisturbed."""
     made = Checkout(tmp_path_factory.mktemp("whole") / "checkout", repository)
     made.write(STUDY)
     made.said("snakemake", "--cores", "2", *TABLES)

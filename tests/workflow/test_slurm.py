@@ -39,7 +39,6 @@ FIT_MB = 320
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Path]:
-    """A SLURM of one node; its folder."""
     if os.geteuid():
         pytest.skip("SLURM's daemons are started by root only")
     missing = [program for program in ("slurmctld", "slurmd", "munged") if shutil.which(program) is None]
@@ -78,7 +77,6 @@ class Cluster:
         )  # fmt: skip
 
     def run(self, *arguments: str, check: bool = True) -> str:
-        """To the end; what was said."""
         return self.ended(self.start(*arguments), succeeds=check)
 
     def ended(self, process: subprocess.Popen[str], *, succeeds: bool, within: float = 1500) -> str:
@@ -93,7 +91,6 @@ class Cluster:
         return said
 
     def jobs(self, *states: str) -> list[str]:
-        """Numbers of this checkout's SLURM jobs in some states."""
         told = subprocess.run(
             ["squeue", "--noheader", "--states=all", "--format=%i|%T|%Z"], capture_output=True, text=True, check=True
         ).stdout
@@ -101,7 +98,6 @@ class Cluster:
         return [number for number, state, folder in rows if state in states and Path(folder) == self.checkout.folder]
 
     def files(self) -> list[Path]:
-        """All results; each can be read."""
         found = [path for path in (self.checkout.folder / "results").rglob("*.*") if not path.name.startswith(".")]
         for path in found:
             if path.suffix == ".npz":
@@ -113,7 +109,6 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy in which the study of two fits has been run without SLURM, all but the report."""
     made = finished.copy(tmp_path_factory.mktemp("local") / "checkout")
     made.write(FEW)
     made.said("snakemake", "--cores", "2", *TABLES)

@@ -49,7 +49,6 @@ def installed(wheel: Path, extra: str, repository: Path, folder: Path) -> Path:
 
 
 def run(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program with nothing of this environment."""
     kept = {name: os.environ[name] for name in ("HOME", "TMPDIR", "LANG") if name in os.environ}
     done = subprocess.run(
         list(map(str, command)), cwd=folder, capture_output=True, text=True,

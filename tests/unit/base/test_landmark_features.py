@@ -57,7 +57,6 @@ def digits() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
 
 
 def grams(model: LandmarkFeatures, X: Any, Y: Any) -> np.ndarray:
-    """Inner products of features of each kernel."""
     phi, psi = model.transform(X).astype(float), model.transform(Y).astype(float)
     return np.stack([phi[:, block] @ psi[:, block].T for block in model.blocks_])
 

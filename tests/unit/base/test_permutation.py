@@ -38,7 +38,6 @@ def test_groups_exchange_their_targets() -> None:
 
 
 def noise(groups: str, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    """Features and an independent target; in groups, both are alike."""
     of = np.repeat(np.arange(15), 3)
     shared = np.zeros((15, 3)) if groups == "none" else rng.normal(size=(15, 3))
     features = shared[of] + 0.3 * rng.normal(size=(45, 3))

@@ -9,7 +9,6 @@ from mklearn.kernels import StackTransform, group_kernels
 
 
 def planted(n: int = 300, n_groups: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray, list]:
-    """Return samples, classes that the first three groups of columns make, and a kernel of each group."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 5 * n_groups))
     score = X[:, :15] @ rng.choice([-1.0, 1.0], 15) + rng.standard_normal(n)

@@ -58,7 +58,6 @@ named = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def digits() -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Training samples of three classes, weights 0 to 3 for them, labels, and new samples."""
     X, y = load_digits(n_class=3, return_X_y=True)
     weights = np.random.default_rng(0).integers(0, 4, 90).astype(float)
     return X[:90], y[:90], weights, X[90:250]

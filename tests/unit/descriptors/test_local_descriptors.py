@@ -239,7 +239,6 @@ def test_samples_are_spread_over_the_images() -> None:
 
 
 def rows_of(image: Grey) -> tuple[Grey, Grey]:
-    """Take an image's rows as local descriptors, and their first two entries as positions."""
     return image, image[:, :2]
 
 

@@ -35,7 +35,6 @@ SPECS: dict[str, dict[str, Any]] = {
 
 
 def stacks(table: Any, spec: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Training kernel and rows of new samples."""
     fitted = StackTransform([spec | {"missing_views": "mean"}]).fit(table[:N])
     return fitted.stack_train_.matrices[0], fitted.transform(table[N:]).matrices[0]
 

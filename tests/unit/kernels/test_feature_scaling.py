@@ -27,7 +27,6 @@ TRAIN, TEST = np.arange(20), np.arange(20, 30)
 
 @pytest.fixture
 def X() -> np.ndarray:
-    """Thirty samples of five features: of different scales, with ties, and one that is constant in training."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 5)) * [1.0, 5.0, 0.1, 1.0, 1.0] + [0.0, 15.0, 0.0, 0.0, 0.1]
     X[:, 3] = np.round(2 * X[:, 3])

@@ -192,7 +192,6 @@ PLAIN = {"psd": "none", "centre": False, "normalise": "none"}
 
 
 def factors_alone(matrices: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray], list[Any]]:
-    """Each factor as a kernel of its own."""
     alone = [{"kind": "gaussian", **PLAIN, **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
     K, K_test, infos = split_stacks(matrices, alone, TRAIN, TEST)
     return list(K), list(K_test), infos

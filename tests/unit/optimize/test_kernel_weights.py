@@ -51,20 +51,17 @@ def lda_problem(seed: int, n_kernels: int = 11) -> tuple[np.ndarray, np.ndarray]
 
 
 def ratio(B: np.ndarray, S: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Ratios of the rows of B."""
     B = np.atleast_2d(B)
     return np.einsum("ij,jk,ik->i", B, S, B) / np.einsum("ij,jk,ik->i", B, T, B)
 
 
 def feasible_points(rng: np.random.Generator, m: int, count: int) -> np.ndarray:
-    """Dense and sparse nonnegative vectors, and single kernels."""
     dense = rng.dirichlet(np.ones(m), count // 2)
     sparse = rng.dirichlet(np.full(m, 0.15), count - count // 2 - m) + 1e-300
     return np.concatenate([dense, sparse, np.eye(m)])
 
 
 def every_support(S: np.ndarray, T: np.ndarray) -> float:
-    """The minimum over all supports, without pruning."""
     m = len(S)
     best = np.inf
     for size in range(1, m + 1):

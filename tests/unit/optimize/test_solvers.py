@@ -43,7 +43,6 @@ def fresh_probe():
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Set which solver modules can be imported."""
 
     def install(*modules: str) -> None:
         monkeypatch.setattr(solvers, "importable", lambda name: name in modules)

@@ -50,7 +50,6 @@ def time_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A data set of two matrices, in the present folder."""
     monkeypatch.chdir(tmp_path)
     for name in "ab":
         np.savez(f"{name}.npz", matrix=np.ones((4, 4)) - np.eye(4), ids=np.array(list("wxyz")))

@@ -53,24 +53,20 @@ class SmallStudy:
     jobs: list[PlannedJob]
 
     def copy(self, folder: Path) -> SmallStudy:
-        """Return a copy in another folder. Files are links to the same ones: replace them, write into none."""
         shutil.copytree(self.folder, folder, copy_function=os.link)
         return SmallStudy(folder, self.jobs)
 
     def run(self, *jobs: PlannedJob) -> None:
-        """Run jobs in the study's folder."""
         with working_in(self.folder):
             for job in jobs:
                 job.run()
 
     def of(self, rule: str) -> list[PlannedJob]:
-        """Return the jobs of a rule."""
         return [job for job in self.jobs if job.rule == rule]
 
 
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """Change the working folder, and back."""
     before = Path.cwd()
     os.chdir(folder)
     try:

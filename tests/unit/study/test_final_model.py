@@ -76,7 +76,6 @@ def jobs(method: str = "best", **final: Any) -> Jobs:
 
 
 def run(jobs: Jobs, folder: Path, prefix: str) -> SavedModel:
-    """Run the script of the final model as its rule does."""
     files = {**jobs.job("model").inputs, "summary": jobs.path("tables", "summary")}
     files |= {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "importances": f"{prefix}-importances.csv"}
     with working_in(folder):
@@ -86,7 +85,6 @@ def run(jobs: Jobs, folder: Path, prefix: str) -> SavedModel:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the study has run up to its summary."""
     return run_study(tmp_path_factory.mktemp("final"), STUDY, last="tables").folder
 
 
@@ -113,7 +111,6 @@ def views_of(images: Any) -> Views:
 
 
 def new_images(samples: SampleSet) -> Any:
-    """Images between two training images."""
     return (0.7 * samples.images + 0.3 * np.roll(samples.images, 5, axis=0))[::2]
 
 

@@ -52,13 +52,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def commands(first: str, page: Path = PAGE) -> list[list[str]]:
-    """Return the commands of the page's block that begins with one."""
     (block,) = [block for block in blocks(page, "") if block.startswith(first)]
     return [shlex.split(line, comments=True) for line in block.splitlines()]
 
 
 def follow(words: list[list[str]]) -> None:
-    """Call each command; a first answer takes at most five."""
     assert len(words) <= 5
     for program, *arguments in words:
         assert program == "mklearn"

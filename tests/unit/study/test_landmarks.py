@@ -178,7 +178,6 @@ def test_incomplete_tables_matrices_and_pairs(matrices: dict[str, Any], lists: N
 
 @pytest.fixture
 def lists(matrices: dict[str, Any]) -> None:
-    """A table and a list of pairs, in the present folder."""
     table = pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": [1.0, 2.0, 3.0, 4.0]})
     table.to_csv("t.csv", index=False)
     pd.DataFrame({"fold": [0, 1], "first": ["w", "x"], "second": ["y", "z"]}).to_csv("pairs.csv", index=False)

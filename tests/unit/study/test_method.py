@@ -11,8 +11,6 @@ from mklearn.study.method import Method
 
 
 class Gated:
-    """A method of another package, with three inputs."""
-
     study_row = MethodRow(views={"gating": "", "more": "hog"}, tuned=("strength",))
 
 

@@ -119,7 +119,6 @@ def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
 
 
 def evaluated(kind: str, X: Any, y: Any, n_train: int, groups: Any = None) -> Any:
-    """Return the result of a baseline that learns from the first samples."""
     method = MethodSpec(
         id="m", implementation=f"mklearn.regressors.baselines:{kind}",
         inputs={"features": InputSpec(kind="features", descriptors=["one"])},

@@ -38,7 +38,6 @@ def commands() -> Commands:
 
 
 def mklearn(commands: Commands, site: Path, *arguments: str, code: int = 0) -> str:
-    """What the command says, which ends with a code."""
     ended, said = commands.run("mklearn", *arguments, folder=Path.cwd(), environment=environment(site))
     assert ended == code, said
     assert "Traceback" not in said
@@ -46,7 +45,6 @@ def mklearn(commands: Commands, site: Path, *arguments: str, code: int = 0) -> s
 
 
 def run(site: Path, *arguments: str) -> str:
-    """What Python says."""
     done = subprocess.run([sys.executable, *arguments], env=environment(site), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
@@ -69,7 +67,6 @@ def test_what_can_not_be_used_is_named(site: Path, tmp_path: Path, commands: Com
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the example package is installed."""
     return install(tmp_path_factory.mktemp("site"))
 
 

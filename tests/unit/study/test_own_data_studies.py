@@ -30,7 +30,6 @@ KERNELS = {"g": {"kind": "gaussian"}}
 
 
 def run(folder: Path, entry: dict[str, Any], **sections: Any) -> SmallStudy:
-    """Run a study of one data set up to its page."""
     study = {"study": "own", "datasets": {"own": entry}, "methods": METHODS, "protocols": FOLDS} | sections
     return run_study(folder, study)
 

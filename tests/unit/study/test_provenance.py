@@ -43,7 +43,6 @@ def test_package_files_only_re_export() -> None:
 
 
 def code_of(step: str, spec: dict[str, Any]) -> set[str]:
-    """The files behind a step, below the package."""
     return {
         path.relative_to(PACKAGE).as_posix()
         for path in code_files(step, named_modules(spec))
@@ -52,7 +51,6 @@ def code_of(step: str, spec: dict[str, Any]) -> set[str]:
 
 
 def methods_in(code: set[str]) -> set[str]:
-    """The methods whose files are among some."""
     modules = {kind: model.implementation.split(":")[0].removeprefix("mklearn.") for kind, model in METHODS.items()}
     return {kind for kind, module in modules.items() if f"{module.replace('.', '/')}.py" in code}
 

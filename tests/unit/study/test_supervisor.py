@@ -32,7 +32,6 @@ def no_process_is_left() -> Iterator[None]:
 
 
 def collected(items: Iterator[Any], minutes: float | None = None) -> tuple[list[Any], Exception | None]:
-    """The items that come, and the error after them."""
     got = []
     try:
         for item in supervised(items, minutes=minutes):
@@ -43,7 +42,6 @@ def collected(items: Iterator[Any], minutes: float | None = None) -> tuple[list[
 
 
 def ending(act: Callable[[], Any]) -> Iterator[Any]:
-    """A large item, and then what ends the worker."""
     yield np.arange(300_000.0)
     act()
     yield "not reached"

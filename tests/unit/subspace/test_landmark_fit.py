@@ -27,7 +27,6 @@ Samples = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 @pytest.fixture(scope="module", params=list(DATA))
 def samples(request: pytest.FixtureRequest) -> Samples:
-    """Training features and labels, and new ones."""
     X, y = DATA[request.param](return_X_y=True)
     X = StandardScaler().fit_transform(X)
     order = np.random.default_rng(0).permutation(len(X))

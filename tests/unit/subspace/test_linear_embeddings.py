@@ -165,7 +165,6 @@ SCALINGS = ["total", "within", "unit", "orthonormal"]
 
 @pytest.fixture(scope="module")
 def faces() -> tuple[np.ndarray, np.ndarray]:
-    """More features than samples."""
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(6), 4)
     return 40 * rng.normal(size=(6, 100))[y] + 30 * rng.normal(size=(24, 100)) + 100, y

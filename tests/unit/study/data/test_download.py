@@ -24,8 +24,6 @@ STATUS = {"missing": 404, "busy": 503}
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by the first folder of the path: ``/missing/x.bin``."""
-
     requests: ClassVar[list[str]] = []
 
     def log_message(self, format: str, *args: object) -> None:

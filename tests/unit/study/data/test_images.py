@@ -130,7 +130,6 @@ def make_zip(path: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def pack(path: Path, files: Mapping[str, bytes], inner: str = f"caltech-101/{INNER}", **more: bytes) -> Path:
-    """Write a zip like upstream's: a tar.gz and other files."""
     with tarfile.open(fileobj=(content := io.BytesIO()), mode="w:gz") as packed:
         for name, data in files.items():
             member = tarfile.TarInfo(name)

@@ -33,7 +33,6 @@ EMPTY = pd.DataFrame(index=IDS)
 
 
 def cells(values: Any) -> np.ndarray:
-    """A column of a cell array of text."""
     return np.array(list(values), dtype=object)[:, None]
 
 
@@ -94,7 +93,6 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
 
 
 def stored(matrix: Any) -> dict[str, Any]:
-    """The arrays of ``scipy.sparse.save_npz``."""
     return {
         "shape": matrix.shape, "data": matrix.data, "format": matrix.format.encode("ascii"),
         "indices": matrix.indices, "indptr": matrix.indptr,

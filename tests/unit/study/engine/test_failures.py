@@ -40,7 +40,6 @@ class Made:
             self.fit(key)
 
     def fit(self, key: Any, *said: tuple[str, str]) -> None:
-        """Write the score rows of a fit: of the last splits with these statuses and messages."""
         spec = self.jobs.plan.fits[key].spec
         fits = [fit_of(spec, setting) for setting in spec.settings]
         rows = [
@@ -55,7 +54,6 @@ class Made:
         self.rows[key] = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
     def collect(self) -> None:
-        """Write the score table of the fits whose files exist."""
         frames = [self.rows[key] for key, path in self.files.items() if os.path.exists(path)]
         write_table(self.jobs.path("evaluate"), pd.concat(frames), {})
 

@@ -33,7 +33,6 @@ def images(folder: Path, **sizes: int) -> None:
 
 
 def table(path: Path, n: int, *, id_name: str = "id", label: str = "label", more: str = "") -> None:
-    """Write a table of two classes; ``more`` is a column with two samples of each value."""
     head = ",".join(filter(None, [id_name, label, more, "x"]))
     rows = [",".join([f"s{k}", *(["ab"[k % 2]] if label else []), *([f"p{k // 4}"] if more else []), f"{k / 7}"])
             for k in range(n)]  # fmt: skip
@@ -121,7 +120,6 @@ COHORT = {
 
 @pytest.fixture
 def cohort(folder: Path) -> Path:
-    """Two tables with gaps, and a clinical one whose columns have other names than the usual ones."""
     rng = np.random.default_rng(0)
     ids, place = [f"s{k}" for k in range(24)], folder / "cohort"
     place.mkdir()

@@ -45,7 +45,6 @@ def no_locks_afterwards() -> Iterator[None]:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another run in the folder of results."""
     process = subprocess.Popen(
         [sys.executable, "-c", OTHER, str(tmp_path / "results")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         text=True, env=os.environ | {"PYTHONPATH": str(Path(session.__file__).parents[3])},

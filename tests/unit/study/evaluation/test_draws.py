@@ -76,7 +76,6 @@ def splits(repeats: int = 1, folds: int = 3) -> list[Split]:
 
 
 def by_hand(models: list[Split], role: str) -> np.ndarray:
-    """Accuracy of each threshold (row) on a part of each model (column)."""
     parts = [getattr(split, role) for split in models]
     return np.array([[np.mean((X[part, 0] > t) == Y[part]) for part in parts] for t in THRESHOLDS])
 
@@ -188,8 +187,6 @@ def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
 
 
 class LeavesOut(Threshold):
-    """Takes groups of training samples, and keeps them."""
-
     groups: ClassVar[list[Any]] = []
 
     def __init__(self, kernels: Any = None, threshold: float = 0.5) -> None:

@@ -117,7 +117,6 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
 
 
 def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
-    """A classifier on features of one or several descriptors, as the plan specifies it."""
     model = entries.method(kind)
     method = {
         "id": "m", "implementation": model.implementation, "parameters": model.parameters(),
@@ -246,8 +245,6 @@ CALLS_OF_A_SPLIT = 3
 
 
 class Hungry(PCA):
-    """Wants more memory than there is in its second split."""
-
     calls: ClassVar[int] = 0
     held: ClassVar[list[weakref.ref[Any]]] = []
 
@@ -281,7 +278,6 @@ ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
 
 
 def early(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluation: Any) -> FitSpec:
-    """An embedding of one table."""
     features = {"kind": "features", "descriptors": ["gating-0a"]}
     method = {"id": "m", "implementation": f"{__name__}:{implementation}", "inputs": {"X": features}, "embeds": True}
     content = {"dataset": "d", "settings": settings, "method": method, "seed": 0}

@@ -63,7 +63,6 @@ def digits() -> Digits:
 
 
 def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: NDArray[Any], rule: str) -> float:
-    """Share of test samples whose nearest training sample, over all columns, has their label."""
     if rule == "cosine" and train.shape[1] > 1:  # about the training mean: unit vectors
         mean = train.mean(axis=0)
         train, test = train - mean, test - mean
@@ -78,7 +77,6 @@ def run(
     estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], embeds: bool = True,
     refit: RefitSpec | None = None,
 ) -> Fitted:  # fmt: skip
-    """Fit an estimator of one table."""
     inputs = {"X": {"kind": "features", "descriptors": ["X"]}}
     method = MethodSpec(id="m", implementation="x:x", embeds=embeds, refit=refit, inputs=inputs)
 

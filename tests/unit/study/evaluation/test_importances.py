@@ -46,7 +46,6 @@ def view_of(name: str, columns: list[str]) -> ModelView:
 
 
 def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **named: list[str]) -> pd.Series:
-    """Return the losses on five folds by view and feature."""
     fold = np.arange(len(y)) % 5
     splits = [Split(0, k, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
     inputs = [view_of(view, named.get(view, [])) for view in features]

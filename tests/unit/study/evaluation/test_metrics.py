@@ -20,8 +20,6 @@ LABELS = np.array([0, 0, 1, 1, 2, 2])
 
 
 class Scorer:
-    """A fitted classifier with given decision values or probabilities."""
-
     def __init__(self, classes: Any, decision: Any = None, probabilities: Any = None) -> None:
         self.classes_ = np.asarray(classes)
         if decision is not None:

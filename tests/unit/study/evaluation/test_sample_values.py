@@ -35,7 +35,6 @@ class Scorer:
 
 
 def output(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] | None = None) -> MethodOutput:
-    """Return the output for samples whose classes are 5, 3, 8 and 1 in the order of the columns."""
     classes = np.array([5, 3, 8, 1])[: probabilities.shape[1]]
     kept = np.arange(len(y)) if kept is None else kept
     labels = classes[probabilities.argmax(axis=1)]
@@ -159,7 +158,6 @@ def number_output(y: NDArray[Any], predicted: NDArray[Any]) -> SimpleNamespace:
 
 
 def numbers(m: int, seed: int, noise: float = 0.7) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return skewed true numbers, and predictions whose errors grow with them."""
     generator = np.random.default_rng(seed)
     y = generator.gamma(3.0, size=m)
     return y, 0.8 * y + 0.5 + noise * (0.5 + 0.2 * y) * generator.normal(size=m)

@@ -59,7 +59,6 @@ def refits_of(Z, limit=None, order=None):
 
 
 def winner(refits, y):
-    """Run a race by the accuracy of the Euclidean rule."""
     scores = race(refits, y, ["euclidean"], metric_named("accuracy"))["euclidean"]
     return select(mean_curves(scores), "best", len(y))
 

@@ -43,7 +43,6 @@ GATED = ON_KERNELS | {"gating": {"kind": "features", "descriptors": ["pixels-0a"
 
 
 def few_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Thirty digits of each of three classes."""
     X, y = load_digits(n_class=3, return_X_y=True)
     chosen = np.concatenate([np.flatnonzero(y == code)[:30] for code in range(3)])
     return X[chosen], y[chosen].astype(np.int64)
@@ -87,8 +86,6 @@ class Recorder:
 
 
 class GatedMeans:
-    """Nearest class mean in the kernels, with decision values."""
-
     def __init__(self, strength: float = 1.0, kernels: Any = "linear", gating: str = "") -> None:
         self.strength, self.kernels, self.gating = strength, kernels, gating
 
@@ -111,8 +108,6 @@ class GatedMeans:
 
 
 class GatedEmbedding(GatedMeans):
-    """The decision values as an embedding."""
-
     def transform(self, X: Views) -> NDArray[np.float64]:
         return self.decision_function(X)
 
@@ -234,7 +229,6 @@ def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def embeddings(result: RuleResult) -> Any:
-    """Training and test samples, embedded."""
     return result.fitted.embeddings[0]
 
 

@@ -29,7 +29,6 @@ def write_images(folder: Path, images: Any, names: list[str]) -> None:
 
 
 def make(study: dict[str, Any], folder: Path) -> Path:
-    """Run a study up to its model."""
     (job,) = run_study(folder, study, last="model").of("model")
     return folder / job.outputs["model"]
 
@@ -89,7 +88,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def cells() -> dict[str, Any]:
-    """The study of the tables, as it is called in their folder."""
     return {
         "study": "cells",
         "datasets": {"own": {"kind": "feature_tables", "tables": {n: f"train/{n}.csv" for n in ("upper", "lower")}}},

@@ -58,7 +58,6 @@ DIGITS = DataSetRecord(
 
 
 def bare_study(name: str, **more: Any) -> Study:
-    """A study with only what the page needs."""
     return Study.model_validate(
         {"study": name, "datasets": ["digits"], "evaluation": {"neighbours": ["cosine"]}} | more
     )  # fmt: skip
@@ -67,7 +66,6 @@ def bare_study(name: str, **more: Any) -> Study:
 def make_study(
     *, repeats: int = 5, sizes: tuple[int, ...] = (5,), titles: dict[str, str] | None = None, dataset: str = "digits"
 ) -> dict[str, Any]:
-    """Arguments of ``build_report``, made up."""
     titles = titles or METHODS
     fits = [fit for size in sizes for fit in _fits(dataset, size, repeats, titles)]
     scores = pd.DataFrame([row for size in sizes for row in _evaluate(dataset, size, repeats)])
@@ -103,7 +101,6 @@ def make_hostile_study() -> dict[str, Any]:
 
 
 def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
-    """Arguments of ``build_report`` for a study that predicts numbers, made up."""
     rng = np.random.default_rng(0)
     rows: list[dict[str, Any]] = []
     fits = []
@@ -190,7 +187,6 @@ def study() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def report(study: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with its report, without files of figures."""
     folder = tmp_path_factory.mktemp("report")
     build_report(folder, **study, figure_files=False)
     return folder
@@ -198,14 +194,12 @@ def report(study: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="session")
 def report_of_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the report of a study that predicts numbers, without files of figures."""
     folder = tmp_path_factory.mktemp("numbers")
     build_report(folder, **make_numbers_study(), figure_files=False)
     return folder
 
 
 def read(folder: Path) -> tuple[str, str]:
-    """Return the page and the Markdown of a report."""
     html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     return html, text
 

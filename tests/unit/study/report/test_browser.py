@@ -75,7 +75,6 @@ def open_page(browser):
 
 @pytest.fixture(scope="module")
 def folded_page(browser, page_file):
-    """The page as a laptop shows it, for tests that leave it as it was."""
     with pages_of(browser) as opened:
         yield opened(page_file, unfold=False, **LAPTOP)
 
@@ -213,7 +212,6 @@ def test_one_row_for_each_method_in_the_setting_that_is_chosen(open_page, page_f
 
 
 def saved(page, button):
-    """What a button saves, as name and bytes."""
     with page.expect_download() as download:
         button.click()
     return download.value.suggested_filename, download.value.path().read_bytes()

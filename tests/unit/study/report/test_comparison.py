@@ -172,7 +172,6 @@ def first() -> StudyTables:
 
 
 def cells(first: StudyTables, second: StudyTables, method: str) -> list[str]:
-    """The texts of a method's row: A, B, B − A."""
     (own,) = [line for line in compare(first, second).rows if line[1].text.startswith(method)]
     return [cell.text for cell in own[2:]]
 

@@ -18,7 +18,6 @@ from mklearn.study.specs.final_spec import BEST
 
 
 def finding(*rows, learned=("mkl",), **more):
-    """Findings of rows; see `made_of`."""
     return findings(made_of(*rows, learned=learned, **more))
 
 
@@ -28,7 +27,6 @@ def made_of(*rows, sizes=(5,), **more):
 
 
 def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None, majority=math.nan, **more):
-    """Results of rows for each training size."""
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
     frame = pd.concat(
         pd.DataFrame(rows, columns=names).assign(train_size=size)
@@ -46,7 +44,6 @@ def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, 
 
 
 def texts_of(results):
-    """The texts of the first result table."""
     return " ".join(cell.text for row in result_table(results, results.settings[0]).rows for cell in row)
 
 
@@ -134,7 +131,6 @@ def test_a_metric_whose_small_values_are_good():
 
 
 def best_of(*methods):
-    """The final model of a study, chosen among methods."""
     candidates = [SimpleNamespace(largest=(name, "p", 5)) for name in methods]
     return SimpleNamespace(dataset="d", method=BEST, given_splits=False, candidates=candidates)
 

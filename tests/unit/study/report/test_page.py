@@ -35,7 +35,6 @@ def built(study, tmp_path_factory):
 
 
 def specs_of(html):
-    """The figures of a page, as the browser unpacks them."""
     (text,) = re.findall(r'id="figures-data">([^<]*)<', html)
     return json.loads(gzip.decompress(base64.b64decode(text)))["specs"]
 

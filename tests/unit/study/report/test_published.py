@@ -16,7 +16,6 @@ TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc
 
 
 def with_published(study, published, **more):
-    """A study whose summary is made with other published values."""
     summary = summarise(study["scores"], published=published, titles={"methods": TITLES})
     return study | {"summary": summary, "study": study["study"].model_copy(update=more)}
 

@@ -93,7 +93,6 @@ def test_papers_are_entries_that_say_what_they_are_the_source_of() -> None:
 
 
 def plain(name: str) -> str:
-    """A surname as references write it, in ASCII."""
     spelled = name.translate(str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ı": "i"}))
     return unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode()
 
