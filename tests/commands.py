@@ -42,13 +42,13 @@ class Commands:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as printed:
         child = os.fork()
         if child == 0:
-            command(request, said.fileno())
+            command(request, printed.fileno())
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        said.seek(0)
-        return {"code": code, "text": said.read().decode(errors="replace")}
+        printed.seek(0)
+        return {"code": code, "text": printed.read().decode(errors="replace")}
 
 
 def command(request: dict[str, Any], output: int) -> None:

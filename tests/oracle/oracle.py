@@ -108,8 +108,8 @@ def _mklearn(name: str, mirror: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "mklearn", *arguments]
         done = subprocess.run(command, cwd=log.parent, env=environment, stdout=output, stderr=output)
     if done.returncode:
-        said = log.read_text(encoding="utf-8")[-2000:]
-        raise SystemExit(f"{name}: mklearn {arguments[0]} ended with {done.returncode}; {log} says why:\n{said}")
+        printed = log.read_text(encoding="utf-8")[-2000:]
+        raise SystemExit(f"{name}: mklearn {arguments[0]} ended with {done.returncode}; {log} says why:\n{printed}")
 
 
 # --- values

@@ -30,10 +30,10 @@ def write(path: Path, study: object) -> str:
 
 def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     assert main(arguments) == 1
-    said = capsys.readouterr()
-    assert said.err.startswith("mklearn: ")
-    assert not said.out
-    return said.err
+    output = capsys.readouterr()
+    assert output.err.startswith("mklearn: ")
+    assert not output.out
+    return output.err
 
 
 @pytest.fixture(autouse=True)
@@ -49,10 +49,10 @@ def test_help_has_every_public_command(capsys: pytest.CaptureFixture[str], monke
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     public = ["init", "validate", "list", "show", "run", "failed", "predict", "compare", "table", "export"]
-    assert re.findall(r"^    ([a-z]+) ", said, flags=re.MULTILINE)[:11] == public
-    assert said.count("\n") <= 24
+    assert re.findall(r"^    ([a-z]+) ", output, flags=re.MULTILINE)[:11] == public
+    assert output.count("\n") <= 24
 
 
 @pytest.mark.parametrize(
@@ -177,11 +177,11 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
         write(tmp_path / "valid.yaml", SMOKE),
     ]
     assert main(["validate", *files]) == 1
-    said = capsys.readouterr()
-    assert "Did you mean 'seed'?" in said.err
-    assert f"{files[1]}: there is no such file." in said.err
-    assert "datasets.mine.path: there is no folder 'nowhere'" in said.err
-    assert f"{files[3]}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in said.out
+    output = capsys.readouterr()
+    assert "Did you mean 'seed'?" in output.err
+    assert f"{files[1]}: there is no such file." in output.err
+    assert "datasets.mine.path: there is no folder 'nowhere'" in output.err
+    assert f"{files[3]}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in output.out
 
 
 def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,27 +220,27 @@ def test_broken_files_are_listed_and_classes_counted(tmp_path: Path, capsys: pyt
     photos = {"kind": "image_folder", "path": "photos"}
     path = write(tmp_path / "own.yaml", study | {"datasets": {"good": good, "broken": broken, "photos": photos}})
     assert main(["validate", path]) == 1
-    said = capsys.readouterr()
-    assert "photos: 6 samples of 2 classes: cat 3, dog 3" in said.out
-    assert "good: 11 samples of 3 classes: a 5, b 5, c 1" in said.out
-    assert "the data of" in said.err
-    assert "have 2 mistakes" in said.err
+    output = capsys.readouterr()
+    assert "photos: 6 samples of 2 classes: cat 3, dog 3" in output.out
+    assert "good: 11 samples of 3 classes: a 5, b 5, c 1" in output.out
+    assert "the data of" in output.err
+    assert "have 2 mistakes" in output.err
     for words in (
         "one.npz: not a readable NPZ",
         "two.h5ad: not a readable .h5ad",
         "3 stratified folds: too few samples "
         "in class c (1); use smaller numbers, or leave out what is too small by exclude_classes: ['c'] in the",
     ):
-        assert words in said.err
+        assert words in output.err
     for number in (0, 2):
         (tmp_path / "photos" / "dog" / f"{number}.png").write_bytes(b"nonsense")
     kept = good | {"exclude_classes": ["c"]}
     path = write(tmp_path / "own.yaml", study | {"datasets": {"good": kept, "photos": photos}})
     assert main(["validate", path]) == 1
-    said = capsys.readouterr()
-    assert "good: 10 samples of 2 classes: a 5, b 5" in said.out
-    assert "mistakes" not in said.err
-    assert all(f"photos/dog/{number}.png: not an image" in said.err for number in (0, 2))
+    output = capsys.readouterr()
+    assert "good: 10 samples of 2 classes: a 5, b 5" in output.out
+    assert "mistakes" not in output.err
+    assert all(f"photos/dog/{number}.png: not an image" in output.err for number in (0, 2))
 
 
 def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,10 +259,10 @@ def test_names_can_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) ->
         'study: s\ndatasets: {d: {kind: feature_tables, tables: {t: t.csv}, group_column: "\\e[2J"}}\n'
     )
     assert [main(["validate", name]) for name in ("s.yaml", "bad.yaml", "wrong.yaml")] == [0, 1, 1]
-    said = capsys.readouterr()
-    assert "a\\x1b[2J 6" in said.out
-    assert "\x1b" not in said.out + said.err
-    assert said.err.count("\\x1b[2J") >= 2
+    output = capsys.readouterr()
+    assert "a\\x1b[2J 6" in output.out
+    assert "\x1b" not in output.out + output.err
+    assert output.err.count("\\x1b[2J") >= 2
 
 
 @pytest.mark.full

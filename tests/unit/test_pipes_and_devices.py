@@ -53,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_pipe_or_a_device_is_a_sentence(folder: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 1
-    said = capsys.readouterr().err
-    assert "is a pipe or a device, not a file" in said
-    assert said.startswith("mklearn: ")
-    assert "Did you mean" not in said
+    output = capsys.readouterr().err
+    assert "is a pipe or a device, not a file" in output
+    assert output.startswith("mklearn: ")
+    assert "Did you mean" not in output

@@ -29,12 +29,12 @@ SMOKE: dict[str, Any] = yaml.safe_load(
 )
 
 TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
-"""What a run of a study with this name makes but for the report, which takes half of a short run's time."""
+"""Tables of a study of this name: all but the report, which takes half of a short run's time."""
 
 PARTS = ("Snakefile", "workflow", "envs", "profiles", "src", "config.yaml", "pyproject.toml")
 
 HALF_WRITTEN = shutil.ignore_patterns(".*.tmp*", "*.pyc.*")
-"""What another worker writes in the caches of the source tree at this moment, under names that it then takes away."""
+"""Temporary files of another worker in the caches of the source tree, which it renames."""
 
 
 @functools.cache
@@ -105,20 +105,20 @@ class Checkout:
         )  # fmt: skip
 
     def ended(self, program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """How snakemake or mklearn ends, and what it says, without the start of a process (see tests/commands.py)."""
+        """Return exit status and output of snakemake or mklearn, without the start of a process (tests/commands.py)."""
         environment = self.environment | environment
         code, text = _commands().run(program, *arguments, folder=self.folder, environment=environment)
         return subprocess.CompletedProcess([program, *arguments], code, stderr=text)
 
-    def said(self, program: str, *arguments: str, code: int = 0) -> str:
-        """What snakemake or mklearn says, if it ends with this code."""
+    def output(self, program: str, *arguments: str, code: int = 0) -> str:
+        """Return the output of snakemake or mklearn, which has to end with this code."""
         done = self.ended(program, *arguments)
         if done.returncode != code:
             raise AssertionError(f"{' '.join(done.args)} ended with {done.returncode}:\n{done.stderr[-6000:]}")
         return str(done.stderr)
 
     def answer(self, *arguments: str, code: int = 0) -> str:
-        """What mklearn says in this process, if it ends with this code: for commands that start no Snakemake.
+        """Return the output of mklearn in this process, for commands without Snakemake, with this exit status.
 
         The code is the repository's, already imported: edits of the copy are not seen.
         """
@@ -129,7 +129,7 @@ class Checkout:
         return text.getvalue()
 
     def planned(self, *arguments: str) -> dict[str, int]:
-        return jobs_by_rule(self.said("snakemake", "--quiet", "host", "--cores", "1", "--dry-run", *arguments))
+        return jobs_by_rule(self.output("snakemake", "--quiet", "host", "--cores", "1", "--dry-run", *arguments))
 
     def edit(self, name: str, text: str = "\n# an edit\n") -> str:
         """Append to a file; gives its former content."""
@@ -139,10 +139,10 @@ class Checkout:
         return before
 
 
-def jobs_by_rule(said: str) -> dict[str, int]:
+def jobs_by_rule(output: str) -> dict[str, int]:
     """The numbers of jobs in the table that Snakemake prints, without their total."""
     counts: dict[str, int] = {}
-    lines = said.splitlines()
+    lines = output.splitlines()
     for index, line in enumerate(lines):
         if line.startswith("job ") and line.endswith("count"):
             for row in lines[index + 2 :]:
@@ -196,7 +196,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
             return Checkout.of(shared / "checkout").copy(mine)
         made = Checkout(mine, repository)
         made.write(SMOKE)
-        made.said("snakemake", "--cores", "2")
+        made.output("snakemake", "--cores", "2")
         made.copy(shared / "checkout")
     return made
 

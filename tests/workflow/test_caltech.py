@@ -22,7 +22,7 @@ def test_from_the_archive_to_the_table(tmp_path: Path, repository: Path, mirror:
     study |= {"methods": {name: study["methods"][name] for name in METHODS}, "mirror": str(mirror)}
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)
-    ran.said("snakemake", "--cores", "2")
+    ran.output("snakemake", "--cores", "2")
     summary = pd.read_parquet(ran.folder / "results" / "mkldr-small" / "summary.parquet")
     singles = {f"kfd-gauss-{name}" for name in study["descriptors"]}
     assert set(summary["method"]) == set(METHODS) - {"kfd"} | singles

@@ -51,7 +51,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> With
     made = WithPackage(tmp_path_factory.mktemp("outside") / "checkout", repository)
     install(made.folder / "site")
     made.write(STUDY)
-    made.said("snakemake", "--cores", "2")
+    made.output("snakemake", "--cores", "2")
     return made
 
 
@@ -95,7 +95,7 @@ def test_a_rule_of_ones_own_reruns(
     (checkout.folder / "workflow" / "rules" / "tsne.smk").write_text(rule, encoding="utf-8")
     (checkout.folder / "workflow" / "scripts" / "tsne.py").write_text(script, encoding="utf-8")
     checkout.edit("Snakefile", '\n\ninclude: "workflow/rules/tsne.smk"\n')
-    checkout.said("snakemake", "--cores", "2", "all_tsne")
+    checkout.output("snakemake", "--cores", "2", "all_tsne")
     assert len(list((checkout.folder / "results" / "smoke" / "tsne").rglob("*.csv"))) == 2
     assert checkout.planned("all_tsne") == {}
     checkout.edit("workflow/scripts/tsne.py")
@@ -125,11 +125,11 @@ def outer(tmp_path: Path, repository: Path) -> Checkout:
 
 
 def test_a_rule_of_the_other_workflow_reads_what_the_study_makes(outer: Checkout) -> None:
-    said = outer.said("snakemake", "--cores", "2", "--dry-run")
-    (asked,) = re.findall(r"rule mk_fit:.*?resources: ([^\n]*)", said, flags=re.DOTALL)
+    output = outer.output("snakemake", "--cores", "2", "--dry-run")
+    (asked,) = re.findall(r"rule mk_fit:.*?resources: ([^\n]*)", output, flags=re.DOTALL)
     assert "mem_mb=16000" in asked
     assert "runtime=120" in asked
-    outer.said("snakemake", "--cores", "2")
+    outer.output("snakemake", "--cores", "2")
     assert (outer.folder / "summary.parquet").read_bytes()[:4] == b"PAR1"
     assert outer.planned() == {}
 
@@ -138,8 +138,8 @@ def test_two_runs_of_the_other_workflow_can_not_use_one_folder(outer: Checkout) 
     """Kills: a page without `onstart`, with which nothing is locked."""
     lock(outer.folder / "results")
     try:
-        said = outer.said("snakemake", "--cores", "1", code=1)
+        output = outer.output("snakemake", "--cores", "1", code=1)
     finally:
         session._open_locks.pop().close()
-    assert "another run uses results" in said
+    assert "another run uses results" in output
     assert not list((outer.folder / "results").rglob("*.npz"))

@@ -101,7 +101,7 @@ def unfinished(checkout: Checkout) -> list[Path]:
 def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
     made = Checkout(tmp_path_factory.mktemp("whole") / "checkout", repository)
     made.write(STUDY)
-    made.said("snakemake", "--cores", "2", *TABLES)
+    made.output("snakemake", "--cores", "2", *TABLES)
     return made
 
 
@@ -109,7 +109,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkou
 def failed(
     tmp_path_factory: pytest.TempPathFactory, whole: Checkout
 ) -> tuple[Checkout, subprocess.CompletedProcess[str], Callable[[], None]]:
-    """The study with broken code: its checkout, what the run said, and what mends the code.
+    """The study with broken code: its checkout, its output, and what mends the code.
 
     Kernels that no broken code makes are there.
     """
@@ -137,11 +137,11 @@ def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkou
     assert list(dict.fromkeys(scores["method"])) == list(STATUSES)
     by_split = scores.drop_duplicates(["method", "repeat"]).groupby("method", sort=False)["status"].agg(list)
     assert by_split.to_dict() == STATUSES
-    said = scores.drop_duplicates(["method", "status"]).set_index(["method", "status"])["message"]
-    assert "0.05 minutes" in said["slow", "time_limit"]
-    assert "Unable to allocate 12.0 GiB" in said["hungry", "out_of_memory"]
+    output = scores.drop_duplicates(["method", "status"]).set_index(["method", "status"])["message"]
+    assert "0.05 minutes" in output["slow", "time_limit"]
+    assert "Unable to allocate 12.0 GiB" in output["hungry", "out_of_memory"]
     for method, step in (("killed", "fit"), ("buggy", "fit"), ("cut-off", "describe")):
-        log = said[method, "missing"].rsplit(", see ", 1)[1]
+        log = output[method, "missing"].rsplit(", see ", 1)[1]
         assert log.startswith(f"logs/{step}/")
         assert (checkout.folder / log).is_file()
     # All rows that do have a value are those of the undisturbed run.
@@ -188,7 +188,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     assert len(fits) == 2 * len(names)
     for path in fits:
         read_npz(path)
-    text = checkout.said("mklearn", "failed")
+    text = checkout.output("mklearn", "failed")
     for words in (
         "cut-off on digits",
         "killed on digits",
@@ -210,12 +210,12 @@ def test_a_second_failure_rewrites_the_table_and_mended_code_restores_all_tables
     assert checkout.planned()["fit"] == 3
     table = checkout.folder / "results" / "hurt" / "scores.parquet"
     table.unlink()
-    checkout.said("snakemake", "--cores", "2", TABLES[0], code=1)
+    checkout.output("snakemake", "--cores", "2", TABLES[0], code=1)
     assert values_of(scores_of(checkout)) == before
     mend()
     targets = checkout.answer("failed", "--targets").split()
     # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
-    checkout.said("snakemake", *TABLES, "--cores", "2", "--forcerun", *targets)
+    checkout.output("snakemake", *TABLES, "--cores", "2", "--forcerun", *targets)
     assert tables(checkout, "hurt") == tables(whole, "hurt")
     assert checkout.answer("failed").strip().endswith("nothing failed.")
     assert checkout.answer("failed", "--targets") == ""

@@ -23,7 +23,7 @@ def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int)
             (os.killpg if to_group else os.kill)(process.pid, sent)
         process.wait(timeout=600)
         assert process.returncode == 0 or not (checkout.folder / TABLES[0]).exists(), "tables of a run that ended early"
-    checkout.said("snakemake", "--cores", "2", *TABLES)
+    checkout.output("snakemake", "--cores", "2", *TABLES)
     assert tables(checkout) == tables(finished)
     assert kills >= runs / 2
     assert checkout.planned(*TABLES) == {}

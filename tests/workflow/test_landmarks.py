@@ -41,7 +41,7 @@ def done(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout
     """A checkout in which the study has run. Shared: tests that change it make a copy."""
     made = Checkout(tmp_path_factory.mktemp("landmarks") / "checkout", repository)
     made.write(STUDY)
-    made.said("snakemake", "--cores", "2", *TABLES)
+    made.output("snakemake", "--cores", "2", *TABLES)
     return made
 
 
@@ -65,11 +65,11 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     assert rows.groupby("method")["status"].agg(set).to_dict() == {"many": {"missing"}, "raw": {"ok"}}
     messages = rows.loc[rows["method"].eq("many"), "message"]
     assert messages.str.contains("its job was killed or interrupted, see logs/moments/").all()
-    assert "many on digits, drawn-p3: missing: its job was killed" in copied.said("mklearn", "failed")
+    assert "many on digits, drawn-p3: missing: its job was killed" in copied.output("mklearn", "failed")
     blocks = [path.name for path in cached(copied, "moments/*/*/*/*")]
     assert blocks == ["1of2.npz"]
     kept |= {path: path.stat().st_mtime_ns for path in cached(copied, "moments/*/*/*/*")}
     assert copied.planned(*TABLES) == {"moments": 1, "fit": 1, "evaluate": 1, "tables": 1}
-    copied.said("snakemake", "--cores", "2", *TABLES)
+    copied.output("snakemake", "--cores", "2", *TABLES)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(copied) == tables(done)

@@ -35,23 +35,23 @@ def test_a_dry_run_lists_jobs(checkout: Checkout, finished: Checkout, copy_of: C
     planned = checkout.planned()
     checkout.write(SMOKE, "other.yaml")
     checkout.write({"study": "empty", "datasets": []})
-    assert jobs_by_rule(checkout.said("mklearn", *DRY, "--verbose", "other.yaml")) == planned
-    said = checkout.said("mklearn", *DRY, "other.yaml").splitlines()
-    said = said[said.index("13 jobs would run:") :]
-    assert len(said) <= 12
-    assert "fit 4 Missing output files (digits random " in " ".join(" ".join(said).split())
-    assert "page" not in checkout.said("mklearn", *DRY, "other.yaml", "--", "--until", "fit")
-    assert "nonsense" in checkout.said("mklearn", *DRY, "other.yaml", "--", "nonsense", code=1)
+    assert jobs_by_rule(checkout.output("mklearn", *DRY, "--verbose", "other.yaml")) == planned
+    output = checkout.output("mklearn", *DRY, "other.yaml").splitlines()
+    output = output[output.index("13 jobs would run:") :]
+    assert len(output) <= 12
+    assert "fit 4 Missing output files (digits random " in " ".join(" ".join(output).split())
+    assert "page" not in checkout.output("mklearn", *DRY, "other.yaml", "--", "--until", "fit")
+    assert "nonsense" in checkout.output("mklearn", *DRY, "other.yaml", "--", "nonsense", code=1)
     assert not (checkout.folder / "results").exists()
-    said = checkout.said("mklearn", "run", "--cores", "1", code=1)
-    assert "config.yaml has 1 mistake" in said
-    assert "Traceback" not in said
+    output = checkout.output("mklearn", "run", "--cores", "1", code=1)
+    assert "config.yaml has 1 mistake" in output
+    assert "Traceback" not in output
 
     mine = copy_of(finished)
     mine.edit("src/mklearn/subspace/mkldr.py")
-    said = mine.said("mklearn", *DRY).splitlines()
-    assert "4 jobs would run:" in said
-    assert any(re.match(r"  fit +1  Params have changed \(digits random mkl-lda", line) for line in said)
+    output = mine.output("mklearn", *DRY).splitlines()
+    assert "4 jobs would run:" in output
+    assert any(re.match(r"  fit +1  Params have changed \(digits random mkl-lda", line) for line in output)
 
 
 @pytest.mark.full
@@ -59,17 +59,17 @@ def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
     (empty.folder / "profiles" / "default").mkdir(parents=True)
     (empty.folder / "profiles" / "default" / "config.yaml").write_text("no-such-option: 1\n", encoding="utf-8")
     (empty.folder / "Snakefile").write_text("of another workflow\n", encoding="utf-8")
-    by_name = jobs_by_rule(empty.said("mklearn", *DRY, "--verbose", "smoke"))
+    by_name = jobs_by_rule(empty.output("mklearn", *DRY, "--verbose", "smoke"))
     assert by_name["fit"] == 4
     empty.write(SMOKE, "mine.yaml")
-    assert jobs_by_rule(empty.said("mklearn", *DRY, "--verbose", "mine.yaml")) == by_name
+    assert jobs_by_rule(empty.output("mklearn", *DRY, "--verbose", "mine.yaml")) == by_name
     study = yaml.safe_load((empty.repository / "config.yaml").read_text(encoding="utf-8"))
-    assert jobs_by_rule(empty.said("mklearn", *DRY, "--verbose"))["describe"] == len(study["descriptors"])
+    assert jobs_by_rule(empty.output("mklearn", *DRY, "--verbose"))["describe"] == len(study["descriptors"])
     assert not (empty.folder / "results").exists()
     empty.write(SMOKE | {"sead": 1}, "mine.yaml")
-    said = empty.said("mklearn", "run", "mine.yaml", code=1)
-    assert "Did you mean 'seed'?" in said
-    assert "Traceback" not in said
+    output = empty.output("mklearn", "run", "mine.yaml", code=1)
+    assert "Did you mean 'seed'?" in output
+    assert "Traceback" not in output
 
 
 # --- dry runs
@@ -108,7 +108,7 @@ def disturbed(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> C
 )
 def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
     before = listing(disturbed.folder)
-    disturbed.said(*words.split())
+    disturbed.output(*words.split())
     assert listing(disturbed.folder) == before
 
 
@@ -135,11 +135,11 @@ EXPECTED = [
 def test_five_mistakes_and_a_file_that_yaml_can_not_read(checkout: Checkout) -> None:
     """Snakemake's own reader ends with a traceback in the second case; unit tests have more of both."""
     checkout.write(FIVE_MISTAKES)
-    said = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    output = checkout.output("snakemake", "--cores", "1", "--dry-run", code=1)
     for sentence in ("has 5 mistakes", *EXPECTED):
-        assert sentence in said
-    assert 'File "' not in said.split("5 mistakes")[1]
+        assert sentence in output
+    assert 'File "' not in output.split("5 mistakes")[1]
     (checkout.folder / "config.yaml").write_bytes("study: größe\n".encode("utf-16"))
-    unread = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    unread = checkout.output("snakemake", "--cores", "1", "--dry-run", code=1)
     assert "save it as UTF-8" in unread.split("mklearn: config.yaml: ")[1]
-    assert "Traceback" not in said + unread
+    assert "Traceback" not in output + unread

@@ -46,10 +46,10 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     write_tables(checkout.folder, slice(0, 300))
     truth = write_tables(tmp_path / "new", slice(300, None), with_target=False)
     checkout.write(STUDY)
-    said = checkout.said("mklearn", "run", "--cores", "2", "--", "--logger", "mklearn")  # the display of a terminal
-    assert "Error" not in said
-    assert "R² in % by 5-fold cross-validation" in said
-    assert "results/clinic/model.mklearn (mklearn predict results/clinic/model.mklearn NEW)" in said
+    output = checkout.output("mklearn", "run", "--cores", "2", "--", "--logger", "mklearn")  # the display of a terminal
+    assert "Error" not in output
+    assert "R² in % by 5-fold cross-validation" in output
+    assert "results/clinic/model.mklearn (mklearn predict results/clinic/model.mklearn NEW)" in output
     results = checkout.folder / "results" / "clinic"
     assert "in the study (protocol wards, 5 splits)" in (results / "model.md").read_text(encoding="utf-8")
     predictions = pd.read_parquet(results / "predictions.parquet")
@@ -64,7 +64,7 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert "Predicted and true numbers" in (results / "report" / "index.html").read_text(encoding="utf-8")
     assert not re.search("ccuracy|classes", (results / "report" / "summary.md").read_text(encoding="utf-8"))
     assert checkout.planned() == {}, "nothing is left to do"
-    checkout.said("mklearn", "predict", str(results / "model.mklearn"), str(tmp_path / "new"), "--output", "new.csv")
+    checkout.output("mklearn", "predict", str(results / "model.mklearn"), str(tmp_path / "new"), "--output", "new.csv")
     frame = pd.read_csv(checkout.folder / "new.csv")
     assert frame.columns.tolist()[:2] == ["id", "predicted"]
     errors = frame.set_index("id")["predicted"] - truth

@@ -158,7 +158,7 @@ def test_a_second_run_starts_no_job_and_writes_nothing(finished: Checkout, copy_
         return {path: (stat.st_mtime_ns, stat.st_size) for path, stat in stats.items()}
 
     before = state()
-    assert "Nothing to be done" in checkout.said("snakemake", "--cores", "2")
+    assert "Nothing to be done" in checkout.output("snakemake", "--cores", "2")
     assert state() == before
 
 

@@ -80,21 +80,21 @@ class Cluster:
         return self.ended(self.start(*arguments), succeeds=check)
 
     def ended(self, process: subprocess.Popen[str], *, succeeds: bool, within: float = 1500) -> str:
-        """What a run said that ends in time, as expected."""
+        """Return the output of a run that ends in time, as expected."""
         try:
-            said, _ = process.communicate(timeout=within)
+            output, _ = process.communicate(timeout=within)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            said, _ = process.communicate()
-            raise AssertionError(f"the run has not ended after {within} seconds:\n{said[-6000:]}") from None
-        assert (process.returncode == 0) == succeeds, f"ended with {process.returncode}:\n{said[-6000:]}"
-        return said
+            output, _ = process.communicate()
+            raise AssertionError(f"the run has not ended after {within} seconds:\n{output[-6000:]}") from None
+        assert (process.returncode == 0) == succeeds, f"ended with {process.returncode}:\n{output[-6000:]}"
+        return output
 
     def jobs(self, *states: str) -> list[str]:
-        told = subprocess.run(
+        queue = subprocess.run(
             ["squeue", "--noheader", "--states=all", "--format=%i|%T|%Z"], capture_output=True, text=True, check=True
         ).stdout
-        rows = [line.split("|", 2) for line in told.splitlines()]
+        rows = [line.split("|", 2) for line in queue.splitlines()]
         return [number for number, state, folder in rows if state in states and Path(folder) == self.checkout.folder]
 
     def files(self) -> list[Path]:
@@ -111,7 +111,7 @@ class Cluster:
 def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made = finished.copy(tmp_path_factory.mktemp("local") / "checkout")
     made.write(FEW)
-    made.said("snakemake", "--cores", "2", *TABLES)
+    made.output("snakemake", "--cores", "2", *TABLES)
     return made
 
 
@@ -136,24 +136,24 @@ def fresh(slurm: Path, repository: Path, tmp_path: Path) -> Cluster:
 
 
 def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Checkout) -> None:
-    said = fresh.run()
-    assert "has been submitted with SLURM jobid" in said
+    output = fresh.run()
+    assert "has been submitted with SLURM jobid" in output
     assert tables(fresh.checkout) == tables(local)
     assert fresh.checkout.planned(*TABLES) == {}
 
 
 def test_a_job_over_its_memory_ends_the_run_and_retries_complete_it(one_unfitted: Cluster, local: Checkout) -> None:
     process = one_unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
-    said = one_unfitted.ended(process, succeeds=False)
+    output = one_unfitted.ended(process, succeeds=False)
     logs = "".join(path.read_text() for path in (one_unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
-    assert "exceeded memory limit" in said + logs
+    assert "exceeded memory limit" in output + logs
     one_unfitted.files()
     rows = pd.read_parquet(one_unfitted.checkout.folder / TABLES[0])
     lost = rows[rows["value"].isna() & rows["status"].ne("not_applicable")]
     assert set(lost["status"]) == {"missing"}
     assert lost["message"].str.contains(", see logs/fit/").all()
-    said = one_unfitted.run("--set-resources", f"fit:mem_mb={FIT_MB} * attempt")
-    assert "Trying to restart job" in said
+    output = one_unfitted.run("--set-resources", f"fit:mem_mb={FIT_MB} * attempt")
+    assert "Trying to restart job" in output
     assert tables(one_unfitted.checkout) == tables(local)
 
 

@@ -186,7 +186,7 @@ def test_unknown_names_are_counted_and_groups_without_columns_left_out() -> None
 
 
 @pytest.mark.parametrize(
-    ("groups", "columns", "error", "said"),
+    ("groups", "columns", "error", "sentence"),
     [
         ({"a": []}, 3, ConfigError, "group 'a' is empty"),
         ({"a": ["MYC"]}, 3, ConfigError, "the table has no column names"),
@@ -194,6 +194,6 @@ def test_unknown_names_are_counted_and_groups_without_columns_left_out() -> None
         ({"a": ["MYC"]}, ["MYC", "MYC"], DataError, "several columns have the name 'MYC'"),
     ],
 )
-def test_groups_that_do_not_fit_are_refused(groups: dict, columns: object, error: type, said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_groups_that_do_not_fit_are_refused(groups: dict, columns: object, error: type, sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
         group_kernels(groups, columns)

@@ -58,9 +58,9 @@ def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Pat
 def test_a_method_of_a_paper_that_is_not_there_is_a_mistake(run: Run, tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text("study: s\ndatasets: [digits]\nmethods: {m: {kind: mkmmc}, glram: {kind: glram}}\n")
-    said = run("-c", RUN, "validate", str(study), code=1)
-    assert "methods.m.kind: implementation 'mklearn.papers.mkmmc.mkmmc:MKMMC': No module named" in said
-    assert "methods.glram.kind: " in said
+    output = run("-c", RUN, "validate", str(study), code=1)
+    assert "methods.m.kind: implementation 'mklearn.papers.mkmmc.mkmmc:MKMMC': No module named" in output
+    assert "methods.glram.kind: " in output
 
 
 def test_papers_are_found_by_entry_points() -> None:

@@ -116,9 +116,9 @@ def test_tables_with_gaps_to_probabilities(folder: Path, mirror: Path, capsys: p
         folder / "cohort/clinical.csv", index=False
     )
     follow(commands("mklearn init path/to/cohort"))
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in ("'patient'", "its other columns are no features", "3 of ", "impute: median", "without a label"):
-        assert words in said
+        assert words in output
     study = read_study("cohort.yaml")
     assert [protocol.kind for protocol in study.protocols.values()] == ["group_k_fold"]
     omics = "path/to/cohort/omics.h5mu"

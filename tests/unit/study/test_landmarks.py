@@ -153,10 +153,10 @@ def test_methods_that_refuse_landmarks(method: dict[str, Any], changes: dict[str
     for blocks in (3,) if PASS in sentence else (1, 3):
         with pytest.raises(ConfigError) as raised:
             planned(blocks=blocks, **study)
-        said = str(raised.value)
-        assert said.startswith("methods.m.landmarks (datasets.digits): the method ")
-        assert words.partition(" (protocol")[0] in said
-        assert said.endswith(f"{''.join(advice)}, or omit `landmarks`.")
+        output = str(raised.value)
+        assert output.startswith("methods.m.landmarks (datasets.digits): the method ")
+        assert words.partition(" (protocol")[0] in output
+        assert output.endswith(f"{''.join(advice)}, or omit `landmarks`.")
     assert PASS not in sentence or planned(blocks=1, **study).fits
 
 

@@ -165,8 +165,8 @@ def test_all_mistakes_are_reported_at_once(paths: list[Path]) -> None:
     study = copy.deepcopy(STUDY)
     for path in paths:
         at(study, path)["unheard-of"] = None
-    told = [line.split(":")[0] for line in mistakes(study)]
-    assert sorted(told) == sorted(dotted((*path, "unheard-of")) for path in paths)
+    places_named = [line.split(":")[0] for line in mistakes(study)]
+    assert sorted(places_named) == sorted(dotted((*path, "unheard-of")) for path in paths)
 
 
 PLANNED = {
@@ -191,15 +191,15 @@ def test_every_invalid_study_raises_a_config_error(changes: list[tuple[Path, Any
                 study = value
         except (TypeError, KeyError, IndexError):  # an earlier change took the place away
             continue
-    said = "config has 1 mistake:\n"
+    output = "config has 1 mistake:\n"
     try:
         checked = check_study(study)
     except ConfigError as error:
-        said = str(error)
+        output = str(error)
     else:
         with contextlib.suppress(ConfigError):
             plan_study(checked)
-    assert re.match(r"config( has [1-9]\d* mistakes?:\n|: a study is a mapping)", said), said
+    assert re.match(r"config( has [1-9]\d* mistakes?:\n|: a study is a mapping)", output), output
 
 
 def test_a_study_is_a_mapping() -> None:

@@ -22,7 +22,7 @@ BROKEN = {
     "protocols.constant": ("math:pi", "is no class or function"),
     "descriptors.module": ("outside_package", "unknown kind 'outside_package'"),
 }
-"""Kinds that can't be used, and what is said of each."""
+"""Kinds that can't be used, and the message about each."""
 
 
 def environment(site: Path) -> dict[str, str]:
@@ -38,10 +38,10 @@ def commands() -> Commands:
 
 
 def mklearn(commands: Commands, site: Path, *arguments: str, code: int = 0) -> str:
-    ended, said = commands.run("mklearn", *arguments, folder=Path.cwd(), environment=environment(site))
-    assert ended == code, said
-    assert "Traceback" not in said
-    return said
+    ended, output = commands.run("mklearn", *arguments, folder=Path.cwd(), environment=environment(site))
+    assert ended == code, output
+    assert "Traceback" not in output
+    return output
 
 
 def run(site: Path, *arguments: str) -> str:
@@ -59,9 +59,9 @@ def test_what_can_not_be_used_is_named(site: Path, tmp_path: Path, commands: Com
         broken.setdefault(section, {})[name] = {"kind": kind}
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump(SMOKE | broken), encoding="utf-8")
-    said = mklearn(commands, site, "validate", str(study), code=1)
+    output = mklearn(commands, site, "validate", str(study), code=1)
     for path, (_, sentence) in BROKEN.items():
-        (line,) = (line for line in said.splitlines() if f". {path}: " in line)
+        (line,) = (line for line in output.splitlines() if f". {path}: " in line)
         assert sentence in line
 
 
@@ -76,17 +76,17 @@ ADDED = {
     "descriptors": ("column_means:column_means", "power (default 1.0): Exponent of the means."),
     "protocols": ("first_per_class:first_per_class", "train_size (required)"),
 }
-"""What the example package adds, and what is said of it."""
+"""What the example package adds, and its description."""
 
 
 def test_what_a_package_adds_is_described_by_its_name(site: Path) -> None:
     calls = [["list", what, f"outside_package.{name}"] for what, (name, _) in ADDED.items()]
     command = f"from mklearn.__main__ import main\nfor call in {[*calls, ['list', 'datasets', 'stripes']]}: main(call)"
-    said = " ".join(run(site, "-c", command).split())
+    output = " ".join(run(site, "-c", command).split())
     for name, words in ADDED.values():
-        assert f"outside_package.{name}: " in said
-        assert words in said
-    assert "stripes: Noisy stripes (8 x 8, drawn) package: mklearn-outside samples 36, classes 3" in said
+        assert f"outside_package.{name}: " in output
+        assert words in output
+    assert "stripes: Noisy stripes (8 x 8, drawn) package: mklearn-outside samples 36, classes 3" in output
 
 
 def test_a_package_may_bring_studies_and_data_sets_of_new_names(tmp_path: Path, commands: Commands) -> None:
@@ -97,10 +97,10 @@ def test_a_package_may_bring_studies_and_data_sets_of_new_names(tmp_path: Path, 
     write_metadata(tmp_path, "mine", "1.0", {"mklearn.studies": {"m": "mine:studies"}})
     assert "gated: study 'smoke' is valid" in mklearn(commands, tmp_path, "validate", "gated")
     (package / "studies" / "gated.yaml").unlink()
-    said = mklearn(commands, tmp_path, "validate", "gated", code=1)
-    assert "package mine: there is no study file (*.yaml) in mine:studies." in said
+    output = mklearn(commands, tmp_path, "validate", "gated", code=1)
+    assert "package mine: there is no study file (*.yaml) in mine:studies." in output
     entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
     (package / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
     write_metadata(tmp_path, "sets", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
-    said = mklearn(commands, tmp_path, "list", "datasets", code=1)
-    assert "mklearn: package sets: data set 'digits' is registered already." in said
+    output = mklearn(commands, tmp_path, "list", "datasets", code=1)
+    assert "mklearn: package sets: data set 'digits' is registered already." in output

@@ -45,9 +45,9 @@ def test_a_table_printed_or_written(finished: SmallStudy, tmp_path: Path, capsys
     text = out.read_text(encoding="utf-8")
     assert r"\caption{Ours \& theirs}" in text
     assert r"\label{tab:ours}" in text
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in output.err
 
 
 @pytest.mark.full

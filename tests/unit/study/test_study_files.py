@@ -19,7 +19,7 @@ from mklearn.study.yaml_file import DEEPEST, read_yaml, yaml_text
 BASE = "study: s\ndatasets: digits\n"
 
 
-def said(folder: Path, text: str | bytes) -> str:
+def output(folder: Path, text: str | bytes) -> str:
     path = folder / "study.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError) as caught:
@@ -29,7 +29,7 @@ def said(folder: Path, text: str | bytes) -> str:
 
 @pytest.mark.parametrize("part", ["gauss4", "no_module:part", "mklearn.papers.lmkl.gauss4_figure:none"])
 def test_a_part_of_the_report_has_to_be_there(tmp_path: Path, part: str) -> None:
-    assert "report.parts: " in said(tmp_path, BASE + f'report: {{parts: ["{part}"]}}\n')
+    assert "report.parts: " in output(tmp_path, BASE + f'report: {{parts: ["{part}"]}}\n')
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_part_of_the_report_has_to_be_there(tmp_path: Path, part: str) -> None
     ],
 )
 def test_yaml_that_is_no_study(tmp_path: Path, text: str, sentence: str) -> None:
-    found = said(tmp_path, text)
+    found = output(tmp_path, text)
     assert found.startswith(f"{tmp_path / 'study.yaml'}: is not valid YAML: ")
     assert sentence in found
     assert re.search(r"line \d+, column \d+", found)
@@ -57,7 +57,7 @@ def test_yaml_that_is_no_study(tmp_path: Path, text: str, sentence: str) -> None
 
 def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     for encoding in ("utf-16", "utf-32", "latin-1"):
-        assert "save it as UTF-8" in said(tmp_path, (BASE + "title: Größe\n").encode(encoding))
+        assert "save it as UTF-8" in output(tmp_path, (BASE + "title: Größe\n").encode(encoding))
 
 
 def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
 def test_results_at_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sentence: str) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.txt").touch()
-    found = said(tmp_path, f"{BASE}results: {folder}\n")
+    found = output(tmp_path, f"{BASE}results: {folder}\n")
     assert "results: " in found
     assert sentence in found
 

@@ -129,8 +129,8 @@ def test_a_worker_ends_silently_with_its_parent(tmp_path: Path, sent: signal.Sig
     worker = psutil.Process(int(process.stdout.readline()))
     began = time.monotonic()
     (os.killpg if to_group else os.kill)(process.pid, sent)
-    said, _ = process.communicate()
-    assert said == ""
+    output, _ = process.communicate()
+    assert output == ""
     assert process.returncode not in (0, None)
     psutil.wait_procs([worker], timeout=60)
     assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE

@@ -39,7 +39,7 @@ class Made:
         for key in self.keys:
             self.fit(key)
 
-    def fit(self, key: Any, *said: tuple[str, str]) -> None:
+    def fit(self, key: Any, *output: tuple[str, str]) -> None:
         spec = self.jobs.plan.fits[key].spec
         fits = [fit_of(spec, setting) for setting in spec.settings]
         rows = [
@@ -47,7 +47,7 @@ class Made:
             for fit in fits
             for repeat in range(N_SPLITS)
         ]
-        for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
+        for row, (status, message) in zip(reversed(rows), reversed(output), strict=False):
             row |= {"status": status, "message": message}
         Path(self.files[key]).parent.mkdir(parents=True, exist_ok=True)
         Path(self.files[key]).touch()

@@ -261,6 +261,6 @@ def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str
     assert entry["tables"] == {name.lower(): {"path": "both.h5mu", "array": name} for name in ("RNA", "adt")}
     capsys.readouterr()
     assert main(["validate", "cells.yaml", "both.yaml"]) == 0
-    said = capsys.readouterr().out
-    assert "both: 12 samples of 2 classes: B 6, T 6" in said
-    assert "note: 2 of 12 samples lack a table and are at the mean" in said
+    printed = capsys.readouterr().out
+    assert "both: 12 samples of 2 classes: B 6, T 6" in printed
+    assert "note: 2 of 12 samples lack a table and are at the mean" in printed

@@ -66,9 +66,9 @@ def test_parameters_are_checked_before_the_first_job(tmp_path: Path, capsys: pyt
     given.plan.study = check_study(SMOKE | {"methods": {"m": {"kind": "kernel_fda", "ridge": -1, "scale": 1}}})
     with pytest.raises(SystemExit):
         begin(given)
-    said = capsys.readouterr().err
-    assert "study.yaml has 2 mistakes:\n  1. methods.m.ridge: invalid value -1." in said
-    assert "  2. methods.m.scale: unknown key 'scale'. Did you mean 'scaling'? Valid keys: components, " in said
+    output = capsys.readouterr().err
+    assert "study.yaml has 2 mistakes:\n  1. methods.m.ridge: invalid value -1." in output
+    assert "  2. methods.m.scale: unknown key 'scale'. Did you mean 'scaling'? Valid keys: components, " in output
 
 
 def test_a_second_run_ends_with_a_sentence_until_the_first_is_killed(
@@ -77,9 +77,9 @@ def test_a_second_run_ends_with_a_sentence_until_the_first_is_killed(
     with pytest.raises(SystemExit) as ended:
         begin(jobs(tmp_path))
     assert ended.value.code == 1
-    said = capsys.readouterr().err
-    assert f"another run uses {tmp_path / 'results'}" in said
-    assert said.endswith("Nothing was run.\n")
+    output = capsys.readouterr().err
+    assert f"another run uses {tmp_path / 'results'}" in output
+    assert output.endswith("Nothing was run.\n")
     other.kill()
     other.wait()
     lock(tmp_path / "results")

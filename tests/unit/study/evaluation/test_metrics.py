@@ -115,9 +115,9 @@ def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
     ],
 )
 def test_choices_of_metrics_that_are_invalid(arguments: Any, field: str, sentence: str) -> None:
-    ((where, said),) = metric_mistakes(*arguments)
+    ((where, printed),) = metric_mistakes(*arguments)
     assert where == field
-    assert sentence in said
+    assert sentence in printed
 
 
 def test_a_metric_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

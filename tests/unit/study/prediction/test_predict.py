@@ -37,10 +37,10 @@ def predicted(folder: Path, method: str, *words: str) -> pd.DataFrame:
 def refusal(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
     capsys.readouterr()
     assert main(["predict", *map(str, words)]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("mklearn: ")
-    assert said.count("\n") == 1
-    return said
+    printed = capsys.readouterr().err
+    assert printed.startswith("mklearn: ")
+    assert printed.count("\n") == 1
+    return printed
 
 
 def library(method: str) -> tuple[Any, Any, Any, Any]:
@@ -123,9 +123,9 @@ def test_broken_images_have_their_reason(pictures: Path, tmp_path: Path, capsys:
     broken.write_bytes(broken.read_bytes()[:60])
     capsys.readouterr()
     assert main(["predict", model, str(tmp_path / "new"), "--output", str(tmp_path / "out.csv")]) == 1
-    said = capsys.readouterr()
-    assert said.err.startswith(f"mklearn: {broken}: a corrupt or truncated image")
-    assert f"19 predictions: {tmp_path / 'out.csv'}" in said.out
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"mklearn: {broken}: a corrupt or truncated image")
+    assert f"19 predictions: {tmp_path / 'out.csv'}" in printed.out
     frame = pd.read_csv(tmp_path / "out.csv", dtype={"id": str, "label": str})
     assert frame["problem"].notna().tolist() == [False] * 19 + [True]
     assert frame["problem"][19].startswith(f"{broken}: a corrupt or truncated image")
@@ -165,10 +165,10 @@ def views_of(tables: Path, part: str) -> dict[str, np.ndarray]:
 def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = [f"{name}={tables / 'new' / f'{name}.csv'}" for name in ("upper", "lower")]
     frame = predicted(tables, "cells", *pairs)
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     truth = pd.read_csv(tables / "new" / "upper.csv")
     right = (frame["label"].to_numpy() == truth["label"].to_numpy()).sum()
-    assert f"({right} of 20 samples with a label)" in said
+    assert f"({right} of 20 samples with a label)" in printed
     assert right >= 15
     kernels = {name: {"feature_scaling": "standard"} for name in ("upper", "lower")}
     labels = pd.read_csv(tables / "train" / "upper.csv")["label"]
@@ -215,8 +215,8 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
         changed.to_csv(lower, index=False)
         assert f"{lower}: {sentence}" in refusal(capsys, model, f"lower={lower}")
     for wrong in ([f"left={lower}"], [lower, lower], [f"lower={lower}", f"lower={lower}"], ["lower="]):
-        said = refusal(capsys, model, *wrong)
-        assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in said
+        printed = refusal(capsys, model, *wrong)
+        assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in printed
     assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
     (tmp_path / "empty").mkdir()
     assert "has no file of the study, by its name: 'lower.csv'" in refusal(capsys, model, tmp_path / "empty")
@@ -256,9 +256,9 @@ def test_many_clipped_values_are_reported(tables: Path, tmp_path: Path, capsys: 
     upper[numbers] += 1000.0
     upper.to_csv(tmp_path / "new" / "upper.csv", index=False)
     assert main(["predict", str(model), str(tmp_path / "new")]) == 0
-    said = capsys.readouterr().err
-    assert f"{20 * varying} of 640 values of view 'upper' lie far outside the range" in said
-    assert "view 'lower'" not in said
+    printed = capsys.readouterr().err
+    assert f"{20 * varying} of 640 values of view 'upper' lie far outside the range" in printed
+    assert "view 'lower'" not in printed
 
 
 def test_a_missing_view_is_completed(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -278,10 +278,10 @@ def test_a_missing_view_is_completed(tables: Path, tmp_path: Path, capsys: pytes
             there.to_csv(tmp_path / "lower.csv", index=False)
             sources.append(f"lower={tmp_path / 'lower.csv'}")
         assert main(["predict", str(path), *sources]) in (0, None)
-        said = capsys.readouterr()
-        frame = pd.read_csv(io.StringIO(said.out)).set_index("id").loc[upper["id"]]
+        printed = capsys.readouterr()
+        frame = pd.read_csv(io.StringIO(printed.out)).set_index("id").loc[upper["id"]]
         assert frame["label"].tolist() == fitted.predict(numbers).tolist()
-        assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
+        assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in printed.err
 
 
 @pytest.mark.parametrize("way", ["absent", "empty"])
@@ -297,17 +297,17 @@ def test_missing_features_are_at_their_means_over_the_training_samples(
         pairs = f"upper={tables / 'new' / 'upper.csv'}", f"lower={tmp_path / 'lower.csv'}"
         frames.append(predicted(tables, "cells", *pairs))
     pd.testing.assert_frame_equal(*frames)
-    said = capsys.readouterr().err
-    assert "missing: 3 of the 32 features of view 'lower': 'lower3', 'lower12', 'lower28'; they are at" in said
+    printed = capsys.readouterr().err
+    assert "missing: 3 of the 32 features of view 'lower': 'lower3', 'lower12', 'lower28'; they are at" in printed
 
 
 @pytest.mark.full
 def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
     model = make(study, tables)
-    said = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
-    assert "this model can't predict such samples (" in said
-    assert "view 'lower' is missing for 20 samples" in said
+    printed = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
+    assert "this model can't predict such samples (" in printed
+    assert "view 'lower' is missing for 20 samples" in printed
 
 
 @pytest.mark.full
