@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_predict
 from mklearn.base.fit_context import fit_context
 from mklearn.base.folds import inner_folds
 from mklearn.base.parameters import POSITIVE, at_least
-from mklearn.classifiers.class_scores import DecisionLabels
+from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
@@ -23,7 +23,7 @@ PENALTY = 10.0
 """C of the logistic regression. With scikit-learn's default of 1, three_sources lost five points of accuracy."""
 
 
-class StackingSVC(DecisionLabels, KernelClassifier):
+class StackingSVC(ClassScores, KernelClassifier):
     """Late fusion by stacking: one support vector classifier per kernel, combined by logistic regression.
 
     With ``kernels="gaussian"`` there is one kernel, and so one classifier, per view. Cross-validation within the
@@ -112,37 +112,26 @@ class StackingSVC(DecisionLabels, KernelClassifier):
         self.inverse_temperatures_ = np.array([fit_inverse_temperature(each, codes) for each in outputs])
         self.estimators_ = [KernelSVC(C=self.C).fit(K, codes) for K in stack]
         self.final_estimator_ = LogisticRegression(C=PENALTY, tol=1e-6, max_iter=10_000)
-        self.final_estimator_.fit(self._probabilities(outputs), codes)
+        self.final_estimator_.fit(self._features(outputs), codes)
         sizes = np.abs(self.final_estimator_.coef_).sum(axis=0).reshape(len(stack), -1).sum(axis=1)
         sizes += np.finfo(np.float64).tiny  # all coefficients are 0 if no kernel discriminates any class
         self.kernel_weights_ = sizes / sizes.sum()
         return self
 
-    def _probabilities(self, outputs: list[Array]) -> Array:
+    def _features(self, outputs: list[Array]) -> Array:
         """Return the probabilities by all kernels side by side, (m, n_kernels * n_classes)."""
         each = zip(outputs, self.inverse_temperatures_, self._score_ranges, strict=True)
         return np.hstack([softmax(*of_kernel) for of_kernel in each])
 
-    def _new_probabilities(self, X: Any) -> Array:
+    def class_scores(self, X: Any) -> Array:
+        """Compute the probabilities of the classes, shape (m, n_classes)."""
         stack, _ = self._new_stack(X)
-        return self._probabilities(
-            [_scores(machine.decision_function(K)) for machine, K in zip(self.estimators_, stack, strict=True)]
-        )
-
-    def decision_function(self, X: Any) -> Array:
-        """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
-
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
-        """
-        probabilities = self._new_probabilities(X)
-        return np.asarray(self.final_estimator_.decision_function(probabilities))
+        outputs = [_scores(machine.decision_function(K)) for machine, K in zip(self.estimators_, stack, strict=True)]
+        return np.asarray(self.final_estimator_.predict_proba(self._features(outputs)))
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of the classes, shape (m, n_classes)."""
-        probabilities = self._new_probabilities(X)
-        return np.asarray(self.final_estimator_.predict_proba(probabilities))
+        return self.class_scores(X)
 
 
 def _scores(decision: Array) -> Array:
