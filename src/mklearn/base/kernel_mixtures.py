@@ -1,4 +1,4 @@
-"""Mixtures of kernels with equal and with learned weights, and ridge regressions on these mixtures."""
+"""Mixtures of kernels, and ridge regressions on these mixtures whose weighted mean is a prediction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Mixture:
     """Weighted sum of kernels that one or more regressions use."""
 
     shares: Array  # (n_kernels,), weights of the kernels at unit centred trace
-    users: NDArray[np.bool_]  # (2, c), whether the equal and the learned half of each target use it
+    users: NDArray[np.bool_]  # (n_parts, c), whether a part of each target's predictions uses it
     weights: Array = field(init=False)  # (n_kernels,), weights of the unscaled kernels
     donor_rows: Array = field(init=False)  # (n_views, n_donors, n), donors' rows of the sum of each view's kernels
 
@@ -43,23 +43,45 @@ class Mixture:
         return np.flatnonzero(self.users.any(axis=0))
 
 
-def distinct_mixtures(
-    shares: Array, sets: Sequence[NDArray[np.intp]], halves: Sequence[int], first: Array | None
-) -> list[Mixture]:
-    """Return the distinct mixtures among shares, (n_sets, 2, n_kernels), of sets of targets and the halves in use.
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Ridge regressions whose weighted mean predicts each set of targets, with the kernel shares of each."""
 
-    If ``first`` is given, the first mixture has these shares, even if no regression uses it.
-    """
-    n_targets = sum(map(len, sets))
-    mixtures = [] if first is None else [Mixture(first, np.zeros((2, n_targets), dtype=bool))]
-    for half in halves:
-        for own, columns in zip(shares[:, half], sets, strict=True):
-            like = (each for each in mixtures if np.allclose(each.shares, own, rtol=1e-12, atol=0))
-            if (mixture := next(like, None)) is None:
-                mixture = Mixture(own, np.zeros((2, n_targets), dtype=bool))
-                mixtures.append(mixture)
-            mixture.users[half, columns] = True
-    return mixtures
+    names: tuple[str, ...]
+    weights: Array  # (n_sets, n_parts), sum 1
+    shares: Array  # (n_sets, n_parts, n_kernels)
+    sets: Sequence[NDArray[np.intp]]  # targets of each set, as columns
+
+    @classmethod
+    def of(cls, parts: Sequence[dict[str, tuple[float, Array]]], sets: Sequence[NDArray[np.intp]]) -> Parts:
+        """Gather the weight and the shares of each set's parts, by name; a part that a set lacks has the weight 0."""
+        names = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
+        unused = (0.0, np.zeros_like(next(iter(parts[0].values()))[1]))
+        listed = [[each.get(name, unused) for name in names] for each in parts]
+        weights = np.array([[weight for weight, _ in each] for each in listed])
+        return cls(names, weights, np.array([[shares for _, shares in each] for each in listed]), sets)
+
+    def mean(self, shares: Array) -> Array:
+        """Return the weighted mean of the parts' shares, or of weights of the same shape: (n_sets, n_kernels)."""
+        return np.asarray(np.einsum("sp,spk->sk", self.weights, shares))
+
+    def mixtures(self, first: Array | None) -> list[Mixture]:
+        """Return the distinct mixtures of the parts of positive weight.
+
+        If ``first`` is given, the first mixture has these shares, even if no part uses it.
+        """
+        shape = len(self.names), sum(map(len, self.sets))
+        mixtures = [] if first is None else [Mixture(first, np.zeros(shape, dtype=bool))]
+        for part, of_part in enumerate(self.shares.swapaxes(0, 1)):
+            for shares, weight, columns in zip(of_part, self.weights[:, part], self.sets, strict=True):
+                if weight == 0:
+                    continue
+                like = (each for each in mixtures if np.allclose(each.shares, shares, rtol=1e-12, atol=0))
+                if (mixture := next(like, None)) is None:
+                    mixture = Mixture(shares, np.zeros(shape, dtype=bool))
+                    mixtures.append(mixture)
+                mixture.users[part, columns] = True
+        return mixtures
 
 
 class KernelMixer:
@@ -87,9 +109,10 @@ class KernelMixer:
     landmarks: NDArray[np.intp] | None = None
 
     def __init__(
-        self, passes: KernelPasses, source: KernelSource, problem: RidgeProblem, chosen: NDArray[np.intp]
-    ) -> None:
-        """Read all kernels once.
+        self, passes: KernelPasses, source: KernelSource, problem: RidgeProblem, chosen: NDArray[np.intp],
+        dtype: type = np.float32,
+    ) -> None:  # fmt: skip
+        """Read all kernels once; parts among fewer samples than those of the problem have the given data type.
 
         Raises
         ------
@@ -114,7 +137,7 @@ class KernelMixer:
                 if not source.is_centred:  # the centred values may be much smaller than the values
                     among -= among.mean(axis=0)
                     among -= among.mean(axis=1)[:, None]
-                self.parts.append(among.astype(np.float32))
+                self.parts.append(among.astype(dtype))
             else:  # copied if it is completed in place later
                 self.parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
             if scales[-1]:
@@ -146,8 +169,8 @@ class KernelMixer:
                 mixture.donor_rows = self._rows * self.completion.factors[:, None, None]
                 continue
             complete = self.completion is None or not self.completion.incomplete
-            # If all kernels in use have the same share, subtract the unused ones from the sum of all kernels.
-            base = own.max() if complete and np.ptp(own[own > 0]) == 0 else 0.0
+            # If most kernels have the same share and the others none, subtract these from the sum of all kernels.
+            base = own.max() if complete and np.ptp(own[own > 0]) == 0 and 2 * np.count_nonzero(own) > len(own) else 0.0
             K, mixture.donor_rows = self._total * base, self._rows * base
             self._add_kernels(K, mixture.donor_rows, (own - base) * self.scales)
             yield mixture, K
@@ -180,7 +203,7 @@ def few_kernels(passes: KernelPasses, problem: RidgeProblem, targets: Array, mos
 
 def agreeing_kernels(
     kernels: list[NDArray[Any]], scales: Array, views: Sequence[str], problem: RidgeProblem, least: float,
-    ridges: Any, each_target: bool,
+    ridges: Any,
 ) -> tuple[NDArray[np.bool_], dict[str, float]]:  # fmt: skip
     """Return a mask of the kernels of views that agree with the targets, and the agreement of each view.
 
@@ -202,7 +225,7 @@ def agreeing_kernels(
     if least == 0 or not agrees.any() or (agrees == varies).all():
         return varies, agreements
     without, errors = (
-        problem.path(K / np.count_nonzero(used), ridges, each_target).left_out - targets
+        problem.path(K / np.count_nonzero(used), ridges).left_out - targets
         for K, used in ((sums[1], agrees), (sums.sum(axis=0), varies))
     )
     return (agrees if smaller_error(without, errors, problem.weights, problem.groups) else varies), agreements
@@ -231,44 +254,44 @@ def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Ar
 
 
 class RidgeFits:
-    """Coefficients and outputs of both halves of all regressions; after `weigh` their sum is the fit.
+    """Coefficients and outputs of the parts of all predictions; after `weigh` their sum is the fit.
 
     ``problem`` holds all samples; the kernels of ``mixer`` are among the same samples, or among landmarks of them.
     """
 
-    def __init__(self, problem: RidgeProblem, mixer: KernelMixer, mixtures: list[Mixture]) -> None:
-        self.problem, self.mixer, self.mixtures, c = problem, mixer, mixtures, problem.targets.shape[1]
-        self.coefficients, self.ridges = np.zeros((2, mixer.problem.n, c)), np.full((2, c), np.nan)
-        self.intercept, self.left_out = np.zeros((2, c)), np.zeros((2, *problem.targets.shape))
+    def __init__(self, problem: RidgeProblem, mixer: KernelMixer, parts: Parts) -> None:
+        self.problem, self.mixer, self.parts, c = problem, mixer, parts, problem.targets.shape[1]
+        self.mixtures, n_parts = parts.mixtures(mixer.base_shares), len(parts.names)
+        self.coefficients, self.ridges = np.zeros((n_parts, mixer.problem.n, c)), np.full((n_parts, c), np.nan)
+        self.intercept, self.left_out = np.zeros((n_parts, c)), np.zeros((n_parts, *problem.targets.shape))
         self.left_out[:, np.isnan(problem.targets)] = np.nan  # missing targets
 
-    def fit(self, mixture: Mixture, values: Array, W: Array | None, ridges: Any, each_target: bool) -> None:
+    def fit(self, mixture: Mixture, values: Array, W: Array | None, ridges: Any) -> None:
         """Fit the regressions on a mixture: on its kernel, (n, n), or with W, (n, q), on its features."""
         base = self.mixer.problem
         for columns, known in self.problem.patterns(mixture.columns):
             own, design = self.problem, values
             if len(known) < len(own.rows):
                 own, design = own.of_rows(known), values[known] if W is not None else values[np.ix_(known, known)]
-            path = replace(own, targets=own.targets[:, columns]).path(design, ridges, each_target, W is not None)
+            path = replace(own, targets=own.targets[:, columns]).path(design, ridges, W is not None)
             rows, coefficients = (own.rows, path.coefficients) if W is None else (base.rows, W @ path.coefficients)
-            for half in range(2):
-                uses = mixture.users[half, columns]
+            for part, uses in enumerate(mixture.users[:, columns]):
                 used = columns[uses]
-                self.coefficients[half][np.ix_(rows, used)] = coefficients[:, uses]
-                self.ridges[half, used] = path.ridge[uses]
-                self.intercept[half, used] = path.intercept[uses]
-                self.left_out[half][np.ix_(known, used)] = path.left_out[:, uses]
+                self.coefficients[part][np.ix_(rows, used)] = coefficients[:, uses]
+                self.ridges[part, used] = path.ridge[uses]
+                self.intercept[part, used] = path.intercept[uses]
+                self.left_out[part][np.ix_(known, used)] = path.left_out[:, uses]
 
-    def weigh(self, parts: Array, sets: Sequence[NDArray[np.intp]]) -> None:
-        """Multiply the halves by their parts, (n_sets, 2), and coefficients also by target units, in place."""
-        for own, columns in zip(parts, sets, strict=True):
+    def weigh(self) -> None:
+        """Multiply the parts by their weights, and coefficients also by the units of the targets, in place."""
+        for own, columns in zip(self.parts.weights, self.parts.sets, strict=True):
             for values in (self.coefficients, self.intercept[:, None], self.left_out):
                 values[:, :, columns] *= own[:, None, None]
         if self.problem.units is not None:
             self.coefficients *= self.problem.units
 
     def of_mixture(self, mixture: Mixture) -> Array:
-        """Return the coefficients of a mixture, (n_used, n_columns), summed over the halves."""
+        """Return the coefficients of a mixture, (n_used, n_columns), summed over the parts."""
         summed = (self.coefficients * mixture.users[:, None]).sum(axis=0)
         return np.asarray(summed[self.mixer.problem.rows][:, mixture.columns])
 

@@ -17,9 +17,9 @@ from mklearn.base.fit_context import fit_context
 from mklearn.base.kernel_mixtures import (
     KernelMixer,
     Mixture,
+    Parts,
     RidgeFits,
     agreeing_kernels,
-    distinct_mixtures,
     few_kernels,
     learned_shares,
     of_sets,
@@ -79,10 +79,10 @@ class MultiViewParameters:
 
 
 class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
-    """Base class of weighted means of two ridge regressions: with equal and with learned kernel weights.
+    """Base class of weighted means of ridge regressions with different kernel weights: equal, learned, or others.
 
     A subclass implements `_fit`, which calls `_checked_samples`, checks the targets, and calls `_fit_problem` with
-    numeric targets. It computes predictions from `_outputs_of`, and implements `_weighing_targets` and `_chosen_part`.
+    numeric targets. It computes predictions from `_outputs_of`, and implements `_weighing_targets` and `_chosen_parts`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -107,7 +107,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     _source: KernelSource
     _products: MixtureProducts  # one for each distinct mixture of kernels
     _columns: list[NDArray[np.intp]]  # targets of each mixture
-    _ridge_of_each_target = False
+    _dtype_of_parts: type = np.float32  # of kernels among the samples that the weights are learned from
 
     # --- input
 
@@ -231,17 +231,15 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         if (present := source.completed_views(known)) is not None:
             base = replace(base, present=present[base.rows])
         drawn = base.drawn(self.weight_samples, self.random_state)
-        mixer = KernelMixer(source.among(known, self.memory), source, base, drawn)
+        mixer = KernelMixer(source.among(known, self.memory), source, base, drawn, self._dtype_of_parts)
         mixer.landmarks = chosen
         self.kernel_ids_ = source.ids_and_views[0]
         sets = self._sets(problem.targets.shape[1])
-        shares = self._shares(mixer, sets)
-        halves = [half for half, only in enumerate((1.0, 0.0)) if self.learned != only]
-        fits = RidgeFits(problem, mixer, distinct_mixtures(shares, sets, halves, mixer.base_shares))
+        fits = RidgeFits(problem, mixer, Parts.of(self._parts(mixer, sets), sets))
         dense = ((mixture, K, None) for mixture, K in mixer.mix(fits.mixtures))
         for mixture, values, W in dense if chosen is None else self._landmark_features(samples, fits):
-            fits.fit(mixture, values, W, self.alphas, self._ridge_of_each_target)
-        self._set_fits(fits, shares, sets)
+            fits.fit(mixture, values, W, self.alphas)
+        self._set_fits(fits)
         return fits
 
     def _landmark_features(self, samples: Any, fits: RidgeFits) -> Iterator[tuple[Mixture, Array, Array]]:
@@ -265,24 +263,39 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         """Return the targets, (n_used, c), for learning weights, where the scale of a column is its importance."""
         raise NotImplementedError
 
-    def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        """Return the part of the learned half that ``learned="auto"`` chooses for a set of targets."""
-        raise NotImplementedError
-
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
         """Return the sets of targets, as columns, that share kernel weights."""
         return [np.arange(n_targets)]
 
     # --- kernel weights
 
-    def _shares(self, mixer: KernelMixer, sets: Sequence[NDArray[np.intp]]) -> Array:
-        """Return equal and learned shares of the kernels for each set of targets, (n_sets, 2, n_kernels)."""
+    def _parts(self, mixer: KernelMixer, sets: Sequence[NDArray[np.intp]]) -> list[dict[str, tuple[float, Array]]]:
+        """Return the weight and the kernel shares, (n_kernels,), of each part of each set's predictions, by name."""
         own = mixer.problem.of_rows(mixer.chosen)
         equal = self._equal_shares(mixer, [self._of_targets(mixer, own, columns) for columns in sets])
         mixer.complete(np.any(equal, axis=0))
-        parts = (self._of_targets(mixer, own, columns) for columns in sets)
-        learned = [self._learned_shares(*each, shares) for each, shares in zip(parts, equal, strict=True)]
-        return np.stack([equal, learned], axis=1)
+        parts = []
+        for number, columns in enumerate(sets):
+            kernels, problem = self._of_targets(mixer, own, columns)
+            both = {"equal": equal[number], "learned": self._learned_shares(kernels, problem, equal[number])}
+            if self.learned == "auto":
+                agreements = {view: np.ravel(each)[number] for view, each in self.view_agreements_.items()}
+                parts.append(self._chosen_parts(kernels, mixer.scales, problem, both, agreements))
+            else:
+                weights = {"equal": 1.0 - self.learned, "learned": float(self.learned)}
+                parts.append({name: (weights[name], shares) for name, shares in both.items()})
+        return parts
+
+    def _chosen_parts(
+        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, shares: dict[str, Array],
+        agreements: dict[str, float],
+    ) -> dict[str, tuple[float, Array]]:  # fmt: skip
+        """Return the parts that ``learned="auto"`` chooses for a set of targets.
+
+        ``kernels`` are those among the samples of the problem, ``shares`` the "equal" and the "learned" ones, and
+        ``agreements`` those of the views.
+        """
+        raise NotImplementedError
 
     def _of_targets(
         self, mixer: KernelMixer, problem: RidgeProblem, columns: NDArray[np.intp]
@@ -299,7 +312,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         views, varies = self._source.views, mixer.scales > 0
         agreeing = [
             (varies, {}) if self.n_kernels is not None else agreeing_kernels(
-                kernels, mixer.scales, views, own, self.least_agreement, self.alphas, self._ridge_of_each_target
+                kernels, mixer.scales, views, own, self.least_agreement, self.alphas
             )
             for kernels, own in parts
         ]  # fmt: skip
@@ -311,31 +324,28 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
 
     # --- results
 
-    def _set_fits(self, fits: RidgeFits, shares: Array, sets: Sequence[NDArray[np.intp]]) -> None:
-        """Choose the parts of both halves, weight the halves by them, and set the attributes."""
-        learned = [
-            self._chosen_part(fits, columns, own) if self.learned == "auto" else float(self.learned)
-            for columns, own in zip(sets, shares, strict=True)
-        ]
-        parts = np.array([[1.0 - part, part] for part in learned])
-        fits.weigh(parts, sets)
-        self.learned_ = of_sets(parts[:, 1])
-        self._set_weights(shares, fits.mixer.scales, parts)
+    def _set_fits(self, fits: RidgeFits) -> None:
+        """Weight the parts of the predictions, and set the attributes."""
+        fits.weigh()
+        self._set_weights(fits.parts, fits.mixer.scales)
         self.coefficients_, self.alphas_ = fits.coefficients, fits.ridges
         self.intercept_ = fits.intercept.sum(axis=0)
         self._columns = [mixture.columns for mixture in fits.mixtures]
         self._products = self._products_of([(each, fits.of_mixture(each)) for each in fits.mixtures], fits.mixer)
 
-    def _set_weights(self, shares: Array, scales: Array, parts: Array) -> None:
-        """Set the fitted shares and weights from shares, (n_sets, 2, n_kernels), and parts, (n_sets, 2)."""
+    def _set_weights(self, parts: Parts, scales: Array) -> None:
+        """Set the weights of the parts and of the kernels."""
         every, (_, views) = self._source.of_every_kernel, self._source.ids_and_views
-        weights = shares * scales
-        weights /= weights.sum(axis=2, keepdims=True)
-        self.learned_shares_ = of_sets(every(shares[:, 1]))
-        self.shares_ = of_sets(every(np.einsum("sh,shk->sk", parts, shares)))
-        self.kernel_weights_ = of_sets(every(np.einsum("sh,shk->sk", parts, weights)))
+        weights = parts.shares * scales
+        weights /= np.maximum(weights.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny)
+        learned = parts.names.index("learned")
+        self.part_weights_ = {name: of_sets(each) for name, each in zip(parts.names, parts.weights.T, strict=True)}
+        self.learned_ = self.part_weights_["learned"]
+        self.learned_shares_ = of_sets(every(parts.shares[:, learned]))
+        self.shares_ = of_sets(every(parts.mean(parts.shares)))
+        self.kernel_weights_ = of_sets(every(parts.mean(weights)))
         self.view_shares_ = dict.fromkeys(views, 0.0)
-        of_kernels = list(self.shares_.T) if len(shares) > 1 else self.shares_.tolist()
+        of_kernels = list(self.shares_.T) if len(parts.weights) > 1 else self.shares_.tolist()
         for view, share in zip(views, of_kernels, strict=True):
             self.view_shares_[view] = self.view_shares_[view] + share
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
+from mklearn.optimize.ridge_path import EQUAL, RidgePath, feature_ridge_path, ridge_path
 
 Array = NDArray[np.floating[Any]]
 
@@ -27,6 +27,9 @@ class RidgeProblem:
     codes: NDArray[np.intp] | None = None  # (n_used,), classes, for drawing samples in proportion
     present: NDArray[np.bool_] | None = None  # (n_used, n_views), views of each sample; set if views are completed
     units: Array | None = None  # (c,), factors that undo the standardisation of the targets
+    each_target: bool = False  # whether each target has its own ridge
+    # Left-out errors of two ridges tie if they differ by this number of parameters' optimism, 1/n of the error each.
+    tied_parameters: float = 0.0
 
     @classmethod
     def of(
@@ -57,6 +60,11 @@ class RidgeProblem:
         """Whether leaving out one sample or group leaves no sample."""
         return len(self.rows) < 2 or (self.groups is not None and len(np.unique(self.groups)) < 2)
 
+    @property
+    def n_left_out(self) -> int:
+        """Number of samples, or of groups, that are left out one after another."""
+        return LeftOut(len(self.rows), self.groups).n_sets
+
     def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
         """Return the problem restricted to some samples, as if there were no others."""
         return replace(self.of_rows(rows), n=len(rows), rows=np.arange(len(rows)))
@@ -79,11 +87,17 @@ class RidgeProblem:
         """Return the part of a kernel (n, n) among the samples of positive weight."""
         return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
 
-    def path(self, values: Array, ridges: Any, each_target: bool, features: bool = False) -> RidgePath:
+    def path(self, values: Array, ridges: Any, features: bool = False) -> RidgePath:
         """Fit ridge regressions of the targets on a kernel among the samples, or on their explicit features."""
         fit = feature_ridge_path if features else ridge_path
         return fit(
-            values, self.targets, ridges, sample_weight=self.weights, groups=self.groups, each_target=each_target
+            values,
+            self.targets,
+            ridges,
+            sample_weight=self.weights,
+            groups=self.groups,
+            each_target=self.each_target,
+            tolerance=max(EQUAL, self.tied_parameters / self.n_left_out),
         )
 
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:

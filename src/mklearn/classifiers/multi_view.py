@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import CLASS_WEIGHT, one_of
@@ -191,8 +190,12 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         assert problem.codes is not None
         return class_targets(class_structure(problem.codes), problem.weights)
 
-    def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        return LARGEST_PART * (1.0 - 1.0 / len(self.classes_))
+    def _chosen_parts(
+        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, shares: dict[str, Array],
+        agreements: dict[str, float],
+    ) -> dict[str, tuple[float, Array]]:  # fmt: skip
+        part = LARGEST_PART * (1.0 - 1.0 / len(self.classes_))
+        return {"equal": (1.0 - part, shares["equal"]), "learned": (part, shares["learned"])}
 
     def _choose_decision(self, problem: RidgeProblem, outputs: Array) -> None:
         assert problem.codes is not None

@@ -104,14 +104,11 @@ def smaller_error(
     others: Array,
     weights: Array | None = None,
     groups: ArrayLike | None = None,
-    *,
-    n_parameters: int = 0,
 ) -> bool:
     """Check that left-out predictions have a squared error smaller than others by more than one standard error.
 
     ``errors`` and ``others`` (n, c) belong to the same samples and are NaN where a target is missing. Samples without
-    any target are ignored. The gain must exceed its standard error plus ``n_parameters / n`` of the first error, which
-    corrects for parameters chosen on the same samples; n counts samples, or groups.
+    any target are ignored. With groups, the standard error is of the groups' errors.
     """
     known = ~np.isnan(errors).all(axis=1)
     errors, others, own = errors[known], others[known], (np.ones(len(errors)) if weights is None else weights)[known]
@@ -121,4 +118,4 @@ def smaller_error(
     sets = LeftOut(len(errors), names)
     one, other = (sets.sums(own * np.nansum(each**2, axis=1)) for each in (errors, others))
     n, gains = len(one), other - one
-    return n > 1 and bool(gains.sum() > n_parameters / n * one.sum() + np.sqrt(n) * gains.std(ddof=1))
+    return n > 1 and bool(gains.sum() > np.sqrt(n) * gains.std(ddof=1))

@@ -29,8 +29,8 @@ from mklearn.optimize.left_out import LeftOut
 Array = NDArray[np.floating[Any]]
 # Valid ridges exceed the absolute value of the most negative eigenvalue of M by this factor.
 _MARGIN = 2.0
-# Relative difference below which two errors tie; the larger ridge is then chosen.
-_EQUAL = 1e-9
+# Relative difference of two errors that is rounding.
+EQUAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,13 @@ def ridge_path(
     sample_weight: Array | None = None,
     groups: ArrayLike | None = None,
     each_target: bool = False,
+    tolerance: float = EQUAL,
 ) -> RidgePath:
     """Fit kernel ridge regression of targets Y (n, c) with the ridge that has the smallest left-out error.
 
-    K (n, n) is symmetric, centred or not, and not modified. Ties go to the larger ridge. With ``each_target``, each
-    target has its own ridge. A sample of weight 2 counts as two equal ones, which are left out together. The samples of
+    K (n, n) is symmetric, centred or not, and not modified. Errors that exceed the smallest one by less than the
+    fraction ``tolerance`` count as ties, which go to the largest ridge. With ``each_target``, each target has its own
+    ridge. A sample of weight 2 counts as two equal ones, which are left out together. The samples of
     a group are also left out together.
 
     Raises
@@ -89,7 +91,7 @@ def ridge_path(
         kept = ridge / (values + ridge)
         blocks = left_out.blocks_of_product(V, kept, u * np.sqrt(ridge / (trace + ridge)))
         errors.append(left_out.solve(blocks, V @ (kept[:, None] * projected)))
-    squares, ridge, own = _smallest(usable, errors, weights, each_target)
+    squares, ridge, own = _smallest(usable, errors, weights, each_target, tolerance)
     coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
     # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
     coefficients -= shares[:, None] * coefficients.sum(axis=0)
@@ -104,6 +106,7 @@ def feature_ridge_path(
     sample_weight: Array | None = None,
     groups: ArrayLike | None = None,
     each_target: bool = False,
+    tolerance: float = EQUAL,
 ) -> RidgePath:
     """Compute `ridge_path` for the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
 
@@ -122,7 +125,7 @@ def feature_ridge_path(
         inverse = 1.0 / (values + ridge)
         residuals = centred - Z @ (inverse[:, None] * projected)
         errors.append(left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals))
-    squares, ridge, own = _smallest(tried, errors, weights, each_target)
+    squares, ridge, own = _smallest(tried, errors, weights, each_target, tolerance)
     coefficients = V @ (projected / (values[:, None] + ridge))
     intercept = mean_output - mean @ coefficients
     return RidgePath(ridge, tried, squares, coefficients, intercept, Y - own / root[:, None])
@@ -135,20 +138,22 @@ def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array
     return weights, root, weights / weights.sum(), root / np.linalg.norm(root)
 
 
-def best_ridges(errors: Array) -> NDArray[np.intp]:
+def best_ridges(errors: Array, tolerance: float = EQUAL) -> NDArray[np.intp]:
     """Return, for each target, the position of the ridge with the smallest error; ties go to the largest ridge.
 
     ``errors`` has shape (n_ridges, c).
     """
-    equal = errors <= errors.min(axis=0) * (1.0 + _EQUAL)
+    equal = errors <= errors.min(axis=0) * (1.0 + tolerance)
     return len(errors) - 1 - np.argmax(equal[::-1], axis=0)
 
 
-def _smallest(ridges: Array, errors: list[Array], weights: Array, each_target: bool) -> tuple[Array, Array, Array]:
+def _smallest(
+    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float
+) -> tuple[Array, Array, Array]:
     """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge."""
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
-    best = best_ridges(compared)
+    best = best_ridges(compared, tolerance)
     return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
 
 

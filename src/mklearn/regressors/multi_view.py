@@ -5,27 +5,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.kernel_families import kernel_families
+from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.base.view_completion import add_kernel
+from mklearn.optimize.stacking import stacking_weights
+from mklearn.regressors.ridge_regressor import RidgeRegressor, WeightSharing
+
+Array = NDArray[np.floating[Any]]
+ALPHAS = tuple(10.0 ** (power / 2) for power in range(-18, 7))
+# Largest number of views with regressions of their own.
+_MOST_VIEWS = 10
+# Weight below which a regression is left out.
+_NO_WEIGHT = 0.01
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiViewRegressor(RidgeRegressor):
-    """Kernel ridge regression on a dictionary of kernels per view, with equal and with learned weights.
+    """Weighted mean of kernel ridge regressions on families of kernels, with equal and with learned weights.
 
-    The steps are those of `mklearn.classifiers.MultiViewClassifier`, with numbers in place of class indicators: build
-    the dictionary of kernels, leave out views unrelated to the targets, learn the kernel weights of the smallest
-    leave-one-out error and shrink them towards equal ones, and average two ridge regressions, one with equal and one
-    with learned weights. Targets are standardised first, and each has its own ridge. Learned weights are used alone if
-    they are clearly better for left-out training samples.
+    The first steps are those of `mklearn.classifiers.MultiViewClassifier`, with numbers in place of class indicators:
+    build the dictionary of kernels, leave out views unrelated to the targets, learn the kernel weights of the smallest
+    leave-one-out error and shrink them towards equal ones. Targets are standardised, and each has its own ridge.
+
+    The prediction is a weighted mean of ridge regressions: on all kernels with equal weights, on all with learned
+    weights, and on families of kernels with equal weights. A family holds the kernels of one kind (linear or Gaussian),
+    of one kind and scaling, or of one kind and view (for the ten views that agree most with the targets, if any agrees
+    by ``least_agreement``). The weights of the regressions minimise the squared error of the mean for left-out training
+    samples, corrected for the optimism of learned kernel weights, with a prior that favours the first two
+    (`mklearn.optimize.stacking`). So one family that predicts far better has most of the weight; for near-infrared
+    spectra, for example, it is linear kernels with a tiny ridge.
 
     Parameters
     ----------
     kernels : "dictionary", "precomputed", or specs
         By default the dictionary for every view of X. Else kernels as for `mklearn.subspace.KernelFDA`.
     learned : "auto" or float
-        Share of the predictions computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto" is 0.5,
-        or 1 if the left-out error is then smaller by more than one standard error plus the optimism of weights learned
-        from the same samples.
+        Weight of the regression with learned kernel weights, from 0 to 1; the one with equal weights has the rest, and
+        families have none. "auto" chooses the weights of all regressions.
     shrinkage : float
         Factor from 0 to 1 by which log ratios of the learned weights shrink, towards equal weights.
     least_agreement : float
@@ -33,38 +52,44 @@ class MultiViewRegressor(RidgeRegressor):
         error is smaller without them by more than a standard error. If all agree less, none is left out. 0 keeps all
         views.
     weight_samples : int
-        Largest number of training samples from which kernel weights are learned. More samples are subsampled, without
-        regard to the targets. Everything else uses all samples.
+        Largest number of training samples from which the weights of kernels and regressions are learned. More samples
+        are subsampled, without regard to the targets. Everything else uses all samples.
     n_kernels : int, optional
         Largest number of kernels with a positive weight, chosen by a group lasso. By default all kernels are taken.
     missing_views, impute, memory, random_state, landmarks
         As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
-        Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
+        Candidate ridges, in units of the variance of the samples in the feature space (the centred trace). The largest
+        one is taken whose left-out error exceeds the smallest error by less than the fraction 2/n.
     weights : {"shared", "per_target"}
-        Kernel weights of several targets: one set for all, or one learned per target (banded ridge regression).
+        Weights of kernels and regressions for several targets: one set for all, or one per target (banded ridge
+        regression).
 
     Attributes
     ----------
+    part_weights_ : dict of str to float
+        Weights of the regressions, by name: "equal", "learned", and those families with a weight of 0.01 or more, such
+        as "linear", "linear, unit" or "linear of blood". The values are arrays of shape (n_targets,) for several
+        targets with ``weights="per_target"``.
     learned_ : float, or array of shape (n_targets,)
-        Share of the predictions computed with learned weights; one per target for several targets with
-        ``weights="per_target"``.
+        Weight of the regression with learned kernel weights.
     kernel_ids_ : tuple of str
     kernel_weights_, shares_, learned_shares_ : arrays of shape (n_kernels,), sum 1
-        As for the classifier; shape (n_targets, n_kernels) for several targets with ``weights="per_target"``.
+        As for the classifier, as means over the regressions; shape (n_targets, n_kernels) for several targets with
+        ``weights="per_target"``.
     view_shares_, view_agreements_ : dicts of str to float
         As for the classifier; the values are arrays of shape (n_targets,) for several targets with
         ``weights="per_target"``.
-    alphas_ : array of shape (2, n_targets)
-        Ridges of the regressions with equal and with learned weights.
+    alphas_ : array of shape (n_parts, n_targets)
+        Ridges of the regressions in ``part_weights_``; NaN at weight 0.
     left_out_predictions_ : array of shape (n,) or (n, n_targets)
         Predictions for left-out training samples (with ``groups``, whole groups are left out), in closed form; NaN
         where the target is missing or the sample weight is 0.
     left_out_r2_ : float, or array of shape (n_targets,)
         R^2 of ``left_out_predictions_`` (weighted by the sample weights). It is slightly optimistic, because weights
         and ridges were chosen on these samples. NaN for a constant target.
-    coefficients_ : array of shape (2, n_train, n_targets)
-        With landmarks (2, n_landmarks, n_targets).
+    coefficients_ : array of shape (n_parts, n_train, n_targets)
+        Coefficients of the regressions, times their weights. With landmarks (n_parts, n_landmarks, n_targets).
     intercept_ : array of shape (n_targets,)
     n_features_in_ : int
 
@@ -83,7 +108,8 @@ class MultiViewRegressor(RidgeRegressor):
     ----------
     Allen, "The relationship between variable selection and data augmentation and a method for prediction",
     Technometrics 1974 (left-out outputs). Dupre la Tour, Eickenberg, Nunez-Elizalde, Gallant, "Feature-space selection
-    with banded ridge regression", NeuroImage 264, 2022 (weights of each target). The combination is this library's own.
+    with banded ridge regression", NeuroImage 264, 2022 (weights of each target). Breiman, "Stacked regressions",
+    Machine Learning 1996 (weights from left-out predictions). The combination is this library's own.
 
     Notes
     -----
@@ -103,3 +129,36 @@ class MultiViewRegressor(RidgeRegressor):
 
     alphas: Any = ALPHAS
     weights: WeightSharing = "shared"
+    _dtype_of_parts = np.float64  # small ridges need it
+    _tied_parameters = 2.0
+
+    def _chosen_parts(
+        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, shares: dict[str, Array],
+        agreements: dict[str, float],
+    ) -> dict[str, tuple[float, Array]]:  # fmt: skip
+        if problem.leaves_nothing or not np.ptp(problem.targets, axis=0).any():
+            return {name: (0.5, each) for name, each in shares.items()}
+        views = sorted(agreements, key=agreements.__getitem__, reverse=True)[:_MOST_VIEWS]
+        alone = views if agreements and agreements[views[0]] >= self.least_agreement else []
+        source = self._source
+        families = kernel_families(source.transform.fitted_specs, source.views, shares["equal"] > 0, alone)
+        candidates = shares | {name: family / family.sum() for name, family in families.items()}
+        left_out = [problem.path(_mixed(kernels, each * scales), self.alphas).left_out for each in candidates.values()]
+        prior = np.array([name in shares for name in candidates]) / len(shares)
+        n_learned = np.zeros(len(candidates))
+        if not np.array_equal(shares["equal"], shares["learned"]):
+            n_learned[list(candidates).index("learned")] = np.count_nonzero(shares["learned"]) - 1
+        weights = stacking_weights(
+            np.array(left_out), problem.targets, prior, n_learned,
+            sample_weight=problem.weights, n_left_out=problem.n_left_out,
+        )  # fmt: skip
+        weights = np.where(weights < _NO_WEIGHT, 0.0, weights)
+        chosen = zip(candidates.items(), weights / weights.sum(), strict=True)
+        return {name: (float(weight), each) for (name, each), weight in chosen if weight or name in shares}
+
+
+def _mixed(kernels: list[NDArray[Any]], weights: Array) -> Array:
+    total = np.zeros(kernels[0].shape)
+    for number in np.flatnonzero(weights):
+        add_kernel(total, weights[number], kernels[number])
+    return total

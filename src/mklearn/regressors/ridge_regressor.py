@@ -19,7 +19,7 @@ from mklearn.base.view_completion import LeftOutPatterns
 from mklearn.checks import checked_numbers, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.calibration import jackknife_radius
-from mklearn.optimize.left_out import group_codes, smaller_error
+from mklearn.optimize.left_out import group_codes
 
 Array = NDArray[np.floating[Any]]
 WeightSharing = Literal["shared", "per_target"]
@@ -38,7 +38,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         **MultiViewRidge._parameter_constraints,
         "weights": [one_of(WeightSharing)],
     }
-    _ridge_of_each_target = True
+    _tied_parameters = 0.0
     score = aligned(RegressorMixin.score)
 
     weights: WeightSharing
@@ -61,7 +61,12 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
             raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
         targets, mean, scale = standardised(values.reshape(n, -1), weights)
         every = RidgeProblem.of(targets, weights, groups)
-        problem = replace(every.of_targets(np.arange(targets.shape[1])), units=scale)
+        problem = replace(
+            every.of_targets(np.arange(targets.shape[1])),
+            units=scale,
+            each_target=True,
+            tied_parameters=self._tied_parameters,
+        )
         fits = self._fit_problem(samples, problem)
         of_used, centre = fits.left_out.sum(axis=0) * scale, self.intercept_ * scale
         self.intercept_ = centre + mean
@@ -95,18 +100,6 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
         every = np.arange(n_targets)
         return [every] if self.weights == "shared" else list(every[:, None])
-
-    def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        """Return 1 if learned weights alone have a smaller left-out error than the mean with equal ones, else 0.5.
-
-        The weights were learned from the same samples, so that their error is too small by the fraction
-        ``2 part n_learned / n``, as in Mallows's C_p. The gain must exceed this optimism plus one standard error.
-        """
-        problem, n_learned = fits.problem, int(np.count_nonzero(shares[1])) - 1
-        equal, learned = fits.left_out[:, :, columns] - problem.targets[:, columns]
-        half = (equal + learned) / 2
-        better = smaller_error(learned, half, problem.weights, problem.groups, n_parameters=n_learned)
-        return 1.0 if better else 0.5
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         known = ~np.isnan(problem.targets).all(axis=0)  # a target may be missing in all drawn samples

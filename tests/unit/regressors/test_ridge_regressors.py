@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.ridge_refits import left_out_outputs, ridge_outputs
 
 from mklearn import KernelRidge, MultiViewRegressor, Views
@@ -19,6 +21,9 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels import StackTransform
+from mklearn.kernels.dictionary import kernel_dictionary
+from mklearn.kernels.matrices import centred_trace
 from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import smaller_error
 from mklearn.regressors.ridge_regressor import standardised
@@ -84,39 +89,86 @@ def test_targets_with_weights_of_their_own_are_fitted_one_by_one() -> None:
     assert model.shares_.shape == (3, 16)
 
 
-def test_learned_weights_have_all_of_the_prediction_where_that_is_clearly_better() -> None:
-    rng = np.random.default_rng(0)
-    Z = rng.normal(size=(400, 6))
-    clear, noise = Z[:, 0] + np.sin(3 * Z[:, 0]) + 0.5 * rng.normal(size=400), rng.normal(size=400)
-    kernels = [{"id": f"x{column}", "kind": "gaussian", "columns": [column]} for column in range(6)]
-    model = MultiViewRegressor(kernels=kernels, least_agreement=0, weights="per_target")
-    model.fit(Z, np.column_stack([clear, noise]))
-    assert model.learned_.tolist() == [1.0, 0.5]
-    alone = MultiViewRegressor(kernels=kernels, least_agreement=0, learned=1.0).fit(Z, clear)
-    np.testing.assert_allclose(model.predict(NEW)[:, 0], alone.predict(NEW), atol=1e-12)
-    np.testing.assert_allclose(model.left_out_predictions_[:, 0], alone.left_out_predictions_, atol=1e-12)
-    np.testing.assert_allclose(model.shares_[0], alone.learned_shares_, atol=1e-12)
+def test_predictions_are_the_weighted_mean_of_ridge_regressions_on_families_of_kernels() -> None:
+    views, new = Views({"a": X[:, :3], "b": X[:, 3:]}), Views({"a": NEW[:, :3], "b": NEW[:, 3:]})
+    model = MultiViewRegressor(least_agreement=0).fit(views, Y, groups=GROUPS)
+    assert sum(model.part_weights_.values()) == pytest.approx(1)
+    assert sum(weight > 0 for name, weight in model.part_weights_.items() if name not in ("equal", "learned")) >= 1
+    transform = StackTransform(kernel_dictionary(views)).fit(views)
+    specs = transform.specs
+    kernels = np.stack(list(transform.training_kernels(views)), axis=-1)
+    new_kernels = np.stack(list(transform.new_kernels(new)), axis=-1)
+    equal = np.ones(len(specs))
+    members = {
+        "equal": equal,
+        "learned": model.learned_shares_,
+        **{kind: equal * [each["kind"] == kind for each in specs] for kind in ("linear", "gaussian")},
+        **{
+            f"{kind}, {scaling}": equal * [(each["kind"], each["feature_scaling"]) == (kind, scaling) for each in specs]
+            for kind in ("linear", "gaussian")
+            for scaling in ("none", "standard", "unit", "rank")
+        },
+        **{
+            f"{kind} of {view}": equal * [(each["kind"], each["view"]) == (kind, view) for each in specs]
+            for kind in ("linear", "gaussian")
+            for view in ("a", "b")
+        },
+    }
+    traces = np.array([centred_trace(K) for K in np.moveaxis(kernels, -1, 0)])
+    predicted, left_out = np.zeros((len(NEW), 3)), np.zeros(Y.shape)
+    for part, (name, weight) in enumerate(model.part_weights_.items()):
+        weights = members[name] / traces
+        for column in range(3) if weight else ():
+            ridge = KernelRidge(kernel_weights=weights / weights.sum(), alpha=model.alphas_[part, column])
+            ridge.fit(kernels, Y[:, column], groups=GROUPS)
+            predicted[:, column] += weight * ridge.predict(new_kernels)
+            left_out[:, column] += weight * ridge.left_out_predictions_
+    np.testing.assert_allclose(model.predict(new), predicted, atol=1e-7)
+    np.testing.assert_allclose(model.left_out_predictions_, left_out, atol=1e-7)
 
 
-def test_the_gain_of_learned_weights_must_exceed_their_optimism_and_a_standard_error() -> None:
-    def better(equal: Any, learned: Any, n_learned: int, weights: Any = None, groups: Any = None) -> bool:
-        return smaller_error(learned, (equal + learned) / 2, weights, groups, n_parameters=n_learned)
+def test_overlapping_spectra_need_linear_kernels_with_a_tiny_ridge() -> None:
+    """The target has one of six overlapping peaks, behind a baseline and scatter that hide it from other kernels."""
+    rng, wave = np.random.default_rng(1), np.linspace(0, 1, 300)
+    peaks = np.exp(-0.5 * ((wave - rng.uniform(0, 1, 6)[:, None]) / 0.15) ** 2)
+    amounts = rng.gamma(4, 1, size=(160, 6))
+    amounts[:, 0] = 2 + 0.2 * rng.normal(size=160)
+    first, second = (
+        0.1 * (amounts @ peaks) * rng.normal(1, 0.05, (160, 1)) + rng.normal(0, 0.3, (160, 1)) * [np.ones(300), wave][k]
+        + 3e-4 * rng.normal(size=(160, 300))
+        for k in (0, 1)
+    )  # fmt: skip
+    views, train, test = Views({"first": first, "second": second}), slice(0, 60), slice(60, None)
+    model = MultiViewRegressor().fit(views[train], amounts[train, 0])
+    linear = sum(weight for name, weight in model.part_weights_.items() if name.startswith("linear"))
+    plain = make_pipeline(StandardScaler(), RidgeCV(10.0 ** np.arange(-6, 4))).fit(
+        np.hstack([first, second])[train], amounts[train, 0]
+    )
+    assert linear > 0.8
+    score = r2_score(amounts[test, 0], model.predict(views[test]))
+    assert score > 0.8
+    assert score > r2_score(amounts[test, 0], plain.predict(np.hstack([first, second])[test])) - 0.01
+    half = MultiViewRegressor(learned=0.5).fit(views[train], amounts[train, 0])
+    assert score > half.score(views[test], amounts[test, 0]) + 0.1
 
-    equal, learned = np.full((100, 1), 1.0), np.full((100, 1), 0.9)
-    gain = (0.95**2 - 0.9**2) / 0.9**2
-    assert better(equal, learned, int(100 * gain))
-    assert not better(equal, learned, int(100 * gain) + 1)
-    groups = np.arange(100) // 10
-    assert better(equal, learned, int(10 * gain), None, groups)
-    assert not better(equal, learned, int(10 * gain) + 1, None, groups)
-    equal[:60] = 0.0  # some samples lose
-    assert not better(equal, learned, 0)
-    assert better(equal, learned, 0, np.repeat([0.0, 1.0], [60, 40]), None)
-    errors, lacking = np.random.default_rng(0).normal(size=(20, 1)), np.full((180, 1), np.nan)
-    for n_learned in (0, 2, 4, 8, 20):  # samples without a target do not count
-        both = (np.vstack([each, lacking]) for each in (errors, 0.8 * errors))
-        alone = better(errors, 0.8 * errors, n_learned)
-        assert better(*both, n_learned) == alone
+
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(10), 10)], ids=["samples", "groups"])
+def test_an_error_is_smaller_if_the_gain_exceeds_a_standard_error(groups: np.ndarray | None) -> None:
+    others = np.ones((100, 1))
+    assert smaller_error(0.99 * others, others, None, groups)
+    some = others.copy()
+    some[60:] = 1.21
+    some[:60] = 0.8  # 21.6 gained, 18.6 lost
+    assert not smaller_error(some, others, None, groups)
+    assert smaller_error(some, others, np.repeat([1.0, 0.1], [60, 40]), groups)
+    lacking = np.full((180, 1), np.nan)  # samples without a target do not count
+    longer = None if groups is None else np.concatenate([groups, np.arange(180)])
+    for weight in (1.0, 0.1):
+        weights = np.repeat([1.0, weight], [60, 40])
+        both = (np.vstack([each, lacking]) for each in (some, others))
+        assert smaller_error(*both, np.append(weights, np.ones(180)), longer) == smaller_error(
+            some, others, weights, groups
+        )
 
 
 def test_what_counts_as_a_constant_target() -> None:
@@ -207,7 +259,7 @@ def test_all_samples_as_landmarks_are_the_dense_method() -> None:
 def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> None:
     views, new = Views({"a": X[:, :3], "b": X[:, 3:]}), Views({"a": NEW[:, :3], "b": NEW[:, 3:]})
     targets, mean, scale = standardised(Y, None)
-    problem = replace(RidgeProblem.of(targets, None, None), units=scale)
+    problem = replace(RidgeProblem.of(targets, None, None), units=scale, each_target=True, tied_parameters=2)
     dense = MultiViewRegressor(least_agreement=0).fit(views, Y)
     made = MultiViewRegressor(least_agreement=0)
     fits = made._fit_chosen(made._checked_samples(views), problem, np.arange(N))

@@ -1,0 +1,43 @@
+"""Families of kernels: all of one kind, of one kind and scaling, or of one kind and view."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+
+
+def kernel_families(
+    specs: Sequence[Mapping[str, Any]], views: Sequence[str], used: Mask, alone: Collection[str]
+) -> dict[str, Mask]:
+    """Return the distinct families of some kernels, by name, as masks of shape (n_kernels,).
+
+    Parameters
+    ----------
+    specs : sequence of mapping
+        Specs of the kernels; those of precomputed kernels have no kind.
+    views : sequence of str
+        The view of each kernel.
+    used : bool array of shape (n_kernels,)
+        The kernels that families are made of. All of them together are not a family.
+    alone : collection of str
+        The views whose kernels are families of their own.
+    """
+    kinds = [str(spec.get("kind", "kernel")) for spec in specs]
+    forms = [
+        ", ".join(dict.fromkeys([kind, *(str(spec[key]) for key in ("measure", "feature_scaling") if key in spec)]))
+        for kind, spec in zip(kinds, specs, strict=True)
+    ]
+    of_views = [f"{kind} of {view}" if view in alone else "" for kind, view in zip(kinds, views, strict=True)]
+    families, distinct = dict[str, Mask](), {used.tobytes()}
+    for names in (kinds, forms, of_views):
+        for name in dict.fromkeys(names):
+            family = used & [each == name for each in names]
+            if name and family.any() and family.tobytes() not in distinct:
+                distinct.add(family.tobytes())
+                families[name] = family
+    return families

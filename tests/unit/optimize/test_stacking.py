@@ -1,0 +1,47 @@
+"""Stacking weights: against a general solver, the optimality conditions, and in limits that are known."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from mklearn.optimize.stacking import stacking_weights
+
+N, E = 30, 6
+RNG = np.random.default_rng(0)
+TARGETS = RNG.normal(size=(N, 2))
+OUTPUTS = 0.5 * TARGETS + RNG.normal(size=(E, N, 2)) * np.arange(1, E + 1)[:, None, None] / E
+PRIOR = np.array([0.5, 0.5, 0, 0, 0, 0])
+LEARNED = np.array([0, 8, 0, 0, 0, 0])
+WEIGHTS = RNG.uniform(0.5, 2, N)
+
+
+def objective(w: np.ndarray, root: np.ndarray, noise: float) -> float:
+    misfit = root[:, None] * (TARGETS - np.tensordot(w, OUTPUTS, 1))
+    return float((misfit**2).sum() + noise * (10 * ((w - PRIOR) ** 2).sum() + 2 * LEARNED @ w))
+
+
+@pytest.mark.parametrize(("weights", "n_left_out"), [(None, None), (WEIGHTS, None), (None, 10)])
+def test_weights_minimise_the_objective_over_the_simplex(weights: np.ndarray | None, n_left_out: int | None) -> None:
+    root = np.ones(N) if weights is None else np.sqrt(weights)
+    noise = ((root[:, None] * (TARGETS - OUTPUTS)) ** 2).sum(axis=(1, 2)).min() / (n_left_out or N)
+    w = stacking_weights(OUTPUTS, TARGETS, PRIOR, LEARNED, sample_weight=weights, n_left_out=n_left_out)
+    best = minimize(
+        objective, np.full(E, 1 / E), (root, noise), bounds=[(0, 1)] * E, options={"ftol": 1e-14, "maxiter": 500},
+        constraints={"type": "eq", "fun": lambda each: each.sum() - 1}, method="SLSQP",
+    )  # fmt: skip
+    assert w.sum() == pytest.approx(1)
+    assert 0 < np.count_nonzero(w) < E
+    np.testing.assert_allclose(w, best.x, atol=1e-5)
+    gradient = np.array([objective(w + step, root, noise) - objective(w - step, root, noise) for step in np.eye(E) / 2])
+    np.testing.assert_allclose(gradient[w > 0], gradient[w > 0][0], atol=1e-6)
+    assert (gradient >= gradient[w > 0].max() - 1e-6).all()
+
+
+def test_equal_predictors_have_prior_weights_and_learned_parameters_cost() -> None:
+    same = np.repeat(OUTPUTS[:1], 2, axis=0)
+    np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.7, 0.3]), [0.7, 0.3], atol=1e-6)
+    np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.5, 0.5], [0, 4]), [0.7, 0.3], atol=1e-6)
+    np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.5, 0.5], [0, 10]), [1.0, 0.0], atol=1e-6)
+    exact = np.stack([TARGETS, OUTPUTS[0]])
+    np.testing.assert_allclose(stacking_weights(exact, TARGETS, [0.0, 1.0]), [1.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(stacking_weights(exact[[0, 0]], TARGETS, [0.2, 0.8]), [0.2, 0.8])
