@@ -22,7 +22,7 @@ help: ## this list
 
 setup: $(READY) ## make .venv from requirements.lock (every package pinned by hash)
 
-run: $(READY) ## the default study: results/digits/report/index.html; another one: make run STUDY=FILE.yaml; VERBOSE=1 shows every job
+run: $(READY) ## the default study: results/six-views/report/index.html; another one: make run STUDY=FILE.yaml; VERBOSE=1 shows every job
 	@$(BIN)/python -m mklearn run $(STUDY) --cores $(CORES) $(if $(VERBOSE),--verbose)
 
 failed: $(READY) ## the fits that failed, and why; then runs just those again (STUDY=FILE.yaml)

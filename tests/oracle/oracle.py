@@ -63,8 +63,7 @@ def study_of(name: str, entry: Mapping[str, Any], mirror: Path) -> dict[str, Any
 
 def _published(name: str) -> dict[str, Any]:
     folders = [REPOSITORY / "workflow", *(REPOSITORY / "src" / "mklearn" / "papers").iterdir()]
-    found = [REPOSITORY / "config.yaml"] if name == "digits" else [f / "studies" / f"{name}.yaml" for f in folders]
-    (path,) = (path for path in found if path.exists())
+    (path,) = (path for folder in folders if (path := folder / "studies" / f"{name}.yaml").exists())
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 

@@ -53,17 +53,17 @@ def test_memory_of_kernel_fits_is_near_the_measured(n: int, n_train: int, kernel
     assert job < resources.HEADROOM * (resources.AROUND_MB + resources.kernels_mb(n, n_train, kernels)) < 3 * job
 
 
-def test_fits_of_the_default_study_on_kernels_are_known_before_anything_is_read(repository: Path) -> None:
-    default = Jobs(plan_study(read_study(repository / "config.yaml")))
-    for key in default.keys("fit"):
-        asked = Asked(default, "fit", key)
-        inputs = default.job("fit", asked.wildcards).inputs
+def test_fits_of_a_study_of_images_on_kernels_are_known_before_anything_is_read(repository: Path) -> None:
+    digits = Jobs(plan_study(read_study(repository / "workflow" / "studies" / "digits.yaml")))
+    for key in digits.keys("fit"):
+        asked = Asked(digits, "fit", key)
+        inputs = digits.job("fit", asked.wildcards).inputs
         files = SimpleNamespace(size_mb=6.0) if inputs["sources"] else Unread()
         assert 800 <= asked.mb(files) <= 4000
         assert asked.mb(files, 2) == 2 * asked.mb(files)
         assert 20 <= asked.minutes(files) <= 120
         assert asked.minutes(files, 3) == 3 * asked.minutes(files)
-    distances = Asked(default, "distances", default.keys("distances")[0])
+    distances = Asked(digits, "distances", digits.keys("distances")[0])
     with pytest.raises(FileNotFoundError):  # to Snakemake: to be determined
         distances.mb(Unread())
 

@@ -75,5 +75,7 @@ def test_a_study_in_an_empty_folder(wheel: Path, repository: Path, tmp_path: Pat
     (folder / "cells.yaml").write_text(STUDY, encoding="utf-8")
     run(programs / "mklearn", "run", "cells.yaml", "--cores", "2", folder=folder)
     assert (folder / "results" / "cells" / "report" / "index.html").is_file()
+    code = "from mklearn.study.data.readers.views import mfeat_500; print(len(mfeat_500(tables=['mor']).ids))"
+    assert run(programs / "python", "-c", code, folder=folder).stdout == "500\n"
     again = run(programs / "mklearn", "run", "cells.yaml", "--dry-run", folder=folder)
     assert "Nothing to be done" in again.stdout + again.stderr

@@ -49,7 +49,7 @@ def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Pat
         "print(*sorted(plan.fits), *sorted(plan.descriptors), *sorted(plan.pairwise)); "
         "assert not {'numpy', 'sklearn'} & set(sys.modules)"
     )
-    assert "study 'digits' is valid" in run("-c", RUN, "validate", "config.yaml")
+    assert "study 'six-views' is valid" in run("-c", RUN, "validate", "config.yaml")
     here = subprocess.run([sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True)
     assert run("-c", code) == here.stdout
     assert len(here.stdout.split()) > 50

@@ -16,7 +16,7 @@ from mklearn.extras import require
 if TYPE_CHECKING:
     from mklearn.study.report.comparison import StudyTables
 
-STUDY_HELP = "study file, or folder of its results (such as results/digits)"
+STUDY_HELP = "study file, or folder of its results (such as results/six-views)"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",

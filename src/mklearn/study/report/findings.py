@@ -145,7 +145,8 @@ def _best(methods: Sequence[_Judged], results: Results) -> str:
     """Return a sentence on the better methods or, if there are none, on methods that may have a gain that matters."""
     title, share = results.reference_title, results.metric.in_percent
     if better := [one for one in methods if one.beats]:
-        return f"Better than {title}: {_named(better, results, WITH_INTERVAL)}."
+        unit = f", in points of {results.metric.name}" if share else ""
+        return f"Better than {title}{unit}: {_named(better, results, WITH_INTERVAL)}."
     if partly := sorted((one for one in methods if one.better), key=lambda one: one.worse > 0):
         return f"Better than {title} in some settings only: {_named(partly, results, WITH_INTERVAL)}."
     if possible := [one for one in methods if NOT_SHOWN in one.verdicts]:
