@@ -94,10 +94,7 @@ def point_set_distances(
     n = len(rows.to_empty)
     out = np.zeros((n, len(columns.to_empty)), dtype=np.float32)
 
-    most, largest = (int(np.diff(sets.offsets).max(initial=1)) for sets in (rows, columns))
-    # greedy tiles, the same for every row: the values of a row do not depend on the rows computed before it
-    ends = columns.offsets[:-1] + max(_TILE_ENTRIES // most, largest)
-    last = np.searchsorted(columns.offsets, ends, side="right") - 1
+    last = columns.tile_ends(rows.most)
 
     def compute(numbers: range) -> None:
         for i in numbers:
@@ -151,6 +148,19 @@ class _Points:
                         f"{name}: set {i} has descriptors that are NaN, infinite or too large for float32; scale them"
                     )
         return cls(descriptors, squared_norms, positions, offsets, to_empty, origin)
+
+    @property
+    def most(self) -> int:
+        """Largest number of points in a set, at least 1."""
+        return int(np.diff(self.offsets).max(initial=1))
+
+    def tile_ends(self, rows: int) -> NDArray[np.intp]:
+        """Return the end of the tile that begins with each set, for products with at most `rows` points.
+
+        Tiles are greedy and the same for every set of rows: a row's values do not depend on the rows before it.
+        """
+        ends = self.offsets[:-1] + max(_TILE_ENTRIES // rows, self.most)
+        return np.searchsorted(self.offsets, ends, side="right") - 1
 
 
 def _set_to_sets(

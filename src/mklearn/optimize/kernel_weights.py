@@ -171,13 +171,6 @@ def kernel_weights(
     bound = min(solution.bound, value)
     gap = (value - bound) / max(abs(value), abs(bound), _ZERO_RATIO * pencil.size)
     status: Status = solution.status or ("optimal" if gap <= _PROVEN else "local")
-    message = solution.message
-    if status == "local" and not message:
-        message = f"a local minimum; the lower bound leaves a relative gap of {gap:.2g}"
-    if reduction.zero.size:
-        listed = ", ".join(map(str, reduction.zero))
-        message = "; ".join(filter(None, [message, f"weight 0 for kernels constant under the second graph: {listed}"]))
-
     return KernelWeights(
         weights=reduction.weights(solution.b),
         value=value,
@@ -189,7 +182,17 @@ def kernel_weights(
         seconds=perf_counter() - start,
         norm=solution.norm,
         mixed_sign=solution.mixed_sign,
-        message=message,
+        message=_message(solution.message, status, gap, reduction.zero),
+    )
+
+
+def _message(message: str, status: Status, gap: float, constant: NDArray[np.intp]) -> str:
+    """Add to a solution's message an unexplained local minimum and the kernels constant under the second graph."""
+    if status == "local" and not message:
+        message = f"a local minimum; the lower bound leaves a relative gap of {gap:.2g}"
+    listed = ", ".join(map(str, constant))
+    return "; ".join(
+        filter(None, [message, listed and f"weight 0 for kernels constant under the second graph: {listed}"])
     )
 
 

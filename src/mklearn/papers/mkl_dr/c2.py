@@ -131,24 +131,11 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
         stored = learned_array(learned, f"patches_{size}", shape, "c2_serre", np.float32)
         patches.append(stored.reshape(len(stored), SERRE_ORIENTATIONS * size**2))
     grey = prepare_images(images, "c2_serre")
-    norms = [np.einsum("ij,ij->i", matrix, matrix) for matrix in patches]
-    # ||X - P||^2 = ||X||^2 - 2 X'P + ||P||^2
-    crosses = [-2 * matrix for matrix in patches]
 
     def extract(image: Grey) -> NDArray:
         bands = serre_c1(image)
-        features = []
-        for size, cross, norm in zip(PATCH_SIZES, crosses, norms, strict=True):
-            # the smallest squared distance over the windows of all bands, minus the norm of the patch
-            least = np.full(len(norm), np.inf, dtype=np.float32)
-            for band in bands:
-                if len(norm) and min(band.shape[1:]) >= size:
-                    windows = windows_of(band, size)
-                    scores = cross @ windows
-                    scores += np.einsum("ij,ij->j", windows, windows)
-                    np.minimum(least, scores.min(axis=1), out=least)
-            features.append(_response(np.maximum(least.astype(np.float64) + norm, 0), size))
-        return np.concatenate(features)
+        sized = zip(patches, PATCH_SIZES, strict=True)
+        return np.concatenate([_response(_least_distances(matrix, bands, size), size) for matrix, size in sized])
 
     return features_of(grey, extract, "c2_serre")
 
@@ -259,6 +246,19 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
         return _response(search(responses, shapes, sides, sizes, *patches).astype(np.float64), sizes)
 
     return features_of(grey, extract, "c2_mutch_lowe")
+
+
+def _least_distances(patches: Maps, bands: list[Maps], size: int) -> NDArray[np.float64]:
+    """Compute the smallest squared distance of each patch, a row of `patches`, to the windows of all bands."""
+    # ||X - P||^2 = ||X||^2 - 2 X'P + ||P||^2
+    least = np.full(len(patches), np.inf, dtype=np.float32)
+    for band in bands:
+        if len(patches) and min(band.shape[1:]) >= size:
+            windows = windows_of(band, size)
+            scores = (-2 * patches) @ windows
+            scores += np.einsum("ij,ij->j", windows, windows)
+            np.minimum(least, scores.min(axis=1), out=least)
+    return np.maximum(least.astype(np.float64) + np.einsum("ij,ij->i", patches, patches), 0)
 
 
 def _centre(start: Any, size: Any) -> Any:
