@@ -1,12 +1,18 @@
-"""Inner folds: a partition that spreads the classes, by the seed."""
+"""Inner folds spread classes by the seed; the scaling of features has the smallest left-out error, by brute force."""
+
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ridge_refits import left_out_outputs
 
 from mklearn.base.folds import inner_folds
-from mklearn.errors import DataError, NotApplicable
+from mklearn.base.scaling_choice import MOST_SAMPLES, RIDGES, choose_scaling
+from mklearn.errors import ConstantKernel, DataError, NotApplicable
+from mklearn.kernels import StackTransform
+from mklearn.kernels.feature_scaling import FeatureScaling
 
 
 @settings(max_examples=60)
@@ -59,3 +65,73 @@ def test_folds_that_can_not_be_made():
         inner_folds([0, 0, 1, 1], 1, 0)
     with pytest.raises(DataError, match="at least 2 folds"):
         inner_folds([0, 0, 1, 1], np.int64(1), 0)
+
+
+# --- scaling of features
+
+ALL = get_args(FeatureScaling)
+
+
+def left_out_error(X: np.ndarray, Y: np.ndarray, scaling: str) -> float:
+    spec = {"g": {"kind": "gaussian", "feature_scaling": scaling}}
+    K = StackTransform(spec).fit_transform(X).matrices[0] / len(X)
+    return min(float(((left_out_outputs(K, Y, ridge) - Y) ** 2).sum()) for ridge in RIDGES)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("target", ["classes", "numbers"])
+def test_it_is_that_of_brute_force(seed: int, target: str) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(0.5, size=(30, 3)) * [1, 5, 25]
+    numbers = np.log(X[:, 0]) + 0.3 * rng.normal(size=30)
+    y = np.digitize(numbers, [-2.5, -0.5]) if target == "classes" else numbers
+    Y = (y[:, None] == np.unique(y)) / np.sqrt(np.bincount(y)) if target == "classes" else y[:, None]
+    errors = {scaling: left_out_error(X, Y, scaling) for scaling in ALL}
+    assert choose_scaling(X, y, scalings=ALL) == min(ALL, key=errors.__getitem__)
+    names = np.array(["a", "b", "c"])[y] if target == "classes" else y * 1e9
+    assert choose_scaling(X, names, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
+
+
+def test_groups_are_left_out_whole() -> None:
+    """The length of a sample tells its group, and so its class where the group is known; the direction its class."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(8), 8)
+    y = groups % 2
+    angle = 0.5 * rng.normal(size=64) + 0.8 * y
+    X = np.array([1.0, 4, 2, 5, 3, 6, 7, 8])[groups, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    assert choose_scaling(X, y, scalings=["unit", "none"]) == "none"
+    assert choose_scaling(X, y, groups=groups, scalings=["none", "unit"]) == "unit"
+    with pytest.raises(NotApplicable):
+        choose_scaling(X, y, groups=np.zeros(64))
+
+
+def test_many_samples_are_drawn_by_class_and_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], [2000, 990, 10])
+    X = np.column_stack([y + 0.5 * rng.normal(size=3000), 1e3 * rng.normal(size=3000)])
+    seen = []
+    transform = StackTransform.fit_transform
+
+    def noting(self: StackTransform, table: np.ndarray) -> object:
+        seen.append(table)
+        return transform(self, table)
+
+    monkeypatch.setattr(StackTransform, "fit_transform", noting)
+    assert choose_scaling(X, y, scalings=["none", "standard"]) == "standard"
+    first, *others = seen
+    assert abs(len(first) - MOST_SAMPLES) <= 1
+    assert np.isin(X[y == 2], first).all(axis=1).sum() == 2
+    assert all(np.array_equal(table, first) for table in others)
+
+
+def test_constant_features_have_no_scaling() -> None:
+    with pytest.raises(ConstantKernel):
+        choose_scaling(np.ones((20, 3)), np.arange(20) % 2)
+    X = np.column_stack([np.arange(1.0, 21), np.zeros(20)])  # of length 1 they are constant
+    assert choose_scaling(X, np.arange(20) > 9, scalings=["unit", "rank"]) == "rank"
+
+
+def test_it_does_not_warn_of_kernels_that_the_caller_does_not_have(recwarn: pytest.WarningsRecorder) -> None:
+    rng = np.random.default_rng(3)
+    assert choose_scaling(rng.normal(size=(40, 2000)), np.arange(40) % 2) in ALL
+    assert not recwarn.list
