@@ -241,18 +241,17 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Compute prediction sets, which contain the class of a new sample with a given probability.
 
-        A set holds the classes whose probability reaches a threshold, so most sets have one class, sets of uncertain
-        samples have several, and sets can be empty: if more predictions are right than ``coverage`` asks for, the sets
-        of the samples with the smallest probabilities are empty. Each class has its own threshold, from its left-out
-        training samples; classes with too few of them (for a coverage of 0.9 fewer than nine, or nine groups) share one
-        (`mklearn.optimize.calibration.set_thresholds`).
+        A set holds each class whose probability reaches the threshold of this class, which comes from its left-out
+        training samples; classes with too few of them share one (`mklearn.optimize.calibration.set_thresholds`). Sets
+        of uncertain samples have several classes. Sets can be empty: a classifier that is right for 98 % of the samples
+        has a coverage of 0.9 only with empty sets.
 
         The probability is an average over new samples of a class that are like the training samples or, with
         ``groups``, from new groups; for classes that share a threshold, an average over all their samples. It is not
-        guaranteed for a finite number of samples: thresholds come from left-out probabilities of one fit, whose kernel
-        weights, ridges, decision and temperature are chosen with all training samples (a jackknife, not cross-conformal
-        prediction). Nor does it hold for each region of the features: samples that lack views are covered less, if
-        fewer training samples lack them.
+        guaranteed for a finite number of samples: the thresholds come from left-out probabilities of one fit, whose
+        kernel weights, ridges, decision and temperature are chosen with all training samples, as in the jackknife. Nor
+        does it hold for every kind of sample: samples that lack views are covered less if fewer training samples lack
+        them.
 
         Parameters
         ----------

@@ -101,11 +101,11 @@ def set_thresholds(
     errors: Array, codes: NDArray[np.intp], n_classes: int, coverage: float, sample_weight: Array | None = None,
     groups: NDArray[np.intp] | None = None,
 ) -> Array:  # fmt: skip
-    """Return the threshold t of each class: sets of the classes with probability 1 - t or more cover new samples.
+    """Return the threshold t of each class, (n_classes,), for sets of the classes of probability 1 - t or more.
 
-    The threshold of a class is the `jackknife_radius` of its own errors, so that each class is covered. Classes with
-    too few samples (or groups) for this coverage share the threshold of all their errors, and if these are too few,
-    of all errors; it is infinite if even these are too few.
+    The threshold of a class is the `jackknife_radius` of its own errors. Classes with too few samples (or groups) for
+    this coverage, fewer than nine for 0.9, share the threshold of all their errors, and if these are too few, of the
+    errors of all classes, which is infinite if even these are too few.
 
     Parameters
     ----------
