@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.utils._param_validation import InvalidParameterError
 from tests.entries import implementation, method
-from tests.fuzz.mutations import CHANGES, SAME, changed
-from tests.fuzz.trials import PROCESSES, a_sentence, run_trials
+from tests.fuzz.trials import CHANGES, PROCESSES, SAME, a_sentence, changed, run_trials
 
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.views import Views

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import yaml
 from hypothesis import strategies as st
-from tests.fuzz.mutations import mistaken
-from tests.fuzz.trials import a_sentence, run_trials
+from tests.fuzz.trials import a_sentence, mistaken, run_trials
 
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study

@@ -1,18 +1,25 @@
-"""Metrics: their values, what they need, and which can choose."""
+"""Metrics, their values for single samples (mean, jackknife variance), what they need, and which can choose."""
 
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+from tests.unit.study.evaluation.test_summary import row
 
+from mklearn.base.statistics import paired_sample_difference
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.functions import minority_recall
-from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
-from mklearn.study.evaluation.outputs import MethodOutput
+from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_mistakes, metric_named
+from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitRecord
+from mklearn.study.evaluation.predictions import Predictions, prediction_table
+from mklearn.study.evaluation.summary import summarise
 from mklearn.study.reading import check_study, target_mistakes
 
 Y = np.array([0, 0, 0, 1, 1, 2])
@@ -181,3 +188,178 @@ def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
     assert metric.score(given) == pytest.approx(rate, abs=1e-4)
     two_columns = SimpleNamespace(y=y, class_scores=np.c_[-values, np.exp(values)], classes=classes)
     assert metric.score(two_columns) == pytest.approx(rate, abs=1e-4)
+
+
+# --- values of samples
+
+OF_CLASSES = [name for name, metric in METRICS.items() if metric.by_sample and "classes" in metric.targets]
+OF_NUMBERS = [name for name, metric in METRICS.items() if metric.targets == ("numbers",)]
+Labels = NDArray[np.int64]
+
+
+class SampleScorer:
+    """A fitted classifier that knows what it answers for each sample."""
+
+    def __init__(self, classes: Labels, probabilities: NDArray[np.float64]) -> None:
+        self.classes_, self.probabilities = classes, probabilities
+
+    def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        return self.probabilities[X[:, 0].astype(int)]
+
+
+def output_of(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] | None = None) -> MethodOutput:
+    classes = np.array([5, 3, 8, 1])[: probabilities.shape[1]]
+    kept = np.arange(len(y)) if kept is None else kept
+    labels = classes[probabilities.argmax(axis=1)]
+    y_train = np.repeat(classes, [4, 2, 6, 2][: len(classes)])
+    given = lookup_of(SampleScorer(classes, probabilities), len(y_train), kept[:, None])
+    return MethodOutput(y_train, classes[y][kept], labels[kept], given)
+
+
+def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray[np.float64]]:
+    generator = np.random.default_rng(seed)
+    y = generator.choice(len(shares), n, p=shares).astype(np.int64)
+    scores = np.exp(1.5 * generator.normal(size=(n, len(shares))) + 2 * (y[:, None] == np.arange(len(shares))))
+    return y, scores / scores.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("name", [*OF_CLASSES, *OF_NUMBERS])
+def test_they_have_the_metric_as_mean_and_its_variance(name: str) -> None:
+    metric, of_numbers = metric_named(name), name in OF_NUMBERS
+    y, predicted = numbers(300, 1) if of_numbers else samples(120, [0.5, 0.3, 0.2])
+
+    def made(kept: NDArray[Any]) -> Any:
+        return number_output(y[kept], predicted[kept]) if of_numbers else output_of(y, predicted, kept)
+
+    every = np.arange(len(y))
+    values = metric.sample_values(made(every))
+    assert values.mean() == pytest.approx(metric.score(made(every)), abs=1e-12)
+    without = np.array([metric.score(made(np.delete(every, i))) for i in every])
+    jackknife = (len(y) - 1) / len(y) * ((without - without.mean()) ** 2).sum()
+    variance = values.var(ddof=1) / len(y)
+    if name in ("macro_f1", "auc"):  # it changes the classes' numbers
+        assert 0.7 * jackknife < variance < jackknife
+    else:
+        assert variance == pytest.approx(jackknife, rel=0.15 if of_numbers else 0.06)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_their_variance_is_that_of_new_samples(name: str) -> None:
+    metric, found, estimated = metric_named(name), [], []
+    shares = [0.25, 0.25, 0.5]
+    for seed in range(200):
+        y, probabilities = samples(400, shares, seed)
+        kept = np.concatenate([np.flatnonzero(y == code)[:count] for code, count in enumerate((20, 40, 60))])
+        made = output_of(y, probabilities, kept)
+        found.append(metric.score(made))
+        estimated.append(metric.sample_values(made).var(ddof=1) / len(kept))
+    assert np.mean(estimated) == pytest.approx(np.var(found, ddof=1), rel=0.3)
+
+
+def test_ties_and_single_samples() -> None:
+    y, probabilities = samples(40, [0.5, 0.5])
+    tied = np.round(probabilities, 1)
+    auc = metric_named("auc")
+    assert auc.sample_values(output_of(y, tied)).mean() == pytest.approx(auc.score(output_of(y, tied)), abs=1e-12)
+    y = np.array([0, 0, 0, 1, 2])
+    shares = np.eye(3)[[0, 1, 0, 1, 0]]
+    for name in ("balanced_accuracy", "macro_f1"):
+        metric = metric_named(name)
+        values = metric.sample_values(output_of(y, shares))
+        assert values.mean() == pytest.approx(metric.score(output_of(y, shares)))
+        assert values[3] > values[4], "classes of one sample: right and wrong"
+    alone = metric_named("balanced_accuracy").sample_values(output_of(y[:4], shares[:4, :2]))
+    assert alone.mean() == pytest.approx(5 / 6)
+
+
+def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.DataFrame, list[NDArray[Any]]]:
+    """Predictions and scores of two classifiers on half of 60 balanced samples, and right or wrong of both."""
+    generator = np.random.default_rng(1)
+    y, ids = np.repeat(np.arange(3), 20), np.arange(60).astype(str)
+    tables, rows, right = [], [], []
+    for name, share in (("average", 0.3), ("other", 0.35)):
+        splits, correct = [], np.full((n_splits, 60), np.nan)
+        wrong = generator.random(60) < share
+        for repeat in range(n_splits):
+            order = np.random.default_rng(repeat).permutation(20)
+            test = np.sort(np.concatenate([order[:10] + 20 * code for code in range(3)]))
+            labels = np.where(wrong ^ (generator.random(60) < 0.1), (y + 1) % 3, y)[test]
+            made = MethodOutput(y, y[test], labels, {}.get)
+            rule = RulePredictions(y, y[test], labels[None], [], 0)
+            splits.append(
+                SplitRecord({"repeat": repeat, "fold": 0}, np.setdiff1d(np.arange(60), test), test, {"": rule})
+            )
+            correct[repeat, test] = labels == y[test]
+            for kind, value in (("accuracy", np.mean(labels == y[test])), (metric.kind, metric.score(made))):
+                place = {"metric": kind, "selection": "inner_cv", "protocol": "p", "train_size": 10, "kernel_set": ""}
+                rows.append(row(name, repeat, value, **place, neighbour="", n_train=30, n_test=30))
+        fit = {"dataset": "d", "protocol": "p", "train_size": 10, "method": name}
+        tables.append(prediction_table(splits, fit, y, ids, [metric.kind]))
+        right.append(correct)
+    return Predictions(pd.concat(tables, ignore_index=True)), pd.DataFrame(rows), right
+
+
+def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() -> None:
+    predictions, scores, right = _predictions(metric_named("balanced_accuracy"))
+    summary = summarise(scores, predictions).set_index(["method", "metric"])
+    one, other = summary.loc[("other", "accuracy")], summary.loc[("other", "balanced_accuracy")]
+    expected = paired_sample_difference(right[1], right[0], 30)
+    assert one["difference_high"] == pytest.approx(expected.high)
+    assert other["difference"] == pytest.approx(one["difference"], abs=1e-7)
+    widths = [
+        each[f"{column}_high"] - each[f"{column}_low"] for each in (one, other) for column in ("difference", "ci")
+    ]
+    assert widths[2] == pytest.approx(widths[0], rel=0.05)
+    assert widths[3] == pytest.approx(widths[1], rel=0.05)
+    alone = summarise(scores).set_index(["method", "metric"]).loc[("other", "balanced_accuracy")]
+    assert alone["difference_high"] - alone["difference_low"] != pytest.approx(widths[2], rel=0.05)
+    assert np.isnan(other["disagreement"])
+
+
+def test_the_majority_class_has_a_value_of_metrics_of_labels() -> None:
+    predictions, scores, _ = _predictions(metric_named("balanced_accuracy"))
+    assert summarise(scores, predictions)["majority"].tolist() == pytest.approx([1 / 3] * 4)
+    assert summarise(scores)["majority"].isna().all()
+
+
+# --- numbers
+
+
+def number_output(y: NDArray[Any], predicted: NDArray[Any]) -> SimpleNamespace:
+    return SimpleNamespace(y_train=np.array([0.0, 1.0, 4.0, 9.0]), y=y, labels=predicted)
+
+
+def numbers(m: int, seed: int, noise: float = 0.7) -> tuple[NDArray[Any], NDArray[Any]]:
+    generator = np.random.default_rng(seed)
+    y = generator.gamma(3.0, size=m)
+    return y, 0.8 * y + 0.5 + noise * (0.5 + 0.2 * y) * generator.normal(size=m)
+
+
+def test_metrics_of_numbers_are_those_of_other_packages() -> None:
+    y, predicted = numbers(60, 0)
+    found = {name: metric_named(name).score(number_output(y, predicted)) for name in OF_NUMBERS}
+    assert found["rmse"] == pytest.approx(root_mean_squared_error(y, predicted), rel=1e-12)
+    assert found["mae"] == pytest.approx(mean_absolute_error(y, predicted), rel=1e-12)
+    assert found["pearson"] == pytest.approx(pearsonr(y, predicted).statistic, rel=1e-12)
+    assert found["spearman"] == pytest.approx(spearmanr(y, predicted).statistic, rel=1e-12)
+    same = SimpleNamespace(y_train=y, y=y, labels=predicted)  # the variance of the test samples is that of training
+    assert metric_named("r2").score(same) == pytest.approx(r2_score(y, predicted), rel=1e-12)
+    assert set(found) == {"r2", "rmse", "mae", "pearson", "spearman"}
+
+
+def test_the_explained_share_is_known_of_a_single_sample() -> None:
+    """Var(0, 1, 4, 9) = 12.25: an error of 3.5 explains nothing, of 7 less than nothing."""
+    r2 = metric_named("r2")
+    for error, share in ((0.0, 1.0), (3.5, 0.0), (7.0, -3.0)):
+        assert r2.score(number_output(np.array([2.0]), np.array([2.0 + error]))) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman"])
+def test_correlations_of_equal_numbers_do_not_apply(name: str) -> None:
+    y = np.arange(5.0)
+    for predicted in (np.full(5, 2.0), np.full(5, 1e12)):
+        with pytest.raises(NotApplicable, match="numbers that differ"):
+            metric_named(name).score(number_output(y, predicted))
+    with pytest.raises(NotApplicable, match="three test samples"):
+        metric_named(name).score(number_output(y[:2], y[:2]))
