@@ -143,8 +143,7 @@ def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pyt
         (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
         (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
         (["run", "smoke", "--dry-run", "--verbose", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
-        (["run", "smoke", "--dry-run", "--", "fits"],
-         ["--logger", "mklearn-plan", "--cores", "1", "--dry-run", "fits"]),
+        (["run", "smoke", "--dry-run"], ["--quiet", "rules", "host", "--cores", "1", "--dry-run"]),
     ],
 )  # fmt: skip
 def test_arguments(arguments: list[str], passed: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,8 +154,7 @@ def test_arguments(arguments: list[str], passed: list[str], repository: Path, mo
     assert main(arguments) == 0
     own = ["--workflow-profile", str(repository / "profiles" / "default")] * ("--workflow-profile" not in passed)
     study = repository / "workflow" / "studies" / "smoke.yaml"
-    logger, passed = (passed[:2], passed[2:]) if passed[0] == "--logger" else ([], passed)
-    words = [*logger, "--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]
+    words = ["--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]
     assert called == [words]
 
 

@@ -47,8 +47,8 @@ def _add_display(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     if options.dry_run:
-        words = ["--cores", "1", "--dry-run", *options.snakemake]
-        return run_snakemake(options.study, words, "" if options.verbose else "mklearn-plan")
+        quiet = [] if options.verbose else ["--quiet", "rules", "host"]
+        return run_snakemake(options.study, [*quiet, "--cores", "1", "--dry-run", *options.snakemake])
     return run_snakemake(options.study, [*_cores(options), *options.snakemake], _display(options))
 
 
@@ -85,9 +85,9 @@ def _failed(options: argparse.Namespace) -> int:
 def run_snakemake(study: str | None, words: Sequence[str], display: str = "") -> int:
     """Run Snakemake on a study in this process and the current folder; return its exit status.
 
-    In a checkout this equals ``snakemake --configfile STUDY WORDS``. ``display`` is ``mklearn`` for the progress, or
-    ``mklearn-plan`` for the summary of a dry run; by default Snakemake prints its own messages. Raise ConfigError if
-    the study does not exist or has mistakes, or if its results can't be written.
+    In a checkout this equals ``snakemake --configfile STUDY WORDS``. ``display`` is ``mklearn`` for the progress; by
+    default Snakemake prints its own messages. Raise ConfigError if the study does not exist or has mistakes, or if its
+    results can't be written.
     """
     require("snakemake")
     from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
@@ -106,10 +106,9 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
     from snakemake.cli import main
     from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-    from mklearn.study.engine import preview, progress
+    from mklearn.study.engine import progress
 
     LoggerPluginRegistry().register_plugin("mklearn", progress)
-    LoggerPluginRegistry().register_plugin("mklearn-plan", preview)
     try:
         main([*arguments, *words])
     except SystemExit as ended:

@@ -5,7 +5,6 @@ import math
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from datetime import timedelta
 from statistics import fmean
 
@@ -17,12 +16,8 @@ from rich.text import Text
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 SHOWN = re.compile("Nothing to be done|Creating conda|Pulling singularity")
+HASH = re.compile("-[0-9a-f]{16}$")
 HIDDEN = re.compile("CalledProcessError|Exiting because a job execution failed")  # detailed at the end of a run
-
-
-def job_name(wildcards: Mapping[str, str] | None) -> str:
-    """Return the wildcard values of a job without the hashes of specifications."""
-    return " ".join(re.sub(r"-[0-9a-f]{16}$", "", value) for value in (wildcards or {}).values())
 
 
 class LogHandler(LogHandlerBase):
@@ -46,7 +41,8 @@ class LogHandler(LogHandlerBase):
             case "RUN_INFO":
                 self.left = Counter({rule: n for rule, n in fields["stats"].items() if rule not in ("total", "all")})
             case "JOB_INFO" if fields["rule_name"] in self.left:
-                name = f"{fields['rule_name']} {job_name(fields['wildcards'])}".rstrip()
+                values = [re.sub(HASH, "", value) for value in (fields["wildcards"] or {}).values()]
+                name = " ".join([fields["rule_name"], *values])
                 self.running[fields["jobid"]] = fields["rule_name"], name, time.monotonic()
                 self.at_once = max(self.at_once, len(self.running))
                 self.live.start()
