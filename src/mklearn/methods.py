@@ -67,8 +67,6 @@ class MethodRow(Row):
     or random draws. The study's order is then kept."""
     in_model_files: bool = True
     """Whether a model file can hold the method. Trees can't, since scikit-learn does not check their array indices."""
-    convex_solver: bool = False
-    """Whether the parameter ``solver`` names a convex solver, which may need a licence."""
 
 
 _features = partial(MethodRow, takes="descriptor")
@@ -153,7 +151,6 @@ METHODS: dict[str, MethodRow] = {
         "returned.",
         landmarks=True,
         tuned=("ridge", "max_iter"),
-        convex_solver=True,
     ),
     "mmc": _feature_embedding(
         "mklearn.subspace.mmc:MMC",

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tests.unit.planned_jobs import wildcards_of
 
-from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 from mklearn.study import resources
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import studies, study_file
@@ -117,18 +116,3 @@ def test_splits_and_samples_are_counted(tmp_path: Path) -> None:
     data.save(tmp_path / "samples.npz")
     assert resources.counted_samples(tmp_path / "samples.npz") == 137
     assert resources.counted_samples(tmp_path / "missing.npz") is None
-
-
-def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs() -> None:
-    kernels = {"g": {"kind": "gaussian", "descriptor": "pixels", "bandwidth": [1 + n / 8 for n in range(15)]}}
-    methods: dict[str, Any] = {
-        "many": {}, "few": {"kernels": ["g-1"]}, "sdp": {"kernels": ["g-1"], "beta_step": "sdp"},
-        "other": {"beta_step": "sdp", "solver": "CLARABEL"},
-    }  # fmt: skip
-    study = {"study": "s", "datasets": ["digits"], "kernels": kernels,
-             "methods": {name: {"kind": "mkl_dr"} | more for name, more in methods.items()}}  # fmt: skip
-    jobs = Jobs(plan_study(check_study(study)))
-    licences = resources.Requests(jobs).of("fit")["mosek"]
-    claimed = [licences(wildcards_of(key)) for key in jobs.keys("fit")]
-    assert dict(zip(methods, claimed, strict=True)) == {"many": 1, "few": 0, "sdp": 1, "other": 0}
-    assert resources.ENUMERATED_KERNELS == ENUMERATION_LIMIT

@@ -1,4 +1,4 @@
-"""Memory, run time and licences that each job requests from a cluster, by problem size.
+"""Memory and run time that each job requests from a cluster, by problem size.
 
 There are two formulas with measured constants, for matrices among samples and for features. A job that runs out of
 memory or time is retried with twice as much. Jobs share the cores and, except distances between point sets, have one
@@ -13,7 +13,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from mklearn.methods import METHODS
 from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
@@ -26,8 +25,6 @@ AROUND_MB = 650
 HEADROOM = 1.25
 LONGEST_MINUTES = 24 * 60
 """Longest run time of a first attempt in minutes: few clusters accept longer jobs."""
-ENUMERATED_KERNELS = 14
-"""Largest number of kernels for which exact kernel weights need no convex solver."""
 UNKNOWN_SAMPLES = 2000
 """Number of samples assumed until a user's own data are read, before other jobs are submitted."""
 COMPOSED_SAMPLES = 6000
@@ -36,7 +33,6 @@ UNKNOWN_SPLITS = 20
 """Number of splits assumed if the user gives a file of splits."""
 THREADS = 8
 """Number of threads of a job that computes distances between point sets."""
-_METHODS = {row.implementation: row for row in METHODS.values()}
 
 
 class Requests:
@@ -58,7 +54,7 @@ class Requests:
             minutes = 30 + 4 * self._seconds(rule, wildcards, input) / 60  # factor 4 for slow cores and disks
             return attempt * min(LONGEST_MINUTES, 10 * math.ceil(minutes / 10))
 
-        return {"mem_mb": mem_mb, "runtime": runtime} | ({"mosek": self._licences} if rule == "fit" else {})
+        return {"mem_mb": mem_mb, "runtime": runtime}
 
     def fit_priority(self, wildcards: Any) -> float:
         """Return the priority of a fit: higher for longer fits, but below 1, the priority of jobs before the fits."""
@@ -111,16 +107,6 @@ class Requests:
         if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for each pair of point sets
             return self._n_samples(self.plan.datasets[wildcards.dataset]) ** 2 / 1e4
         return 2 * float(files.size_mb)
-
-    def _licences(self, wildcards: Any) -> int:
-        """Return the number of MOSEK licences of a fit: 1 if it may call MOSEK as convex solver, else 0."""
-        spec = self._fit(wildcards)
-        parameters = spec.method.parameters
-        row = _METHODS.get(spec.method.implementation)
-        if row is None or not row.convex_solver or parameters.get("solver", "auto") not in ("auto", "MOSEK"):
-            return 0
-        step = parameters.get("beta_step", "exact")
-        return int(step == "sdp" or (step == "exact" and len(spec.kernels) > ENUMERATED_KERNELS))
 
     @property
     def _final(self) -> PlannedFinal:
