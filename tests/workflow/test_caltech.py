@@ -16,10 +16,13 @@ METHODS = ("kfd", "voting", "samme", "average", "product", "mkl-lda", "from-orth
 """The others are fitted beside a script in ``tests/conformance``."""
 
 
-def test_from_the_archive_to_the_table(tmp_path: Path, repository: Path, mirror: Path) -> None:
+def test_from_the_archive_to_the_table(
+    tmp_path: Path, repository: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLEARN_MIRROR", str(mirror))
     study: dict[str, Any] = yaml.safe_load(study_file("mkldr-small").read_text(encoding="utf-8"))
     study["protocols"]["halves"]["repeats"] = 1
-    study |= {"methods": {name: study["methods"][name] for name in METHODS}, "mirror": str(mirror)}
+    study["methods"] = {name: study["methods"][name] for name in METHODS}
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)
     ran.output("snakemake", "--cores", "2")

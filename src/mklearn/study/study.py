@@ -140,8 +140,6 @@ class Study(Strict):
     """Number of jobs that share one pass over the samples, one block each (methods with landmarks only).
     With one block, these methods are fitted like others. By default a block of a registered data set is a sixteenth of
     the samples, at least 20,000 and at most 100,000, and your own data are one block."""
-    mirror: str | None = None
-    """Folder or URL tried first for downloads; the environment variable MKLEARN_MIRROR has precedence."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
     """Data sets by name: a name of your choice, or the name of a registered data set."""
     descriptors: dict[Slug, Descriptor] | None = None
@@ -215,13 +213,6 @@ class Study(Strict):
         if not results.strip() or results.startswith(("~", "$")) or "://" in results:
             raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
         return results
-
-    @field_validator("mirror")
-    @classmethod
-    def _no_nul(cls, mirror: str | None) -> str | None:
-        if mirror is not None and "\0" in mirror:
-            raise ValueError(f"invalid value {mirror!r}: no folder or URL has a NUL character.")
-        return mirror
 
     @field_validator("claims")
     @classmethod

@@ -312,7 +312,6 @@ def test_images_of_several_sizes_for_descriptors_that_need_one() -> None:
 
 KEPT = [
     (("title",), "Another title"),
-    (("mirror",), "/somewhere/else"),
     (("study",), "another-study"),
     (("results",), "elsewhere"),
     (("report",), {"gain_that_matters": 2}),

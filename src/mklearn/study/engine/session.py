@@ -71,8 +71,6 @@ def begin(jobs: Jobs) -> None:
     name = program.parent.name if program.name == "__main__.py" else program.name
     os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])
     os.environ["MKLEARN_STARTED"] = datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    if study.mirror and not os.environ.get("MKLEARN_MIRROR"):
-        os.environ["MKLEARN_MIRROR"] = study.mirror
     if PACKAGE.parent.name == "src":  # a checkout; the folder of an installed package holds all others too
         # Jobs in a conda environment can import mklearn, which is not installed there.
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]

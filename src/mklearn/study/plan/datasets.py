@@ -66,9 +66,7 @@ class PlannedDataset:
         return self.missing_views == "mean" or self.impute != "none"
 
 
-def planned_dataset(
-    dataset_id: str, datasets: Mapping[str, DatasetConfig], results: str, mirror: str | None
-) -> PlannedDataset:
+def planned_dataset(dataset_id: str, datasets: Mapping[str, DatasetConfig], results: str) -> PlannedDataset:
     """Plan one of the data sets. Its key depends on the content read and on resizing, not on the paths of downloads."""
     config = datasets[dataset_id]
     read = config.reading() | {"dataset": dataset_id}
@@ -81,7 +79,7 @@ def planned_dataset(
         keeps_ratios="pixels" in read.get("resize", {}) and not one_shape,
     )  # fmt: skip
     if isinstance(config, RegisteredDataset):
-        return _registered(planned, config, results, mirror)
+        return _registered(planned, config, results)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read | {"listing": _listing(dataset_id, config.path)})
     planned = replace(planned, files=_own_files(dataset_id, config))
@@ -111,13 +109,13 @@ def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str
     return dataset_id if config.splits_of == dataset_id else splits_source(config.splits_of, datasets)
 
 
-def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str, mirror: str | None) -> PlannedDataset:
+def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str) -> PlannedDataset:
     registered = entry(config.name)
 
     def path(file: FileSpec) -> str:
         return str(Path(results, DOWNLOADS.format(source=registered.of or registered.id, file=file.name)))
 
-    files = registered.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # as in the download
+    files = registered.packaging(os.environ.get(MIRROR_VARIABLE) or None)  # as in the download
     downloads = {path(file): file for file in [*files, *chain(*registered.protocol_files.values())]}
     draw = "" if planned.id == registered.id else f", {planned.id}"  # tells two draws of one data set apart
     return replace(

@@ -129,7 +129,7 @@ def _add_dataset(
     plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol], mistakes: _Mistakes
 ) -> None:
     study = plan.study
-    dataset = planned_dataset(dataset_id, study.datasets, study.results, study.mirror)
+    dataset = planned_dataset(dataset_id, study.datasets, study.results)
     shared = config.splits_of if config.splits_of != dataset_id else None
     methods = _applying(study.methods, dataset_id) or {}
     landmarks = any(method.landmarks is not None for method in methods.values())

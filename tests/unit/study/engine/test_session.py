@@ -56,8 +56,8 @@ def other(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-def jobs(folder: Path, mirror: str | None = None) -> Any:
-    study = check_study(SMOKE | {"results": str(folder / "results"), "mirror": mirror})
+def jobs(folder: Path) -> Any:
+    study = check_study(SMOKE | {"results": str(folder / "results")})
     return SimpleNamespace(plan=SimpleNamespace(study=study, final=None), source="study.yaml")
 
 
@@ -96,17 +96,14 @@ def test_missing_locks_are_a_warning(
 
 
 def test_jobs_get_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MKLEARN_COMMAND", "MKLEARN_STARTED", "MKLEARN_MIRROR"):
+    for name in ("MKLEARN_COMMAND", "MKLEARN_STARTED"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("PYTHONPATH", "own")
     monkeypatch.setattr(sys, "argv", ["/bin/snakemake", "--cores", "2 3"])
-    begin(jobs(tmp_path, "a mirror"))
+    begin(jobs(tmp_path))
     assert os.environ["MKLEARN_COMMAND"] == "snakemake --cores '2 3'"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", os.environ["MKLEARN_STARTED"])
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(Path(session.__file__).parents[3]), "own"]
-    session._open_locks.pop().close()
-    begin(jobs(tmp_path, "the study's"))
-    assert os.environ["MKLEARN_MIRROR"] == "a mirror"
 
 
 # --- files of the workflow
