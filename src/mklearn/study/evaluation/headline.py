@@ -10,7 +10,8 @@ gain that matters (by default 1 percentage point), and nothing is shown if it do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -58,7 +59,6 @@ def winner(
     Ties go to the first entry.
     """
     larger_is_better = metric_named(metric).larger_is_better
-    rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))
     sign = 1.0 if larger_is_better else -1.0
     valued: list[tuple[int, dict[str, Any]]] = []
     for position, (method, protocol, train_size) in enumerate(entries):
@@ -71,7 +71,7 @@ def winner(
         valued += [(position, row) for row in plain_records(of_entry)]
     if not valued:
         return None
-    certain = [one for one in valued if one[1]["verdict"] == BETTER]
+    certain = [one for one in valued if verdict(one[1], 0.0, larger_is_better) == BETTER]
     complete = [one for one in valued if not one[1].get("n_failed", 0)]
     kept = certain or complete or valued
     return Winner(*max(kept, key=lambda one: sign * float(one[1]["mean"])), len({position for position, _ in valued}))
@@ -80,32 +80,30 @@ def winner(
 # --- verdicts
 
 
-def verdicts(rows: pd.DataFrame, matters: float, larger_is_better: bool = True) -> pd.Series:
-    """Return the verdict of each row by its ``difference_low``, ``difference_high`` and, if present, ``p_holm``.
+def verdict(row: Mapping[str, Any], matters: float, larger_is_better: bool = True) -> str:
+    """Return the verdict of a row by its ``difference_low``, ``difference_high`` and, if present, ``p_holm``.
 
-    ``matters`` is the smallest gain that matters, as a fraction. Rows without an interval have the verdict "".
+    ``matters`` is the smallest gain that matters, as a fraction. A row without an interval has the verdict "".
     """
-    low, high = rows["difference_low"].astype("float64"), rows["difference_high"].astype("float64")
+    low, high, adjusted = _interval(row)
+    if math.isnan(low) or math.isnan(high):
+        return ""
     if not larger_is_better:
         low, high = -high, -low
-    adjusted = rows["p_holm"].astype("float64") if "p_holm" in rows else pd.Series(float("nan"), rows.index)
-    holds = adjusted.isna() | adjusted.lt(LEVEL)
-    judged = pd.Series(NOT_SHOWN, rows.index, dtype=object)
-    judged[high < matters] = NO_GAIN
-    judged[(high < 0) & holds] = WORSE
-    judged[(low > 0) & holds] = BETTER
-    return judged.where(low.notna() & high.notna(), "")
+    holds = not adjusted >= LEVEL  # also without a p-value
+    if low > 0 and holds:
+        return BETTER
+    if high < 0 and holds:
+        return WORSE
+    return NO_GAIN if high < matters else NOT_SHOWN
 
 
-def verdict(row: dict[str, Any], matters: float, larger_is_better: bool = True) -> str:
-    """Return the verdict of one row; "" without an interval."""
-    interval = {name: row.get(name) for name in ("difference_low", "difference_high", "p_holm")}
-    return str(verdicts(pd.DataFrame([interval]), matters, larger_is_better).iloc[0])
-
-
-def only_before_holm(row: dict[str, Any]) -> bool:
+def only_before_holm(row: Mapping[str, Any]) -> bool:
     """Return True if the interval excludes 0, but Holm's adjusted p-value is not below 5 %."""
-    low, high, adjusted = (row.get(name) for name in ("difference_low", "difference_high", "p_holm"))
-    if pd.isna(low) or pd.isna(high) or pd.isna(adjusted):
-        return False
-    return bool((low > 0 or high < 0) and adjusted >= LEVEL)
+    low, high, adjusted = _interval(row)
+    return (low > 0 or high < 0) and adjusted >= LEVEL
+
+
+def _interval(row: Mapping[str, Any]) -> list[float]:
+    """Return the ends of the difference's interval and its adjusted p-value; NaN for unknown ones."""
+    return [float(row.get(name, math.nan)) for name in ("difference_low", "difference_high", "p_holm")]

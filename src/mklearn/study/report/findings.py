@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
-from mklearn.study.evaluation.headline import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdicts, winner
+from mklearn.study.evaluation.headline import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdict, winner
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import wording
 from mklearn.study.report.results import Results, Setting
@@ -127,8 +127,9 @@ def _by_method(rows: pd.DataFrame, results: Results) -> list[_Judged]:
     several = sum(len(setting.of(judged)) > 0 for setting in results.settings) > 1
     matters = results.matters if metric.in_percent else 0.0
     methods = [
-        _Judged(str(label), plain_records(own), list(verdicts(own, matters, metric.larger_is_better)), several)
-        for label, own in judged.groupby("label", sort=False)
+        _Judged(str(label), own, [verdict(row, matters, metric.larger_is_better) for row in own], several)
+        for label, part in judged.groupby("label", sort=False)
+        for own in [plain_records(part)]
     ]
     if metric.in_percent or not several:
         return sorted(methods, key=lambda one: one.mean, reverse=metric.larger_is_better)
