@@ -10,9 +10,8 @@ import pytest
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError, MissingExtra
-from mklearn.study.jobs import Jobs
+from mklearn.study.jobs import Jobs, page_spec
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import page_spec
 from mklearn.study.provenance import code_files, named_modules
 from mklearn.study.reading import check_study
 

@@ -15,10 +15,9 @@ from tests import entries
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
-from mklearn.study.jobs import Jobs
+from mklearn.study.jobs import Jobs, page_spec, tables_spec
 from mklearn.study.naming import kernel_names
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import page_spec, tables_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.reading import check_study
 from mklearn.study.study import DEFAULT_METHODS
