@@ -15,10 +15,9 @@ from mklearn.study.datasets import DatasetConfig, Precomputed, RegisteredDataset
 from mklearn.study.entries import Kernel
 from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
-from mklearn.study.published import Published
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.model import Slug, as_list
-from mklearn.study.specs.table_specs import Comparison, Remark
+from mklearn.study.specs.table_specs import Comparison, Published, Remark
 from mklearn.study.study import Study
 
 

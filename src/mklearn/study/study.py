@@ -15,11 +15,10 @@ from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.method import Method
 from mklearn.study.naming import expanded_descriptors
-from mklearn.study.published import Published
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.fit_spec import Components, Rule, headline_rule
 from mklearn.study.specs.model import Count, Positive, Slug, Strict
-from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, Remark, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, Published, Remark, Tolerance
 from mklearn.study.targets import NUMBER_METRICS, study_target
 
 DEFAULT_METHODS: dict[str, Any] = {

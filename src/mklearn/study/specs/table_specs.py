@@ -1,12 +1,81 @@
-"""Sections of a study about its tables: calibration and tolerance of published values, remarks, claims, comparisons."""
+"""Sections of a study about its tables: published values and their calibration, remarks, claims, comparisons."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
+from mklearn.study.specs.fit_spec import Rule
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict, as_list
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+_BY_SIZE = ("train_size", "value", "std", "dimension")
+"""Keys of an entry whose lists refer to the same cells, in the same order."""
+
+
+class Published(Strict):
+    """Values that a paper reports for cells of this study's table: one value, or a row of values.
+
+    ``{train_size: [2, 3, 4], value: [70.67, 78.88, 84.21], dimension: [79, 118, 152], ...}`` defines three cells; a
+    scalar applies to all of them.
+    """
+
+    dataset: Slug
+    """Data set of this study to which the values belong."""
+    train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
+    """Training samples per class: one number, or a list with one number per value."""
+    method: Slug | Annotated[list[Slug], Field(min_length=1)]
+    """Method of this study that is compared with the values; each method of a list is compared with all values."""
+    protocol: Slug | None = None
+    """Protocol of this study that the paper used; needed if a data set has several with one training size."""
+    neighbour: Rule | None = None
+    """Nearest-neighbour rule of the paper; by default every rule of the study is compared with the value."""
+    metric: str = "accuracy"
+    """Published metric: one of the study's metrics with values from 0 to 1."""
+    value: Percent | Annotated[list[Percent], Field(min_length=1)]
+    """Published value in per cent."""
+    std: NonNegative | Annotated[list[NonNegative | None], Field(min_length=1)] | None = None
+    """Standard deviation of the value over splits, in percentage points."""
+    dimension: Count | Annotated[list[Count | None], Field(min_length=1)] | None = None
+    """Number of components at which the value was reached."""
+    repeats: Count | None = None
+    """Number of random splits behind the mean; by default the study's ``published_repeats``."""
+    source: str
+    """Paper and table of the values; the report has one table per source."""
+
+    @model_validator(mode="after")
+    def _one_length(self) -> Published:
+        lengths = {name: len(value) for name in _BY_SIZE if isinstance(value := getattr(self, name), list)}
+        several = isinstance(self.value, list)
+        if several != isinstance(self.train_size, list) or (lengths and not several):
+            raise ValueError(
+                "expected train_size and value to be both one number, or both lists with a value for each size; std "
+                f"and dimension can be lists only then. Lists here: {', '.join(lengths)}."
+            )
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            raise ValueError(f"expected lists of one length, one entry per cell: {found}.")
+        return self
+
+    def cells(self, repeats: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield every cell with its value as a fraction; ``repeats`` is the study's default.
+
+        See :func:`mklearn.study.evaluation.summary.summarise` for the keys.
+        """
+        values, number = [getattr(self, name) for name in _BY_SIZE], len(as_list(self.value))
+        by_size = [value if isinstance(value, list) else [value] * number for value in values]
+        for method in as_list(self.method):
+            for size, value, std, dimension in zip(*by_size, strict=True):
+                protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
+                yield {
+                    "dataset": self.dataset, "train_size": size, "method": method, "protocol": protocol,
+                    "neighbour": self.neighbour, "metric": self.metric, "value": value / 100,
+                    "std": None if std is None else std / 100, "dimension": dimension,
+                    "repeats": self.repeats or repeats, "source": self.source,
+                }  # fmt: skip
 
 
 class Calibration(Strict):
