@@ -111,22 +111,6 @@ def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
     assert metric_named("support_vector_share").score(output(SimpleNamespace(**fitted))) == share
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field", "sentence"),
-    [
-        ((["accuracy", "acc"], "accuracy", 3), "metrics", "no metric 'acc'. Did you mean 'auc'? Valid: accuracy, bal"),
-        ((["accuracy", "accuracy"], "accuracy", 3), "metrics", "named twice"),
-        ((["accuracy"], "auc", 3), "choose_by", "not among metrics"),
-        ((["accuracy", "log_loss"], "log_loss", 3), "choose_by", "can't choose"),
-        ((["accuracy", "auc"], "auc", "leave_one_out"), "choose_by", "no value for a single sample"),
-    ],
-)
-def test_choices_of_metrics_that_are_invalid(arguments: Any, field: str, sentence: str) -> None:
-    ((where, printed),) = metric_mistakes(*arguments)
-    assert where == field
-    assert sentence in printed
-
-
 def test_a_metric_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "outside_metrics.py").write_text(
         "from mklearn.study.evaluation.metrics.metric import Metric\n"

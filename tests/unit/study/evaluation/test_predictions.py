@@ -102,15 +102,6 @@ def test_confusion_counts_what_was_chosen(table):
     assert Predictions(table).confusion({**FIT, "method": "other", "neighbour": "cosine"}, 3).sum() == 0
 
 
-def test_protocols_without_a_training_size():
-    fit = {**FIT, "train_size": None}
-    table = prediction_table([split(0, [0, 1], [2], rule([[0]], [], 0), fold=1)], fit, Y, IDS)
-    assert table["predicted_oracle"].isna().all()  # a classifier has no components
-    found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
-    assert found.index.tolist() == [(0, 1)]
-    np.testing.assert_array_equal(found.values, [[1]])
-
-
 def test_the_majority_value_is_of_a_methods_own_splits():
     y = np.array([0, 0, 0, 1, 1, 1, 1])
     ids = np.array(list("abcdefg"))
