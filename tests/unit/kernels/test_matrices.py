@@ -69,14 +69,10 @@ def test_unit_diagonal_is_that_of_the_features(features: tuple[np.ndarray, np.nd
 
 
 def test_refusals() -> None:
-    with pytest.raises(DataError, match=r"training sample 1 has self-similarity 0"):
-        unit_diagonal([[1.0, 0.0], [0.0, 0.0]])
     with pytest.raises(DataError, match="sample of the rows 0 has self-similarity -1"):
         unit_diagonal([[1.0, 0.0]], [-1.0], [1.0, 1.0])
     with pytest.raises(DataError, match="both the rows and the columns"):
         unit_diagonal(np.eye(2), [1.0, 1.0])
-    with pytest.raises(DataError, match="coincide"):
-        scale_to_centred_trace(np.ones((3, 3)))
     with pytest.raises(DataError, match="not symmetric"):
         KernelCentring().fit([[1.0, 2.0], [0.0, 1.0]])
 
@@ -209,8 +205,6 @@ def test_repair_refusals() -> None:
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no positive eigenvalue"):
         psd_repair(-np.eye(3))
-    with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\) is 2 and entry \(1, 0\) is 0"):
-        psd_repair([[1.0, 2.0], [0.0, 1.0]])
     large = np.eye(400)
     large[390, 5] = 1e-3
     with pytest.raises(DataError, match=r"not symmetric: entry \(5, 390\) is 0 and entry \(390, 5\) is 0.001"):

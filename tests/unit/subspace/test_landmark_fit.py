@@ -104,8 +104,6 @@ X, Y = load_wine(return_X_y=True)
 @pytest.mark.parametrize(
     ("model", "kind", "sentence"),
     [
-        (MKLDR(landmarks=10), ConfigError, "landmarks need kernels of features"),
-        (MKLDR(kernels=KERNELS, landmarks=179), NotApplicable, "n_landmarks=179, but there are 178 training samples"),
         (MKLDR(kernels=KERNELS, landmarks={"number": 5}), ConfigError, "`landmarks` has the unknown key 'number'"),
         (MKLDR(kernels=KERNELS, landmarks=9, graph="lpp"), ConfigError, "graph should be 'lda' or 'pca'"),
         (MKLDR(kernels=KERNELS, landmarks=9, graph="pca", ridge=0.0), ConfigError, "needs ridge > 0"),
