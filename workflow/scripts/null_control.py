@@ -5,7 +5,7 @@ from pathlib import Path
 from mklearn.study.artefacts import read_table, write_arrays
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import read_views
-from mklearn.study.evaluation.null_control import null_control as controlled
+from mklearn.study.evaluation.null_control import null_test
 from mklearn.study.log import logger
 from mklearn.study.script import Output, Record, run_script
 from mklearn.study.specs.fit_spec import NullSpec
@@ -22,7 +22,7 @@ def null_control(
     table, fit = read_table(labels)[0], spec.fit
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     views = read_views(fit, matrices or [], sources or [], table["id"].to_numpy(dtype=str))
-    test, message = controlled(MethodOnViews(views, table["y"].to_numpy(), fit.method, fit.kernels, groups), spec)
+    test, message = null_test(MethodOnViews(views, table["y"].to_numpy(), fit.method, fit.kernels, groups), spec)
     logger.info("left-out R² %.4f; on shuffled targets %s %s", test.score, test.shuffled.round(4).tolist(), message)
     write_arrays(control, record, score=test.score, shuffled=test.shuffled, message=message)
 

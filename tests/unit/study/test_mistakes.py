@@ -284,6 +284,8 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"methods": {"m": {"kind": "logistic_regression", "descriptors": ["hog", "hog"]}}},
          "methods.m.descriptors: names hog more than once"),
         ({"study": "cache"}, "study: invalid name 'cache': the folder of this name holds what studies share."),
+        ({None: 0}, "null: invalid value 0. Expected a number greater"),
+        ({"null": 20, "methods": {"m": {"kind": "multi_view", "kernels": "each"}}}, "null: there is no multi-view"),
         ({"seed": True}, "seed: invalid value True: expected a"),
         ({"methods": {"m": {"kind": "random_forest", "min_samples_leaf": [1, 10**30]}}},
          "methods.m.min_samples_leaf[1]: invalid value"),

@@ -18,7 +18,8 @@ MOST_SAMPLES, MOST_BATCHES, SHUFFLES = 1000, 50, 199
 LEAST_R2, LARGEST_P = 0.02, 0.01
 """Smallest left-out R^2 that matters, and largest p-value."""
 FEWEST_BATCHES = 5
-"""Fewest values of each class in a column of units, such as patients, of one class each; twice as many for numbers."""
+"""Smallest number of values per class at which values of one class each are units, such as patients, and no batches;
+twice as many in all for numeric targets."""
 
 
 def confounding_notes(samples: SampleSet, group_column: str | None = None) -> Iterator[str]:

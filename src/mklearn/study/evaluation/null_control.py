@@ -20,7 +20,7 @@ LARGEST_P = 0.05
 """Largest p-value at which the views are shown to predict the target, if so few shuffles can give it."""
 
 
-def null_control(problem: MethodOnViews, spec: NullSpec) -> tuple[PermutationTest, str]:
+def null_test(problem: MethodOnViews, spec: NullSpec) -> tuple[PermutationTest, str]:
     """Fit a method to the target of all samples, at most `NULL_SAMPLES` random ones, and to shuffled targets.
 
     The score is the method's R^2 on left-out samples, in closed form, with the first candidate of a grid. Everything
