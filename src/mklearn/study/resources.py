@@ -16,9 +16,8 @@ from typing import Any
 from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.final import PlannedFinal
 from mklearn.study.specs.data_specs import SplitSpec
-from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, FitSpec, NullSpec
+from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, FitSpec
 
 AROUND_MB = 650
 """Memory of a step without data, its libraries, and two processes of the SLURM executor, in MB (measured: 545)."""
@@ -42,7 +41,7 @@ class Requests:
         self.jobs, self.plan = jobs, jobs.plan
 
     def of(self, rule: str) -> dict[str, Any]:
-        """Return the resources of a rule: memory, run time and, for fits, licences."""
+        """Return the memory and run time that the jobs of a rule request."""
 
         def mem_mb(wildcards: Any, input: Any, attempt: int) -> int:
             return attempt * 100 * math.ceil(HEADROOM * (AROUND_MB + self._data_mb(rule, wildcards, input)) / 100)
@@ -66,21 +65,14 @@ class Requests:
 
     def _data_mb(self, rule: str, wildcards: Any, files: Any) -> float:
         """Compute the peak memory of a job's arrays; the size of its files is read only if it matters."""
-        if rule == "model":
-            n = self._n_samples(self._final.dataset)
-            return max(fit_mb(each, n, n) for each in self._final.spec.candidates) + features_mb(files.size_mb)
+        if fits := self._fits(rule, wildcards):
+            inputs = self.jobs.job(rule, wildcards).inputs
+            n_blocks = len(inputs.get("moments", ())) or 1  # blocks are read one at a time
+            reads_features = any(inputs.get(name) for name in ("samples", "sources", "blocks"))
+            features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
+            return max(fit_mb(spec, n, max(sizes)) for spec, n, sizes, _ in fits) + features
         dataset = self.plan.datasets[wildcards.dataset]
         n = self._n_samples(dataset)
-        if rule == "fit":
-            spec, inputs = self._fit(wildcards), self.jobs.job(rule, wildcards).inputs
-            reads_features = inputs.get("sources") or inputs.get("blocks")  # blocks are read one at a time
-            n_blocks = dataset.n_blocks if inputs.get("blocks") else 1
-            features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
-            sizes = self._training_sizes(wildcards)
-            return fit_mb(spec, max(sizes) if self._composes(wildcards) else n, max(sizes)) + features
-        if rule == "null_control":
-            n = min(n, NULL_SAMPLES)
-            return fit_mb(self._control(wildcards).fit, n, n) + features_mb(files.size_mb)
         if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
             moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
             n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
@@ -95,48 +87,44 @@ class Requests:
 
     def _seconds(self, rule: str, wildcards: Any, files: Any) -> float:
         """Estimate the run time of a job in seconds: the time of its fits, or two seconds per MB of its files."""
-        if rule == "fit":
-            spec, n_splits = self._fit(wildcards), number_of_splits(self.plan.protocols[wildcards.protocol])
-            return n_splits * sum(fit_seconds(spec, n_train) for n_train in self._training_sizes(wildcards))
-        if rule == "null_control":
-            control, n = self._control(wildcards), self._n_samples(self.plan.datasets[wildcards.dataset])
-            return (1 + control.n_shuffles) * fit_seconds(control.fit, min(n, NULL_SAMPLES))
-        if rule == "model":
-            n = self._n_samples(self._final.dataset)
-            return max(fit_seconds(each, n) for each in self._final.spec.candidates)
+        if fits := self._fits(rule, wildcards):
+            return max(repeats * sum(fit_seconds(spec, size) for size in sizes) for spec, _, sizes, repeats in fits)
         if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for each pair of point sets
             return self._n_samples(self.plan.datasets[wildcards.dataset]) ** 2 / 1e4
         return 2 * float(files.size_mb)
 
-    @property
-    def _final(self) -> PlannedFinal:
-        assert self.plan.final is not None
-        return self.plan.final
+    def _fits(self, rule: str, wildcards: Any) -> list[tuple[FitSpec, int, list[int], int]]:
+        """Return the fits of a job: specification, number of samples, training sizes, and fits per training size."""
+        plan = self.plan
+        if rule == "model" and plan.final is not None:  # one of the candidates
+            n = self._n_samples(plan.final.dataset)
+            return [(spec, n, [n], 1) for spec in plan.final.spec.candidates]
+        if rule == "null_control":
+            control = plan.controls[wildcards.dataset, wildcards.method]
+            n = min(self._n_samples(plan.datasets[wildcards.dataset]), NULL_SAMPLES)
+            return [(control.fit, n, [n], 1 + control.n_shuffles)]
+        if rule == "fit":
+            protocol = plan.protocols[wildcards.protocol]
+            return [(self._fit(wildcards), *self._training_sizes(wildcards, protocol), number_of_splits(protocol))]
+        return []
 
     def _fit(self, wildcards: Any) -> FitSpec:
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method].spec
-
-    def _control(self, wildcards: Any) -> NullSpec:
-        return self.plan.controls[wildcards.dataset, wildcards.method]
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
         counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.key)))
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
-    def _composes(self, wildcards: Any) -> bool:
-        return bool(getattr(PROTOCOLS.get(self.plan.protocols[wildcards.protocol].kind), "composes", False))
-
-    def _training_sizes(self, wildcards: Any) -> list[int]:
-        """Return the number of training samples per split at each training size; all samples if unknown."""
-        if self._composes(wildcards):
-            return [COMPOSED_SAMPLES]
+    def _training_sizes(self, wildcards: Any, protocol: SplitSpec) -> tuple[int, list[int]]:
+        """Return the number of samples, and of training samples per split at each training size; all if unknown."""
+        if getattr(PROTOCOLS.get(protocol.kind), "composes", False):
+            return COMPOSED_SAMPLES, [COMPOSED_SAMPLES]
         dataset = self.plan.datasets[wildcards.dataset]
         n, n_classes = self._n_samples(dataset), dataset.read.get("expected", {}).get("n_classes")
-        folds = self.plan.protocols[wildcards.protocol].parameters.get("folds")
-        if isinstance(folds, int):
-            return [math.ceil(n * (folds - 1) / folds)]
+        if isinstance(folds := protocol.parameters.get("folds"), int):
+            return n, [math.ceil(n * (folds - 1) / folds)]
         sizes = [setting.train_size for setting in self._fit(wildcards).settings]
-        return [min(n, size * n_classes) if size and n_classes else n for size in sizes]
+        return n, [min(n, size * n_classes) if size and n_classes else n for size in sizes]
 
 
 def features_mb(source_mb: float) -> float:
