@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.permutation import PermutationTest, association, indicators, left_out_outputs
+from mklearn.base.permutation import association, indicators, left_out_outputs
 from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels.views import Views
 from mklearn.study.data.samples import SampleSet, some
@@ -56,10 +56,9 @@ def _gap_notes(samples: SampleSet, groups: NDArray[np.str_] | None) -> Iterator[
     absent = np.array([np.isnan(table).all(axis=1) for table in samples.tables.values()]).T
     if not absent.any():
         return
-    test = association(absent.astype(np.float64), samples.y, groups, n_shuffles=SHUFFLES)
-    if _matters(test):
+    if numbers := _prediction(absent.astype(np.float64), samples.y, groups):
         yield (
-            f"the tables that a sample lacks predict its target ({_numbers(test)}): a method may learn the gaps "
+            f"the tables that a sample lacks predict its target ({numbers}): a method may learn the gaps "
             "instead of the values. Compare scores on the samples that have all tables (missing_views: drop)"
         )
 
@@ -69,8 +68,8 @@ def _dependence(samples: SampleSet, name: str, batch: NDArray[Any], units: NDArr
     y, codes = samples.y, batch.argmax(axis=1)
     firsts = np.unique(codes, return_index=True)[1]
     if not (y == y[firsts][codes]).all():
-        test = association(batch, y, units, n_shuffles=SHUFFLES)
-        return f"{name!r} predicts the target ({_numbers(test)})" if _matters(test) else ""
+        numbers = _prediction(batch, y, units)
+        return f"{name!r} predicts the target ({numbers})" if numbers else ""
     if samples.target == "numbers":
         return f"each of {len(firsts)} values of {name!r} has one target" if len(firsts) < 2 * FEWEST_BATCHES else ""
     few = samples.classes[np.bincount(y[firsts], minlength=len(samples.classes)) < FEWEST_BATCHES]
@@ -78,9 +77,8 @@ def _dependence(samples: SampleSet, name: str, batch: NDArray[Any], units: NDArr
     return f"each value of {name!r} has one class only ({counted})" if len(few) else ""
 
 
-def _matters(test: PermutationTest) -> bool:
-    return test.score >= LEAST_R2 and test.p_value <= LARGEST_P
-
-
-def _numbers(test: PermutationTest) -> str:
-    return f"left-out R² {test.score:.2f}, p = {test.p_value:.3f} in {SHUFFLES} shuffles"
+def _prediction(features: NDArray[Any], y: NDArray[Any], groups: NDArray[np.str_] | None) -> str:
+    """Return R^2 and p-value as text if features predict the target of left-out samples, else ""."""
+    test = association(features, y, groups, n_shuffles=SHUFFLES)
+    predicts = test.score >= LEAST_R2 and test.p_value <= LARGEST_P
+    return f"left-out R² {test.score:.2f}, p = {test.p_value:.3f} in {SHUFFLES} shuffles" if predicts else ""
