@@ -19,6 +19,7 @@ from mklearn.kernels.transform import KernelPasses
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import smaller_error
+from mklearn.optimize.stacking import stacking_weights
 from mklearn.optimize.target_agreement import target_agreement
 
 Array = NDArray[np.floating[Any]]
@@ -26,6 +27,8 @@ Array = NDArray[np.floating[Any]]
 _LEAST_RIDGE = 1.0
 # Largest rank of the approximate kernels from which a few are chosen; later steps use the exact kernels.
 _RANK_OF_CHOICE = 50
+# Weight below which a part is left out.
+_NO_WEIGHT = 0.01
 
 
 @dataclass(eq=False)
@@ -248,6 +251,35 @@ def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Ar
     shares = np.zeros(len(equal))
     shares[kept] = learned.shares
     return shares
+
+
+def stacked(
+    parts: dict[str, tuple[float, Array]], kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem,
+    ridges: Any, precision: float,
+) -> dict[str, tuple[float, Array]]:  # fmt: skip
+    """Replace the prior weights of parts by stacking weights, and drop parts other than "equal" and "learned" without.
+
+    ``kernels`` are those among the samples of the problem, and ``scales``, (n_kernels,), scale them to unit trace.
+    """
+    if problem.leaves_nothing or not np.ptp(problem.targets, axis=0).any():
+        return {name: part for name, part in parts.items() if part[0]}
+    left_out = []
+    for _, shares in parts.values():
+        total = np.zeros(kernels[0].shape)
+        for number in np.flatnonzero(shares):
+            add_kernel(total, shares[number] * scales[number], kernels[number])
+        left_out.append(problem.path(total, ridges).left_out)
+    n_learned = dict.fromkeys(parts, 0)
+    if not np.array_equal(parts["equal"][1], parts["learned"][1]):
+        n_learned["learned"] = int(np.count_nonzero(parts["learned"][1])) - 1
+    prior = np.array([weight for weight, _ in parts.values()])
+    weights = stacking_weights(
+        np.array(left_out), problem.targets, prior, list(n_learned.values()),
+        sample_weight=problem.weights, n_left_out=problem.n_left_out, precision=precision,
+    )  # fmt: skip
+    weights = np.where(weights < _NO_WEIGHT, 0.0, weights)
+    chosen = zip(parts.items(), weights / weights.sum(), strict=True)
+    return {name: (float(weight), shares) for (name, (was, shares)), weight in chosen if weight or was}
 
 
 # --- regressions

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
+from mklearn.base.kernel_families import kernel_families
 from mklearn.base.kernel_mixtures import (
     KernelMixer,
     Mixture,
@@ -23,6 +24,7 @@ from mklearn.base.kernel_mixtures import (
     few_kernels,
     learned_shares,
     of_sets,
+    stacked,
     whitening,
 )
 from mklearn.base.kernel_source import (
@@ -48,6 +50,8 @@ from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views, repeated_rows
 
 Array = NDArray[np.floating[Any]]
+# Largest number of views whose kernels are families of their own.
+_MOST_VIEWS = 10
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
 MissingViews = Literal["regression", "error"]
 
@@ -82,7 +86,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     """Base class of weighted means of ridge regressions with different kernel weights: equal, learned, or others.
 
     A subclass implements `_fit`, which calls `_checked_samples`, checks the targets, and calls `_fit_problem` with
-    numeric targets. It computes predictions from `_outputs_of`, and implements `_weighing_targets` and `_chosen_parts`.
+    numeric targets. It computes predictions from `_outputs_of`, implements `_weighing_targets`, and sets
+    `_prior_of_learned`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -108,6 +113,9 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     _products: MixtureProducts  # one for each distinct mixture of kernels
     _columns: list[NDArray[np.intp]]  # targets of each mixture
     _dtype_of_parts: type = np.float32  # of kernels among the samples that the weights are learned from
+    _prior_of_learned: float  # prior weight of learned kernel weights; equal ones have the rest, families none
+    _prior_precision = 10.0
+    _stacks_landmarks = True  # whether families of kernels have weights with landmarks, which takes time
 
     # --- input
 
@@ -274,28 +282,23 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         own = mixer.problem.of_rows(mixer.chosen)
         equal = self._equal_shares(mixer, [self._of_targets(mixer, own, columns) for columns in sets])
         mixer.complete(np.any(equal, axis=0))
-        parts = []
+        parts = list[dict[str, tuple[float, Array]]]()
         for number, columns in enumerate(sets):
             kernels, problem = self._of_targets(mixer, own, columns)
             both = {"equal": equal[number], "learned": self._learned_shares(kernels, problem, equal[number])}
-            if self.learned == "auto":
-                agreements = {view: np.ravel(each)[number] for view, each in self.view_agreements_.items()}
-                parts.append(self._chosen_parts(kernels, mixer.scales, problem, both, agreements))
-            else:
-                weights = {"equal": 1.0 - self.learned, "learned": float(self.learned)}
-                parts.append({name: (weights[name], shares) for name, shares in both.items()})
+            learned = self._prior_of_learned if self.learned == "auto" else float(self.learned)
+            prior = {"equal": 1.0 - learned, "learned": learned}
+            chosen = {name: (prior[name], shares) for name, shares in both.items()}
+            if self.learned == "auto" and (self._stacks_landmarks or mixer.landmarks is None):
+                agreements = {view: float(np.ravel(each)[number]) for view, each in self.view_agreements_.items()}
+                views = sorted(agreements, key=agreements.__getitem__, reverse=True)[:_MOST_VIEWS]
+                alone = views if views and agreements[views[0]] >= self.least_agreement else []
+                specs = self._source.transform.fitted_specs
+                families = kernel_families(specs, self._source.views, equal[number] > 0, alone)
+                chosen |= {name: (0.0, family / family.sum()) for name, family in families.items()}
+                chosen = stacked(chosen, kernels, mixer.scales, problem, self.alphas, self._prior_precision)
+            parts.append(chosen)
         return parts
-
-    def _chosen_parts(
-        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, shares: dict[str, Array],
-        agreements: dict[str, float],
-    ) -> dict[str, tuple[float, Array]]:  # fmt: skip
-        """Return the parts that ``learned="auto"`` chooses for a set of targets.
-
-        ``kernels`` are those among the samples of the problem, ``shares`` the "equal" and the "learned" ones, and
-        ``agreements`` those of the views.
-        """
-        raise NotImplementedError
 
     def _of_targets(
         self, mixer: KernelMixer, problem: RidgeProblem, columns: NDArray[np.intp]

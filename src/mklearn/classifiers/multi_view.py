@@ -23,12 +23,12 @@ from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosin
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
 LARGEST_PART = 0.75
-"""Share of learned weights for many classes. With learned weights alone, some settings lose up to two points."""
+"""Prior weight of learned kernel weights for many classes. Alone, they lose up to two points in some settings."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiViewClassifier(ClassScores, MultiViewRidge):
-    """Kernel ridge classification on a dictionary of kernels per view, with equal and with learned weights.
+    """Weighted mean of kernel ridge classifiers on a dictionary of kernels, with equal, learned and stacked weights.
 
     No parameter has to be chosen, and none is chosen by cross-validation:
 
@@ -43,8 +43,11 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        is smaller without them by more than a standard error.
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
-    4. Two kernel ridge regressions of the class indicators, with equal and with learned weights, each have the ridge of
-       the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are a weighted mean of both.
+    4. The outputs are a weighted mean of kernel ridge regressions of the class indicators: on all kernels with equal
+       and with learned weights, and on families of kernels with equal weights, as in
+       `mklearn.regressors.MultiViewRegressor`. Each has the ridge of the smallest leave-one-out error
+       (`mklearn.optimize.ridge_path`). Their weights minimise the left-out squared error, with a prior that favours the
+       first two (`mklearn.optimize.stacking`).
     5. The predicted class has the largest output. Alternatively it has the largest cosine between output and class
        indicator, both centred at the class frequencies, if this is better for left-out training samples by more than a
        standard error.
@@ -56,9 +59,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         By default the dictionary for every view of X. Else kernel matrices or specs of kernels, as for
         `mklearn.subspace.KernelFDA`.
     learned : "auto" or float
-        Share of the outputs computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto" is
-        3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for ten. All c - 1 independent outputs share
-        the weights, and more outputs determine them better.
+        Weight of the regression with learned kernel weights, from 0 to 1; the one with equal weights has the rest, and
+        families have none. "auto" chooses the weights of all regressions (step 4). The prior weight of learned kernel
+        weights is 3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for ten. All c - 1 independent
+        outputs share them, and more outputs determine them better. With landmarks, the prior weights are taken.
     shrinkage : float
         Factor from 0 to 1 by which log ratios of the learned weights shrink. 0 keeps the weights of the smallest
         leave-one-out error; 1 gives equal weights to the kernels with positive weight.
@@ -100,11 +104,13 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+    part_weights_ : dict of str to float
+        Weights of the regressions, by name, as for `mklearn.regressors.MultiViewRegressor`.
     learned_ : float
-        Share of the outputs computed with learned weights.
+        Weight of the regression with learned kernel weights.
     kernel_ids_ : tuple of str
     kernel_weights_ : array of shape (n_kernels,), sum 1
-        Mean of the equal and the learned weights, weighted by ``learned_``, for the kernels as given.
+        Weighted mean over the regressions of the weights of the kernels as given.
     shares_ : array of shape (n_kernels,), sum 1
         The same weights for kernels scaled to unit centred trace: the share of each kernel in the variance of the
         decision. 0 for kernels that are constant over the training samples.
@@ -115,8 +121,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     view_agreements_ : dict of str to float
         Agreement of each view with the classes, in standard deviations of noise. A precomputed kernel or a product of
         kernels counts as a view of its own. Empty with ``n_kernels``.
-    alphas_ : array of shape (2,)
-        Ridges of the regressions with equal and with learned weights.
+    alphas_ : array of shape (n_parts,)
+        Ridges of the regressions in ``part_weights_``; NaN at weight 0.
     decision_ : {"ridge", "cosine"}
     left_out_accuracy_ : float
         Accuracy on left-out training samples, in closed form (weighted by the sample weights). It is slightly
@@ -127,8 +133,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         outputs over the squared error of the class frequencies.
     inverse_temperature_ : float
         Factor of the class scores in the exponent of the probabilities.
-    coefficients_ : array of shape (2, n_train, n_classes)
-        With landmarks (2, n_landmarks, n_classes).
+    coefficients_ : array of shape (n_parts, n_train, n_classes)
+        Coefficients of the regressions, times their weights. With landmarks (n_parts, n_landmarks, n_classes).
     intercept_ : array of shape (n_classes,)
     n_features_in_ : int
 
@@ -172,6 +178,12 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
 
     decision: Decision = "auto"
     class_weight: Any = None
+    _prior_precision = 30.0
+    _stacks_landmarks = False
+
+    @property
+    def _prior_of_learned(self) -> float:  # type: ignore[override]
+        return LARGEST_PART * (1.0 - 1.0 / len(self.classes_))
 
     def _fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> None:
         samples = self._checked_samples(X)
@@ -189,13 +201,6 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         assert problem.codes is not None
         return class_targets(class_structure(problem.codes), problem.weights)
-
-    def _chosen_parts(
-        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, shares: dict[str, Array],
-        agreements: dict[str, float],
-    ) -> dict[str, tuple[float, Array]]:  # fmt: skip
-        part = LARGEST_PART * (1.0 - 1.0 / len(self.classes_))
-        return {"equal": (1.0 - part, shares["equal"]), "learned": (part, shares["learned"])}
 
     def _choose_decision(self, problem: RidgeProblem, outputs: Array) -> None:
         assert problem.codes is not None

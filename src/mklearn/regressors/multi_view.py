@@ -6,20 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mklearn.base.kernel_families import kernel_families
-from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.view_completion import add_kernel
-from mklearn.optimize.stacking import stacking_weights
 from mklearn.regressors.ridge_regressor import RidgeRegressor, WeightSharing
 
-Array = NDArray[np.floating[Any]]
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-18, 7))
-# Largest number of views with regressions of their own.
-_MOST_VIEWS = 10
-# Weight below which a regression is left out.
-_NO_WEIGHT = 0.01
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -131,34 +121,4 @@ class MultiViewRegressor(RidgeRegressor):
     weights: WeightSharing = "shared"
     _dtype_of_parts = np.float64  # small ridges need it
     _tied_parameters = 2.0
-
-    def _chosen_parts(
-        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, shares: dict[str, Array],
-        agreements: dict[str, float],
-    ) -> dict[str, tuple[float, Array]]:  # fmt: skip
-        if problem.leaves_nothing or not np.ptp(problem.targets, axis=0).any():
-            return {name: (0.5, each) for name, each in shares.items()}
-        views = sorted(agreements, key=agreements.__getitem__, reverse=True)[:_MOST_VIEWS]
-        alone = views if agreements and agreements[views[0]] >= self.least_agreement else []
-        source = self._source
-        families = kernel_families(source.transform.fitted_specs, source.views, shares["equal"] > 0, alone)
-        candidates = shares | {name: family / family.sum() for name, family in families.items()}
-        left_out = [problem.path(_mixed(kernels, each * scales), self.alphas).left_out for each in candidates.values()]
-        prior = np.array([name in shares for name in candidates]) / len(shares)
-        n_learned = np.zeros(len(candidates))
-        if not np.array_equal(shares["equal"], shares["learned"]):
-            n_learned[list(candidates).index("learned")] = np.count_nonzero(shares["learned"]) - 1
-        weights = stacking_weights(
-            np.array(left_out), problem.targets, prior, n_learned,
-            sample_weight=problem.weights, n_left_out=problem.n_left_out,
-        )  # fmt: skip
-        weights = np.where(weights < _NO_WEIGHT, 0.0, weights)
-        chosen = zip(candidates.items(), weights / weights.sum(), strict=True)
-        return {name: (float(weight), each) for (name, each), weight in chosen if weight or name in shares}
-
-
-def _mixed(kernels: list[NDArray[Any]], weights: Array) -> Array:
-    total = np.zeros(kernels[0].shape)
-    for number in np.flatnonzero(weights):
-        add_kernel(total, weights[number], kernels[number])
-    return total
+    _prior_of_learned = 0.5

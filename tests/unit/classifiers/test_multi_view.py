@@ -83,7 +83,7 @@ def test_the_recipe() -> None:
     X, y = load_wine(return_X_y=True)
     train, test = np.arange(0, 178, 3), np.arange(1, 178, 3)
     views = Views({"a": X[:, :5], "b": X[:, 5:]})
-    model = MultiViewClassifier().fit(views[train], y[train])
+    model = MultiViewClassifier(learned=0.5).fit(views[train], y[train])
 
     kernels = [pair for name in ("a", "b") for pair in plain_kernels(views[name][train], views[name][test])]
     Y = np.eye(3)[y[train]]
@@ -113,7 +113,7 @@ def test_the_recipe() -> None:
 def test_learned_weights_count_with_more_classes(digits: tuple[Views, np.ndarray], n_classes: int, part: float) -> None:
     views, y = digits
     some = np.flatnonzero(y < n_classes)[: 12 * n_classes]
-    assert MultiViewClassifier().fit(views[some], y[some]).learned_ == pytest.approx(part)
+    assert MultiViewClassifier(landmarks=10).fit(views[some], y[some]).learned_ == pytest.approx(part)
     assert MultiViewClassifier(learned=0.2).fit(views[some], y[some]).learned_ == 0.2
 
 
@@ -126,9 +126,10 @@ def test_views_that_say_nothing_of_the_classes_are_left_out(digits: tuple[Views,
     halves, new_halves = (Views({name: X[name] for name in ("upper", "lower")}) for X in (train, new))
     alone = MultiViewClassifier().fit(halves, y[:150])
     np.testing.assert_allclose(model.class_scores(new), alone.class_scores(new_halves), atol=1e-9)
-    every = MultiViewClassifier(least_agreement=0).fit(train, y[:150])
+    assert 0 < MultiViewClassifier(least_agreement=0).fit(train, y[:150]).view_shares_["noise"] < 0.05
+    every = MultiViewClassifier(least_agreement=0, learned=0.675).fit(train, y[:150])
     assert every.view_shares_["noise"] == pytest.approx(0.325 / 3, abs=0.01)  # that of the equal part
-    strict = MultiViewClassifier(least_agreement=1e6).fit(train, y[:150])  # no view does
+    strict = MultiViewClassifier(least_agreement=1e6, learned=0.675).fit(train, y[:150])  # no view does
     np.testing.assert_allclose(strict.shares_, every.shares_)
 
 
@@ -138,7 +139,7 @@ def test_the_recipe_with_samples_that_lack_views() -> None:
     for name, part in (("a", 0.3), ("b", 0.15)):
         tables[name][rng.random(178) < part] = np.nan
     views, train, test = Views(tables), np.arange(0, 178, 3), np.arange(1, 178, 3)
-    model = MultiViewClassifier().fit(views[train], y[train])
+    model = MultiViewClassifier(learned=0.5).fit(views[train], y[train])
 
     has = np.stack([~np.isnan(table[:, 0]) for table in tables.values()], axis=1)
     transform, of_view = StackTransform(kernel_dictionary(views)), np.repeat(np.arange(3), 8)
@@ -279,7 +280,7 @@ def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     holes, lacks = Views(tables), np.flatnonzero(np.isnan(tables["upper"][300:, 0])) + 300
     by_mean = MultiViewClassifier(kernels=kernel_dictionary(holes, missing_views="mean")).fit(holes[:300], y[:300])
     model = MultiViewClassifier().fit(holes[:300], y[:300])
-    assert model.score(holes[lacks], y[lacks]) > by_mean.score(holes[lacks], y[lacks]) + 0.02
+    assert model.score(holes[lacks], y[lacks]) > by_mean.score(holes[lacks], y[lacks]) + 0.01
     with pytest.raises(DataError, match="missing_views='mean'"):
         MultiViewClassifier(missing_views="error").fit(holes[:300], y[:300])
     tables["upper"][3] = np.where(np.arange(32) == 20, np.nan, views["upper"][3])
