@@ -47,7 +47,8 @@ def images(mirror: Path) -> NDArray[Any]:
 @pytest.mark.parametrize("kind", OF_IMAGES)
 def test_on_faces(kind: str, images: NDArray[Any]) -> None:
     given = SMALL[kind] if kind in LEARNS else GIVEN.get(kind, {})
-    images = coloured(images) if kind in OF_COLOURS else images
+    if kind in OF_COLOURS:
+        images = np.stack([images, np.flip(images, 1), np.flip(images, 2)], axis=3)
     check(kind, descriptor(kind, **given).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
 
 
@@ -57,10 +58,6 @@ def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
     for name, model in image_descriptors(side).items():
         features = implementation(model.row)(images, **model.parameters())
         assert np.isfinite(features).all(), name
-
-
-def coloured(images: NDArray[Any]) -> NDArray[Any]:
-    return np.stack([images, np.flip(images, 1), np.flip(images, 2)], axis=3)
 
 
 def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:

@@ -66,11 +66,6 @@ WITH_ANOTHER = {
 """Modules that come with another package."""
 
 
-@pytest.fixture(scope="module")
-def project(repository: Path) -> dict:
-    return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
 def names(lines: list[str]) -> set[str]:
     return {re.match(r"[\w.-]+", line).group() for line in lines}  # type: ignore[union-attr]
 
@@ -84,7 +79,8 @@ def test_a_missing_extra_is_an_import_error_and_a_users_mistake(monkeypatch: pyt
 
 
 @pytest.mark.full
-def test_every_optional_import_is_of_an_extra_that_installs_it(repository: Path, project: dict) -> None:
+def test_every_optional_import_is_of_an_extra_that_installs_it(repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     imported: set[str] = set()
     for path in (repository / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -93,10 +93,6 @@ def values_of(frame: pd.DataFrame) -> str:
     return str(frame.drop(columns=["commit", "fit_seconds", "code"]).to_csv(index=False))
 
 
-def unfinished(checkout: Checkout) -> list[Path]:
-    return [path for path in (checkout.folder / "results").rglob("*") if ".tmp" in path.name]
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
     made = Checkout(tmp_path_factory.mktemp("whole") / "checkout", repository)
@@ -181,7 +177,7 @@ def test_summary_and_report_say_so(failed) -> None:
 
 def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     checkout, _, _ = failed
-    assert unfinished(checkout) == []
+    assert [path for path in (checkout.folder / "results").rglob("*") if ".tmp" in path.name] == []
     fits = sorted((checkout.folder / "results" / "cache" / "fits").rglob("*.npz"))
     names = {path.name.rsplit("-", 1)[0] for path in fits}
     assert names == set(STATUSES) - {"killed", "buggy", "cut-off"}

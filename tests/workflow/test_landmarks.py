@@ -36,20 +36,14 @@ sys.addaudithook(_kill)
 """Kills the process that begins to write the moments of the second block."""
 
 
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
-    """A checkout in which the study has run. Shared: tests that change it make a copy."""
-    made = Checkout(tmp_path_factory.mktemp("landmarks") / "checkout", repository)
-    made.write(STUDY)
-    made.output("snakemake", "--cores", "2", *TABLES)
-    return made
-
-
 def cached(checkout: Checkout, pattern: str) -> list[Path]:
     return sorted(checkout.folder.glob(f"results/cache/{pattern}"))
 
 
-def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
+def test_a_killed_block_is_made_again_alone(repository: Path, tmp_path: Path) -> None:
+    done = Checkout(tmp_path / "checkout", repository)
+    done.write(STUDY)
+    done.output("snakemake", "--cores", "2", *TABLES)
     copied = done.copy(tmp_path / "copy")
     shutil.rmtree(copied.folder / "results" / "cache" / "moments")
     for path in [*cached(copied, "fits/*/*/many-*"), *(copied.folder / name for name in TABLES)]:

@@ -25,11 +25,6 @@ class EmptyFolder(Checkout):
         return super().environment | {"PYTHONPATH": str(self.repository / "src")}
 
 
-@pytest.fixture
-def empty(tmp_path: Path, repository: Path) -> EmptyFolder:
-    return EmptyFolder(tmp_path / "empty", repository)
-
-
 @pytest.mark.full
 def test_a_dry_run_lists_jobs(checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
     planned = checkout.planned()
@@ -53,7 +48,8 @@ def test_a_dry_run_lists_jobs(checkout: Checkout, finished: Checkout, copy_of: C
 
 
 @pytest.mark.full
-def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
+def test_a_folder_without_a_checkout(tmp_path: Path, repository: Path) -> None:
+    empty = EmptyFolder(tmp_path / "empty", repository)
     (empty.folder / "profiles" / "default").mkdir(parents=True)
     (empty.folder / "profiles" / "default" / "config.yaml").write_text("no-such-option: 1\n", encoding="utf-8")
     (empty.folder / "Snakefile").write_text("of another workflow\n", encoding="utf-8")

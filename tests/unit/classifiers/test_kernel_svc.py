@@ -139,15 +139,12 @@ SPECS = [
 ]
 
 
-def stacks(X, n):
-    transform = StackTransform(SPECS).fit(X[:n])
-    return np.array(transform.stack_train_.as_last_axis()), np.array(transform.transform(X[n:]).as_last_axis())
-
-
 @pytest.fixture(scope="module")
 def cancer():
     X, y = load_breast_cancer(return_X_y=True)
-    return *stacks(X, 250), y[:250], y[250:]
+    transform = StackTransform(SPECS).fit(X[:250])
+    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[250:]).as_last_axis()
+    return np.array(K), np.array(K_test), y[:250], y[250:]
 
 
 def test_two_classes(cancer):

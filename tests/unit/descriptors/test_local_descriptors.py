@@ -72,17 +72,12 @@ def test_gradient_of_a_slanted_edge() -> None:
 # --- SIFT
 
 
-@pytest.fixture
-def points(photos: list[np.ndarray]) -> NDArray[np.int64]:
-    height, width = photos[0].shape
-    rng = np.random.default_rng(0)
+def test_descriptors_belong_to_their_points(photos: list[np.ndarray]) -> None:
+    image, rng = photos[0] / 255, np.random.default_rng(0)
+    height, width = image.shape
     inside = np.stack([rng.integers(0, height, 60), rng.integers(0, width, 60)], axis=1)
-    # corners, and two points that coincide
-    return np.concatenate([[[0, 0], [height - 1, width - 1], [0, width - 1], [height - 1, 0]], inside, inside[:1]])
-
-
-def test_descriptors_belong_to_their_points(photos: list[np.ndarray], points: NDArray[np.int64]) -> None:
-    image = photos[0] / 255
+    corners = [[0, 0], [height - 1, width - 1], [0, width - 1], [height - 1, 0]]
+    points = np.concatenate([corners, inside, inside[:1]])  # two points coincide
     sizes = np.random.default_rng(1).choice([16.0, 24.0, 50.0, 100.0], len(points))
     descriptors = sift_at(image, points, list(sizes))
     assert descriptors.shape == (65, 128)

@@ -191,16 +191,11 @@ def distances_of_parts(seed: int = 0) -> dict[str, np.ndarray]:
 PLAIN = {"psd": "none", "centre": False, "normalise": "none"}
 
 
-def factors_alone(matrices: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray], list[Any]]:
-    alone = [{"kind": "gaussian", **PLAIN, **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
-    K, K_test, infos = split_stacks(matrices, alone, TRAIN, TEST)
-    return list(K), list(K_test), infos
-
-
 def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
     matrices = distances_of_parts()
     K, K_test, (info,) = split_stacks(matrices, [PRODUCT | PLAIN], TRAIN, TEST)
-    train, test, infos = factors_alone(matrices)
+    alone = [{"kind": "gaussian", **PLAIN, **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
+    train, test, infos = split_stacks(matrices, alone, TRAIN, TEST)
     np.testing.assert_allclose(K["p"], np.prod(train, axis=0) ** (1 / 3), rtol=1e-12)
     np.testing.assert_allclose(K_test["p"], np.prod(test, axis=0) ** (1 / 3), rtol=1e-12)
     assert (info["id"], info["kind"], info["measure"]) == ("p", "product", "product")

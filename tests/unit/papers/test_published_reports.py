@@ -31,18 +31,15 @@ def differences(name: str) -> list[str]:
     text = (folder / "summary.md").read_text(encoding="utf-8")
     section = text.partition("### Claims of the papers")[2].partition("\n#")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
-    found += [f"claim {row}" for row in sorted(set(rows) ^ set(map(row_of, study.claims)))]
+    claims = {(f"{claim.text} | {claim.source}", claim.verdict, claim.evidence) for claim in study.claims}
+    claims = {f"| {' | '.join(map(escape_markdown, cells))} |" for cells in claims}
+    found += [f"claim {row}" for row in sorted(set(rows) ^ claims)]
     if study.published:
         cells = pd.read_csv(folder / "reproduction.csv").astype(object)
         cells = cells.where(cells.notna(), None)
         found += [f"cell {entry['method']}" for entry in unmatched(cells, published(study))]
         found += [f"value {row.method}" for row in cells.itertuples() if not is_printed(row, published(study))]
     return found
-
-
-def row_of(claim: Any) -> str:
-    cells = (f"{claim.text} | {claim.source}", claim.verdict, claim.evidence)
-    return f"| {' | '.join(map(escape_markdown, cells))} |"
 
 
 def published(study: Any) -> list[dict[str, Any]]:

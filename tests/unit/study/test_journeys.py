@@ -19,7 +19,7 @@ import pytest
 import yaml
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
-from tests.unit.planned_jobs import PlannedJob, planned_jobs
+from tests.unit.planned_jobs import planned_jobs
 from tests.unit.study.data.annotated_files import write_h5mu
 from tests.unit.study.report.test_paper_table import compiles
 from tests.unit.test_documentation import blocks
@@ -61,14 +61,10 @@ def follow(words: list[list[str]]) -> None:
     for program, *arguments in words:
         assert program == "mklearn"
         if arguments[0] == "run":
-            for job in all_jobs(arguments[1]):
+            for job in planned_jobs(yaml.safe_load(Path(arguments[1]).read_text(encoding="utf-8"))):
                 job.run()
         else:
             assert main(arguments) == 0, arguments
-
-
-def all_jobs(study: str) -> list[PlannedJob]:
-    return planned_jobs(yaml.safe_load(Path(study).read_text(encoding="utf-8")))
 
 
 def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:

@@ -2,7 +2,6 @@
 
 import copy
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -262,20 +261,15 @@ def test_inputs_and_weights_of_a_method() -> None:
 # --- methods on features and on images
 
 
-@pytest.fixture
-def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.chdir(tmp_path)
-    pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": np.arange(4)}).to_csv("t.csv", index=False)
-    return {"study": "own", "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
-
-
-def test_names_of_files_of_own_tables(tables: dict[str, Any], tmp_path: Path) -> None:
+def test_names_of_files_of_own_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def key(results: str = "results", **entry: Any) -> str:
-        made = tables | {"results": results, "datasets": {"mine": {"kind": "feature_tables", **entry}}}
-        (dataset,) = planned(made).datasets.values()
+        study = {"study": "own", "results": results, "datasets": {"mine": {"kind": "feature_tables", **entry}}}
+        (dataset,) = planned(study).datasets.values()
         return dataset.key
 
-    shutil.copy("t.csv", "u.csv")
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.csv", "u.csv"):
+        pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": np.arange(4)}).to_csv(name, index=False)
     two = key(tables={"t": "t.csv", "u": "u.csv"})
     assert two == key(tables={"t": "t.csv", "u": "u.csv"}, title="another")
     others = {

@@ -334,7 +334,10 @@ def test_methods_that_refuse_landmarks(method: dict[str, Any], changes: dict[str
     assert PASS not in sentence or planned_landmarks(blocks=1, **study).fits
 
 
-def test_incomplete_tables_matrices_and_pairs(matrices: dict[str, Any], lists: None) -> None:
+def test_incomplete_tables_matrices_and_pairs(matrices: dict[str, Any]) -> None:
+    table = pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": [1.0, 2.0, 3.0, 4.0]})
+    table.to_csv("t.csv", index=False)
+    pd.DataFrame({"fold": [0, 1], "first": ["w", "x"], "second": ["y", "z"]}).to_csv("pairs.csv", index=False)
     own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
     base = {"study": "own", "protocols": MANY["protocols"], "kernels": STANDARD, "methods": {"m": M}}
     with pytest.raises(ConfigError, match=r"\(datasets.own\): the method takes features, and this data set has matric"):
@@ -348,13 +351,6 @@ def test_incomplete_tables_matrices_and_pairs(matrices: dict[str, Any], lists: N
         assert plan_study(check_study(base | changes)).fits
         with pytest.raises(ConfigError, match=re.escape(f"(datasets.own): the method {sentence}")):
             plan_study(check_study(base | changes | {"blocks": 2}))
-
-
-@pytest.fixture
-def lists(matrices: dict[str, Any]) -> None:
-    table = pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": [1.0, 2.0, 3.0, 4.0]})
-    table.to_csv("t.csv", index=False)
-    pd.DataFrame({"fold": [0, 1], "first": ["w", "x"], "second": ["y", "z"]}).to_csv("pairs.csv", index=False)
 
 
 def test_kernels_of_another_package_are_refused() -> None:

@@ -106,10 +106,6 @@ def wine(wine):
     return X[::2], y[::2]
 
 
-def metric(K, constraint):
-    return {"rkhs": K, "coef": np.eye(len(K)), "sample": K @ K}[constraint]
-
-
 @pytest.mark.parametrize("trade_off", [1.0, 4.0, "trace_ratio"])
 @pytest.mark.parametrize("wide", [False, True])
 def test_linear_kernel_is_the_linear_criterion(wine, trade_off, wide):
@@ -138,7 +134,7 @@ def test_constraint_and_optimality(wine, constraint):
     K = gaussian(X)
     L = margin_laplacian(y).toarray()
     model = KernelMMC(4, constraint=constraint).fit(K, y)
-    A, M = model.coefficients_, metric(K, constraint)
+    A, M = model.coefficients_, {"rkhs": K, "coef": np.eye(len(K)), "sample": K @ K}[constraint]
     np.testing.assert_allclose(A.T @ M @ A, np.eye(4), atol=1e-8)
     np.testing.assert_allclose(A.T @ K @ L @ K @ A, np.diag(model.eigenvalues_), atol=1e-8)
     reference = eigh(K @ L @ K, M, eigvals_only=True)[::-1][:4]

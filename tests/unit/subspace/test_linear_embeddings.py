@@ -242,15 +242,10 @@ def test_errors_of_fisherfaces(faces: tuple[np.ndarray, np.ndarray], change: dic
 # --- null-space LDA
 
 
-@pytest.fixture(scope="module")
-def images() -> tuple[np.ndarray, np.ndarray]:
+def test_constraints_and_optimality() -> None:
     rng = np.random.default_rng(0)
     y = rng.permutation(np.repeat(np.arange(5), [2, 3, 4, 3, 2]))
-    return 50 * rng.normal(size=(5, 80))[y] + 40 * rng.normal(size=(14, 80)) + 128, y
-
-
-def test_constraints_and_optimality(images: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = images
+    X = 50 * rng.normal(size=(5, 80))[y] + 40 * rng.normal(size=(14, 80)) + 128
     means = np.stack([X[y == k].mean(axis=0) for k in range(5)])
     residuals = X - means[y]
     centred = (means - X.mean(axis=0)) * np.sqrt(np.bincount(y))[:, None]

@@ -120,16 +120,12 @@ def test_seed_policy_is_the_documented_one() -> None:
 # --- groups
 
 
-@pytest.fixture(scope="module")
-def faces(mirror: Path) -> SampleSet:
-    return read_dataset(dataset_spec({"name": "olivetti-gender"}), {"f": mirror / "olivetti/olivettifaces.mat"})
-
-
 def drawn(samples: SampleSet, protocol: Protocol) -> Splits:
     return validation_folds(samples.y, **protocol.parameters(), seed=0, name="any", groups=samples.groups)
 
 
-def test_rows_of_the_olivetti_recipe(faces: SampleSet) -> None:
+def test_rows_of_the_olivetti_recipe(mirror: Path) -> None:
+    faces = read_dataset(dataset_spec({"name": "olivetti-gender"}), {"f": mirror / "olivetti/olivettifaces.mat"})
     rng = np.random.default_rng(1000)
     test = np.concatenate([10 * person + rng.permutation(10)[:2] for person in range(40)])
     assert digest(test) == "bfcc8344d2467f35"

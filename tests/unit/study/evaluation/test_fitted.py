@@ -228,15 +228,10 @@ NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven",
 OLD, NEW = slice(0, 400), slice(400, None)
 
 
-@pytest.fixture(scope="module")
-def embedded() -> tuple[NDArray[Any], NDArray[Any]]:
-    model = PCA(n_components=6).fit(DIGITS[OLD])
-    return model.transform(DIGITS[OLD]), model.transform(DIGITS[NEW])
-
-
 @pytest.mark.parametrize("y", [TARGET, NAMES])
-def test_class_means_are_those_of_scikit_learn_at_every_dimension(embedded: Any, y: NDArray[Any]) -> None:
-    train, test = embedded
+def test_class_means_are_those_of_scikit_learn_at_every_dimension(y: NDArray[Any]) -> None:
+    model = PCA(n_components=6).fit(DIGITS[OLD])
+    train, test = model.transform(DIGITS[OLD]), model.transform(DIGITS[NEW])
     expected = [NearestCentroid().fit(train[:, :q], y[OLD]).predict(test[:, :q]) for q in range(1, 7)]
     found = predictions_by_dimension(train, y[OLD], test, "class_mean")
     np.testing.assert_array_equal(found, expected)

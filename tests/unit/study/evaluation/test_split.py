@@ -42,13 +42,9 @@ ON_KERNELS: dict[str, Any] = {"kernels": {"kind": "kernels"}}
 GATED = ON_KERNELS | {"gating": {"kind": "features", "descriptors": ["pixels-0a"]}}
 
 
-def few_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    X, y = load_digits(n_class=3, return_X_y=True)
-    chosen = np.concatenate([np.flatnonzero(y == code)[:30] for code in range(3)])
-    return X[chosen], y[chosen].astype(np.int64)
-
-
-X, Y = few_digits()
+DIGITS, CODES = load_digits(n_class=3, return_X_y=True)
+FEW = np.concatenate([np.flatnonzero(code == CODES)[:30] for code in range(3)])
+X, Y = DIGITS[FEW], CODES[FEW]
 TEST = np.flatnonzero(np.arange(90) % 3 == 0)
 TRAIN = np.setdiff1d(np.arange(90), TEST)
 PAIRWISE = {

@@ -31,10 +31,6 @@ def results(*datasets: str) -> Results:
     return results_of(scores, summarise(scores, reference="svm", titles=TITLES), [], "svm")
 
 
-def cells(text: str) -> list[list[str]]:
-    return [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r" \\")]
-
-
 def compiles(table: str, folder: Path) -> bool:
     """Whether pdflatex takes a table, with the one package that the table names."""
     folder.mkdir(exist_ok=True)
@@ -79,7 +75,7 @@ def test_latex_is_a_booktabs_table_of_plain_text(tmp_path: Path) -> None:
     text = latex(paper_table(results("a", "b"), ["score", "p"]), "tab:x")
     for part in (r"\label{tab:x}", r"\begin{tabular}{lrrrr}", r"\toprule", r"\bottomrule", r"\centering"):
         assert text.count(part) == 1
-    rows = cells(text)
+    rows = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r" \\")]
     assert [len(row) for row in rows] == [5] * 4
     assert escape_latex(NASTY) == (
         r"50 \% \& a\_b \{x\} \textasciicircum{} \textasciitilde{} \textbackslash{}foo \#1 \$5 {[}a{]} $<$b$>$ $|$ é "
