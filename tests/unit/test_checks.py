@@ -64,6 +64,7 @@ def test_values_whose_squares_are_no_numbers(estimator: Any, scale: float) -> No
         (["a", None], "y has missing labels"),
         (pd.Series(["a", pd.NA]), "y has missing labels"),
         (np.array([0.0, np.nan]), "y has missing labels"),
+        (np.array(["2020", "NaT"], dtype="M8[Y]"), "y has missing labels"),
         (np.array([0, 1j]), "y has dtype complex128"),
         (np.ma.masked_array([0, 1], [False, True]), "y is a masked array"),
         (np.zeros(2, dtype=[("a", "i4")]), "y has dtype"),
@@ -103,8 +104,3 @@ def test_text_and_a_single_value_are_no_target() -> None:
     for targets in (y, y[:, 0]):
         with pytest.raises(DataError, match="fewer than two values at samples of positive weight"):
             MultiViewRegressor().fit(X, targets, sample_weight=weights)
-
-
-def test_a_date_that_is_missing_is_no_class() -> None:
-    with pytest.raises(DataError, match="missing labels"):
-        KernelSVC(kernels="linear").fit(np.eye(6), np.array(["2020", "2021", "NaT"] * 2, dtype="M8[Y]"))

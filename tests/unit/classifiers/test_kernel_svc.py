@@ -12,7 +12,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from mklearn.classifiers import LMKLSVC, MKLSVC, EasyMKL, EmbeddedLinearSVC, KernelSVC
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
-from mklearn.errors import ConfigError
 from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.subspace import KernelFDA
@@ -232,9 +231,3 @@ def test_all_samples_as_landmarks_are_the_dense_classifier(parameters):
     assert found.ridge_amount_ == pytest.approx(dense.ridge_amount_, rel=1e-10)
     np.testing.assert_allclose(found.class_scores(X[200:300]), dense.class_scores(X[200:300]), atol=1e-8)
     np.testing.assert_allclose(found.class_scores(X[:200]).sum(axis=1), 1.0)
-
-
-def test_landmarks_take_no_sample_weights():
-    X, y = load_digits(return_X_y=True)
-    with pytest.raises(ConfigError, match="sample weights are not among the moments"):
-        KernelRidgeClassifier(kernels="gaussian", landmarks=20).fit(X, y, np.ones(len(y)))

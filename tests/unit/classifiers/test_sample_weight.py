@@ -105,10 +105,12 @@ def test_balanced_classes_have_equal_sums_of_weights(digits, estimator):
     assert np.abs(clone(estimator).fit(X, y).decision_function(new) - expected).max() > 1e-2 * np.abs(expected).max()
 
 
-def test_landmarks_have_no_class_weights(digits):
-    X, y, _, _ = digits
+def test_landmarks_have_no_weights(digits):
+    X, y, weights, _ = digits
     with pytest.raises(ConfigError, match="set class_weight=None"):
         KernelRidgeClassifier(kernels=KERNELS, landmarks=20, class_weight="balanced").fit(X, y)
+    with pytest.raises(ConfigError, match="sample weights are not among the moments"):
+        KernelRidgeClassifier(kernels=KERNELS, landmarks=20).fit(X, y, weights)
 
 
 @pytest.mark.parametrize(

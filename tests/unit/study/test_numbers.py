@@ -144,8 +144,3 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
     assert r2 < 0 if kind == "mean_regressor" else r2 > 0.3
     train = np.arange(45)
     assert rmse / scale == pytest.approx(np.sqrt((1 - r2) * np.var(y[train])) / scale, rel=1e-9)
-
-
-def test_a_constant_target_in_training_is_a_sentence() -> None:
-    with pytest.raises(NotApplicable, match="the target is 3 for all training samples"):
-        evaluated("mean_regressor", np.arange(20.0).reshape(10, 2), np.r_[np.full(8, 3.0), 4.0, 5.0], 8)
