@@ -1,5 +1,8 @@
 """Local descriptors: edge points, SIFT, geometric blur, visual words, and what they have in common."""
 
+import io
+import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from PIL import Image
 from scipy.ndimage import gaussian_filter, map_coordinates
 from scipy.spatial.distance import cdist
-from tests.unit.descriptors.conftest import alike
 
 from mklearn.descriptors import dense_sift
 from mklearn.descriptors import geometric_blur as blur
@@ -22,6 +25,33 @@ from mklearn.descriptors.local_descriptors import describe_points, learn_project
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.descriptors.sift import grid_points, learn_sift_points, sift_at, sift_points
 from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.resizing import resize_images
+
+
+@pytest.fixture(scope="session")
+def photos(mirror: Path) -> list[np.ndarray]:
+    """The first four pictures of Caltech-101 in grey, uint8; the archive is read only so far."""
+    pictures: list[np.ndarray] = []
+    with (
+        zipfile.ZipFile(mirror / "caltech101" / "caltech-101.zip") as outer,
+        outer.open("caltech-101/101_ObjectCategories.tar.gz") as packed,
+        tarfile.open(fileobj=packed, mode="r|gz") as archive,
+    ):
+        images = (archive.extractfile(member) for member in archive if member.name.endswith(".jpg"))
+        while len(pictures) < 4:
+            with Image.open(io.BytesIO(next(images).read())) as picture:
+                pictures.append(np.asarray(picture.convert("L")))
+    resized = list(resize_images(pictures, pixels=20_000))
+    for image in resized:
+        image.flags.writeable = False
+    return resized
+
+
+def alike(photo: np.ndarray) -> list[np.ndarray]:
+    """The same image as floats, with other contrasts and brightnesses, in RGB and with an opaque alpha channel."""
+    floats = photo / 255
+    colour = np.stack([floats, floats, floats, np.ones_like(floats)], axis=2)
+    return [floats, 0.3 * floats, floats + 5, 40 * floats - 7, colour[..., :3], colour]
 
 
 def test_points_cover_the_edges_and_keep_apart(photos: list[np.ndarray]) -> None:
