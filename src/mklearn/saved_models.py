@@ -35,7 +35,8 @@ _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
-    "mklearn.base.view_completion": ("LeftOutPatterns", "MixtureProducts"),
+    "mklearn.base.left_out_views": ("LeftOutPatterns", "LeftOutViews"),
+    "mklearn.base.view_completion": ("MixtureProducts",),
     "mklearn.base.kernel_source": ("KernelSource", "PrecomputedKernels"),
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.baselines": ("UnitSpread",),

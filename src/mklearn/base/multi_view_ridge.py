@@ -37,6 +37,7 @@ from mklearn.base.kernel_source import (
     rows_of,
 )
 from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.left_out_views import LeftOutViews
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
@@ -110,6 +111,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     view_shares_: dict[str, Any]
     view_agreements_: dict[str, Any]
     _source: KernelSource
+    _left_out_views_: LeftOutViews | None
     _products: MixtureProducts  # one for each distinct mixture of kernels
     _columns: list[NDArray[np.intp]]  # targets of each mixture
     _dtype_of_parts: type = np.float32  # of kernels among the samples that the weights are learned from
@@ -358,7 +360,23 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         rows, donor_rows = mixer.problem.rows, [mixture.donor_rows for mixture, _ in maps]
         return MixtureProducts(weighted, mixer.view_numbers, rows, mixer.problem.n, mixer.completion, donor_rows)
 
+    def _set_views(self, fits: RidgeFits, left_out: Array, samples: Any) -> None:
+        """Set the left-out outputs for samples that lack views; ``left_out``, (n_used, c), excludes the intercept."""
+        self._used_, present = fits.problem.rows, self._source.present(samples)
+        self._left_out_views_ = None if present is None else LeftOutViews.of(fits, left_out, present[self._used_])
+
     # --- predictions
+
+    def _without_views(self, X: Any) -> Iterator[tuple[NDArray[np.bool_], Array, NDArray[np.intp]]]:
+        """Yield masks of the samples that lack the same views, with left-out outputs of training samples without them.
+
+        These outputs exclude the intercept; the positions of the training samples come third.
+        """
+        if (left_out := self._left_out_views_) is not None:
+            present = np.concatenate([self._source.present(block) for block in self._blocks(X)])
+            for pattern, lacking in left_out.incomplete(present):
+                outputs, rows = left_out.with_views(pattern)
+                yield lacking, outputs, self._used_[rows]
 
     def _applied(self, products: MixtureProducts, block: Any) -> list[Array]:
         return products(self._source.transform.new_kernels(block), self._source.completed_views(block))

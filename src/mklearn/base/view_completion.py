@@ -11,14 +11,13 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.checks import cached_rows
-from mklearn.optimize.view_regression import ViewRegression, presence, view_regression
+from mklearn.optimize.view_regression import ViewRegression, view_regression
 
 Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
@@ -71,85 +70,6 @@ class ViewCompletion:
         folded[absent] = 0.0
         folded[self.donors] += self._weights[view].T @ Z[absent]
         return folded
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOutPatterns:
-    """Left-out outputs, minus the intercept, of the donors with only some of their views.
-
-    With all views, the left-out output of a donor differs from the output of the full fit by a known d. With some
-    views it differs by about ``d q / q_all``, where q is the self-similarity of the donor, completed from these views.
-    Regressions between views are left out exactly. With few views, errors exceed those of refits by 10 to 20 % (60
-    samples of three views).
-    """
-
-    present: Mask  # (n_donors, n_views)
-    own: Array  # (n_donors, n_views, c + 1), contribution of each view to the c outputs and to q
-    predicted: Array  # (n_donors, n_views, n_views, c + 1), part of a view in the predicted contribution of another
-    constants: Array  # (n_donors, n_views, c + 1)
-    others: Array  # (n_views, n_views), shares of the other views in the predictor of each view
-    optimism: Array  # (n_donors, c), d / q_all
-
-    @classmethod
-    def of(
-        cls,
-        completion: ViewCompletion,
-        rows: Array,
-        kernels: Array,
-        parts: Array,
-        left_out: Array,
-        groups: NDArray[np.intp] | None,
-    ) -> LeftOutPatterns:
-        """Compute the patterns from the fit to all donors.
-
-        ``rows`` and ``kernels``, (n_views, n_donors, n_donors), are the kernels of each view: in the sum that completes
-        views, and in the mixtures that give the outputs. ``parts``, (n_views, n_donors, c), are the contributions of
-        each view to the outputs of the donors that have it, else zero. ``left_out``, (n_donors, c), are the left-out
-        outputs minus the intercept, NaN without a target. Donors of a group are left out together.
-        """
-        present = completion.present[completion.donors]
-        n, n_views, c = len(present), len(rows), parts.shape[2]
-        codes = np.arange(n) if groups is None else groups
-        of_groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
-        others = np.stack([regression.others for regression in completion.regressions])
-        own = np.concatenate([parts, np.einsum("vii->vi", kernels)[:, :, None]], axis=2).swapaxes(0, 1)
-
-        def predictions(sets: list[NDArray[np.intp]], left: bool) -> LeftOutPatterns:
-            predicted, constants = np.zeros((n, n_views, n_views, c + 1)), np.zeros((n, n_views, c + 1))
-            for view, regression in enumerate(completion.regressions):
-                every = regression.of(np.concatenate([parts[view], kernels[view]], axis=1))
-                for some in sets:
-                    columns = np.concatenate([np.arange(c), c + some])
-                    slopes, constant = every.slopes[:, columns], every.constants[columns]
-                    has = some[present[some, view] & left]
-                    change = np.linalg.pinv(regression.slopes[np.ix_(has, has)]) @ slopes[has]
-                    slopes = slopes - regression.slopes[:, has] @ change
-                    constant = constant - regression.constants[has] @ change
-                    sums, each = (rows[:, some] @ slopes).swapaxes(0, 1), np.arange(len(some))
-                    predicted[some, :, view, :c], constants[some, view, :c] = sums[:, :, :c], constant[:c]
-                    predicted[some, :, view, c], constants[some, view, c] = sums[each, :, c + each], constant[c + each]
-            return cls(present, own, predicted, constants, others, np.zeros((n, c)))
-
-        fit = predictions([np.arange(n)], left=False)
-        of_all = np.stack([fit._sums(has, [row])[0] for row, has in enumerate(present)])
-        amount = np.maximum(of_all[:, c:], np.finfo(np.float64).tiny)
-        return replace(predictions(of_groups, left=True), optimism=(of_all[:, :c] - left_out) / amount)
-
-    def rows(self, pattern: Mask) -> NDArray[np.intp]:
-        """Return the donors that have all views of a pattern, (n_views,)."""
-        return np.flatnonzero(self.present[:, pattern].all(axis=1))
-
-    def outputs(self, pattern: Mask, rows: NDArray[np.intp]) -> Array:
-        """Compute the left-out outputs, (n_rows, c), of some donors as if they had only the views of a pattern."""
-        sums = self._sums(pattern, rows)
-        return np.asarray(sums[:, :-1] - self.optimism[rows] * sums[:, -1:])
-
-    def _sums(self, pattern: Mask, rows: Any) -> Array:
-        sums = self.own[rows][:, pattern].sum(axis=1)
-        for view in np.flatnonzero(~pattern):
-            scale = np.sqrt(presence(self.others[view], pattern))
-            sums += self.predicted[rows][:, pattern, view].sum(axis=1) / scale + self.constants[rows, view]
-        return np.asarray(sums)
 
 
 class MixtureProducts:

@@ -196,7 +196,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
         fits = self._fit_problem(samples, problem)
         self.alphas_ = self.alphas_[:, 0]
-        self._choose_decision(problem, fits.left_out.sum(axis=0))
+        outputs = fits.left_out.sum(axis=0)
+        self._set_views(fits, outputs - self.intercept_, samples)
+        self._choose_decision(problem, outputs)
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         assert problem.codes is not None
@@ -222,14 +224,15 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         self.left_out_accuracy_ = float(np.average(correct, weights=problem.weights))
         self._score_range = score_range(scores)
         self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights, left_out.n_sets)
-        n, groups = len(scores), problem.groups
-        self._errors_ = 1.0 - self.probabilities_of(scores)[np.arange(n), problem.codes]
+        self._errors_ = self._errors_of(scores, problem.codes)
         self._error_codes_, self._error_weights_ = problem.codes, problem.weights
-        self._error_groups_ = None if groups is None else group_codes(groups, n)
+        self._error_groups_ = None if problem.groups is None else group_codes(problem.groups, len(scores))
 
     def class_scores(self, X: Any) -> Array:
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""
-        outputs = self._outputs_of(X)
+        return self._decided(self._outputs_of(X))
+
+    def _decided(self, outputs: Array) -> Array:
         return outputs if self.decision_ == "ridge" else target_cosines(outputs, self._frequencies)
 
     def predict_proba(self, X: Any) -> Array:
@@ -254,9 +257,11 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         The probability is an average over new samples of a class that are like the training samples or, with
         ``groups``, from new groups; for classes that share a threshold, an average over all their samples. It is not
         guaranteed for a finite number of samples: the thresholds come from left-out probabilities of one fit, whose
-        kernel weights, ridges, decision and temperature are chosen with all training samples, as in the jackknife. Nor
-        does it hold for every kind of sample: samples that lack views are covered less if fewer training samples lack
-        them.
+        kernel weights, ridges, decision and temperature are chosen with all training samples, as in the jackknife.
+
+        Samples that lack views have a second threshold, from training samples predicted as if they had no others
+        (`mklearn.base.left_out_views.LeftOutPatterns`) or, with kernels other than the dictionary, from training
+        samples with at most the same views; the larger threshold counts.
 
         Parameters
         ----------
@@ -271,6 +276,17 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
             all classes, and so do all sets if there are too few training samples, or groups, for this coverage.
         """
         errors = 1.0 - self.predict_proba(X)
-        weights, groups = self._error_weights_, self._error_groups_
-        thresholds = set_thresholds(self._errors_, self._error_codes_, errors.shape[1], coverage, weights, groups)
+        thresholds = np.tile(self._thresholds(self._errors_, slice(None), coverage), (len(errors), 1))
+        for lacking, outputs, rows in self._without_views(X):
+            positions = np.searchsorted(self._used_, rows)
+            left_out = self._errors_of(self._decided(outputs + self.intercept_), self._error_codes_[positions])
+            thresholds[lacking] = np.maximum(thresholds[lacking], self._thresholds(left_out, positions, coverage))
         return ~(errors > thresholds)  # True for NaN
+
+    def _errors_of(self, scores: Array, codes: NDArray[np.intp]) -> Array:
+        """Return one minus the probability of each sample's class, (n,)."""
+        return np.asarray(1.0 - self.probabilities_of(scores)[np.arange(len(codes)), codes])
+
+    def _thresholds(self, errors: Array, rows: Any, coverage: float) -> Array:
+        weights, groups = (None if each is None else each[rows] for each in (self._error_weights_, self._error_groups_))
+        return set_thresholds(errors, self._error_codes_[rows], len(self.classes_), coverage, weights, groups)

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from mklearn.base.fit_context import aligned
-from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import one_of
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.view_completion import LeftOutPatterns
 from mklearn.checks import checked_numbers, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.calibration import jackknife_radius
@@ -73,29 +71,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         left_out = np.full(targets.shape, np.nan)
         left_out[problem.rows] = of_used + mean
         self._error_groups_ = None if groups is None else group_codes(groups, n)
-        self._set_patterns(fits, of_used - centre)
-        self._training_views_ = self._source.present(samples)
+        self._set_views(fits, of_used - centre, samples)
         self._set_left_out(values, left_out, weights)
-
-    def _set_patterns(self, fits: RidgeFits, left_out: Array) -> None:
-        """Set the data for intervals of samples that lack views; ``left_out`` excludes the intercept."""
-        self._patterns_: LeftOutPatterns | None = None
-        completion = fits.mixer.completion
-        if completion is None:
-            return
-        own, shape = completion.donors, (len(completion.regressions), len(completion.donors))
-        parts, kernels = np.zeros((*shape, left_out.shape[1])), np.zeros((*shape, len(own)))
-        for mixture in fits.mixtures:
-            coefficients = fits.of_mixture(mixture)
-            for view, of_view in enumerate(mixture.donor_rows):
-                parts[view][:, mixture.columns] += of_view @ completion.folded(view, coefficients)
-                kernels[view] += of_view[:, own] * mixture.users.any()
-        donors = own if fits.mixer.landmarks is None else fits.mixer.landmarks[own]
-        self._donors_ = fits.problem.rows[donors]
-        groups = None if self._error_groups_ is None else self._error_groups_[self._donors_]
-        self._patterns_ = LeftOutPatterns.of(
-            completion, fits.mixtures[0].donor_rows.take(own, axis=2), kernels, parts, left_out[donors], groups
-        )
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
         every = np.arange(n_targets)
@@ -128,7 +105,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
 
         Half of the width is `mklearn.optimize.calibration.jackknife_radius`, the same for all samples with all views.
         For samples that lack views, a second radius comes from training samples with at least the same views, predicted
-        as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), or, with kernels other than the
+        as if they had no others (`mklearn.base.left_out_views.LeftOutPatterns`), or, with kernels other than the
         dictionary, from training samples with at most the same views; the larger radius counts. The probability is an
         average over samples like the training samples or, with ``groups``, over samples of new groups. A coverage of
         0.9 needs at least nine groups. The actual coverage can be slightly too small, because ridges and kernel weights
@@ -148,28 +125,12 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         """
         predicted = self.predict(X)
         half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
-        if self._training_views_ is not None:
-            present = np.concatenate([self._source.present(block) for block in self._blocks(X)])
-            if self._patterns_ is not None:
-                present |= ~self._patterns_.others.any(axis=0)  # views that are not used
-            patterns, of_sample = np.unique(present, axis=0, return_inverse=True)
-            for number, pattern in enumerate(patterns):
-                if not pattern.all():
-                    of_pattern = of_sample.ravel() == number
-                    radii = self._radii(*self._errors_with(pattern, self._training_views_), coverage)
-                    half[of_pattern] = np.maximum(half[of_pattern], radii)
+        for lacking, outputs, rows in self._without_views(X):
+            values = self._errors_[rows] + self.left_out_predictions_.reshape(self._errors_.shape)[rows]
+            radii = self._radii(values - outputs - self.intercept_, rows, coverage)
+            half[lacking] = np.maximum(half[lacking], radii)
         half = self._shaped(half)
         return predicted - half, predicted + half
-
-    def _errors_with(self, pattern: NDArray[np.bool_], training: NDArray[np.bool_]) -> tuple[Array, NDArray[np.intp]]:
-        """Return left-out errors of training samples predicted from these views alone, and the samples' positions."""
-        if self._patterns_ is None:
-            rows = np.flatnonzero((pattern | ~training).all(axis=1))
-            return self._errors_[rows], rows
-        rows = self._patterns_.rows(pattern)
-        donors = self._donors_[rows]
-        values = self._errors_[donors] + self.left_out_predictions_.reshape(self._errors_.shape)[donors]
-        return values - self._patterns_.outputs(pattern, rows) - self.intercept_, donors
 
     def _radii(self, errors: Array, rows: Any, coverage: float) -> Array:
         """Return half the interval width for each target, given errors of left-out training samples."""

@@ -273,6 +273,22 @@ def test_class_weights_that_are_refused(weights: dict[int, float], message: str)
 # --- views
 
 
+@pytest.mark.parametrize("gaps", [0, 40], ids=["complete", "gaps"])
+def test_sets_of_samples_that_lack_views_are_larger(digits: tuple[Views, np.ndarray], gaps: int) -> None:
+    views, y = digits
+    tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
+    tables["upper"][:gaps] = np.nan
+    model = MultiViewClassifier().fit(Views(tables)[:200], y[:200])
+    new = Views(tables)[200:1000]
+    sizes = [model.predict_set(new).sum(axis=1).mean()]
+    for name in tables:
+        lacking = Views({each: np.full((800, 32), np.nan) if each == name else new[each] for each in tables})
+        sets = model.predict_set(lacking)
+        assert 0.85 <= sets[np.arange(800), y[200:1000]].mean() <= 0.98
+        sizes.append(sets.sum(axis=1).mean())
+    assert sizes[0] < min(sizes[1:]) - 0.3
+
+
 def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}

@@ -347,10 +347,9 @@ def test_left_out_outputs_with_all_views_are_those_of_the_fit() -> None:
     table = np.random.default_rng(0).normal(size=(N, 3))
     table[:3] = np.nan
     model = MultiViewRegressor().fit({"a": X, "b": table}, Y, groups=GROUPS)
-    rows = model._patterns_.rows(np.array([True, True]))
+    outputs, rows = model._left_out_views_.with_views(np.array([True, True]))
     np.testing.assert_array_equal(rows, np.arange(3, N))
-    outputs = model._patterns_.outputs(np.array([True, True]), rows) + model.intercept_
-    np.testing.assert_allclose(outputs, model.left_out_predictions_[rows], atol=1e-10)
+    np.testing.assert_allclose(outputs + model.intercept_, model.left_out_predictions_[rows], atol=1e-10)
 
 
 def test_intervals_are_infinite_where_few_training_samples_have_the_views() -> None:
