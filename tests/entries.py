@@ -7,20 +7,20 @@ from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.method import Method
 
 
-def descriptor(kind: str, **given: Any) -> Descriptor:
-    return Descriptor.model_validate({"kind": kind, **given})
+def descriptor(kind: str, **fields: Any) -> Descriptor:
+    return Descriptor.model_validate({"kind": kind, **fields})
 
 
-def kernel(kind: str, **given: Any) -> Kernel:
-    return Kernel.model_validate({"kind": kind, **given})
+def kernel(kind: str, **fields: Any) -> Kernel:
+    return Kernel.model_validate({"kind": kind, **fields})
 
 
-def method(kind: str, **given: Any) -> Method:
-    return Method.model_validate({"kind": kind, **given})
+def method(kind: str, **fields: Any) -> Method:
+    return Method.model_validate({"kind": kind, **fields})
 
 
-def protocol(kind: str, **given: Any) -> Protocol:
-    return Protocol.model_validate({"kind": kind, **given})
+def protocol(kind: str, **fields: Any) -> Protocol:
+    return Protocol.model_validate({"kind": kind, **fields})
 
 
 def implementation(row: Row) -> Any:

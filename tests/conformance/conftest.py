@@ -45,7 +45,7 @@ class Digits:
     def samples(self, takes: str) -> NDArray[np.float64]:
         return self.X.copy() if takes == "features" else self.X.reshape(-1, 8, 8).copy()
 
-    def given(self, takes: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    def inputs(self, takes: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Training and test samples in the form that a family of methods takes."""
         if takes == "kernels":
             return self.stacks()

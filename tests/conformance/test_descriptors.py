@@ -46,10 +46,10 @@ def images(mirror: Path) -> NDArray[Any]:
 
 @pytest.mark.parametrize("kind", OF_IMAGES)
 def test_on_faces(kind: str, images: NDArray[Any]) -> None:
-    given = SMALL[kind] if kind in LEARNS else GIVEN.get(kind, {})
+    fields = SMALL[kind] if kind in LEARNS else GIVEN.get(kind, {})
     if kind in OF_COLOURS:
         images = np.stack([images, np.flip(images, 1), np.flip(images, 2)], axis=3)
-    check(kind, descriptor(kind, **given).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
+    check(kind, descriptor(kind, **fields).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
 
 
 @pytest.mark.parametrize("side", [8, 16, 28, 32, 64, 112])
@@ -86,8 +86,8 @@ def check(kind: str, parameters: dict[str, Any], images: NDArray[Any]) -> None:
             assert any(not np.array_equal(other[key], learned[key]) for key in learned)
         described = partial(described, learned=learned)
 
-    def compute(some: NDArray[Any], **given: Any) -> NDArray[Any]:
-        found = described(some, **given)
+    def compute(some: NDArray[Any], **values: Any) -> NDArray[Any]:
+        found = described(some, **values)
         if not model.point_sets:
             return np.asarray(found)
         arrays = found.as_arrays()

@@ -171,7 +171,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
     if way.get("graph") == "lpp":  # knows no classes, and has two dimensions by default: too few for four
         way = way | {"n_components": CLASSES_LESS_ONE}
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_test = digits.inputs(TAKES[kind])
     y, y_test = digits.y[digits.train], digits.y[digits.test]
     before, before_test = X.copy(), X_test.copy()
     model = fitted(kind, way, X, y)
@@ -212,9 +212,9 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
     X, X_test, y = digits.X[digits.train], digits.X[digits.test], suited(digits, kind).y[digits.train]
     specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}, {"kind": "linear", "centre": True}]
     transform = StackTransform(specs).fit(X)
-    given = made(kind, parameters(kind)).fit(transform.stack_train_.as_last_axis(), y)
+    precomputed = made(kind, parameters(kind)).fit(transform.stack_train_.as_last_axis(), y)
     computed = implementation(METHODS[kind])(**parameters(kind), kernels=specs).fit(X, y)
-    expected = apply(kind, given, transform.transform(X_test).as_last_axis())
+    expected = apply(kind, precomputed, transform.transform(X_test).as_last_axis())
     np.testing.assert_allclose(apply(kind, computed, X_test), expected, atol=1e-6)
 
 
@@ -245,7 +245,7 @@ def test_searches_slice_kernels_and_views(digits: Digits, kind: str, form: str) 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in FOREIGN])
 def test_single_precision(digits: Digits, kind: str) -> None:
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_test = digits.inputs(TAKES[kind])
     # Pixels are integers with many equal distances: noise gives the same neighbours in both precisions.
     if kind in SAMPLES:
         X, X_test = (Z + np.random.default_rng(0).normal(size=Z.shape) for Z in (X, X_test))
@@ -364,7 +364,7 @@ def test_unit_and_origin_of_features_do_not_matter(digits: Digits, kind: str) ->
 @every_method
 def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits: Digits, kind: str) -> None:
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_test = digits.inputs(TAKES[kind])
     y = digits.y[digits.train]
     names = np.array(["zero", "one", "two", "three"])
     origin = 0.0 if kind in TREES else 64.0  # trees have ties, which rounding breaks
@@ -395,7 +395,7 @@ def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits:
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind in EMBEDS - REFITTED])
 def test_leading_columns_are_the_embedding_in_fewer_dimensions(digits: Digits, kind: str) -> None:
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_test = digits.inputs(TAKES[kind])
     y = digits.y[digits.train]
     most = fitted(kind, parameters(kind), X, y).transform(X_test)
     fewer = fitted(kind, parameters(kind) | {"n_components": 2}, X, y).transform(X_test)
@@ -428,7 +428,7 @@ def test_labels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, err
     if (kind, what) == ("nearest_neighbour", "one class"):
         pytest.skip("every neighbour is of the one class: no mistake")
     digits = suited(digits, kind)
-    X, _ = digits.given(TAKES[kind])
+    X, _ = digits.inputs(TAKES[kind])
     y = broken_labels(what, digits.y[digits.train])
     if what == "one class" and kind in ONE_CLASS_IS_FITTED:
         fitted(kind, parameters(kind), X, y)
@@ -440,7 +440,7 @@ def test_labels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, err
 @pytest.mark.parametrize("what", [what for what, _ in LABELS])
 def test_labels_do_not_matter_to_unsupervised_methods(digits: Digits, kind: str, what: str) -> None:
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_test = digits.inputs(TAKES[kind])
     y = digits.y[digits.train]
     one, two = (fitted(kind, parameters(kind), X, labels) for labels in (y, broken_labels(what, y)))
     np.testing.assert_array_equal(one.transform(X_test), two.transform(X_test))
@@ -469,7 +469,7 @@ def test_input_that_can_not_be_fitted(digits: Digits, kind: str, subtests: pytes
     for what, error in (WRONG_KERNELS if kind in KERNELS else WRONG_SAMPLES).items():
         if (kind in TREES and what in ("nan", "infinite")) or (kind not in EMBEDS and what == "too many dimensions"):
             continue
-        X, way = digits.given(TAKES[kind])[0], parameters(kind)
+        X, way = digits.inputs(TAKES[kind])[0], parameters(kind)
         if what == "nan":
             X[3, 4] = np.nan
         elif what == "infinite":
@@ -493,7 +493,7 @@ def test_input_that_can_not_be_fitted(digits: Digits, kind: str, subtests: pytes
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind != MEAN])
 def test_input_that_a_model_can_not_be_applied_to(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
     digits = suited(digits, kind)
-    X, X_new = digits.given(TAKES[kind])
+    X, X_new = digits.inputs(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     broken = X_new.copy()
     broken[0, 0] = np.nan
@@ -515,6 +515,6 @@ def test_input_that_a_model_can_not_be_applied_to(digits: Digits, kind: str, sub
 
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if TAKES[kind] == "images"])
 def test_pictures_of_another_shape_are_refused_even_with_as_many_pixels(digits: Digits, kind: str) -> None:
-    X, X_test = digits.given("images")
+    X, X_test = digits.inputs("images")
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     assert_refused(kind, DataError, lambda: model.transform(X_test.reshape(-1, 4, 16)))

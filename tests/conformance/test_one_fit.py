@@ -132,13 +132,13 @@ def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cac
     if cached:
         views |= {f"{name} d2": Pairwise(squared_euclidean(features)) for name, features in fitted.views.items()}
     kernels = {f"gauss-{name}": {"kind": "gaussian", "view": f"{name} d2" if cached else name} for name in fitted.views}
-    given = {"gating": "blocks"} if kind == "lmkl_svc" else {}
+    gate = {"gating": "blocks"} if kind == "lmkl_svc" else {}
     estimator = load(spec.method.implementation)
     first = next(iter(spec.method.inputs.values()))
     if first.kind == "kernels" and first.descriptors:  # a dictionary of its own, on all views
         return Views(fitted.views), estimator(**parameters)
     if first.kind == "kernels":
-        return Views(views), estimator(kernels=kernels, **parameters, **given)
+        return Views(views), estimator(kernels=kernels, **parameters, **gate)
     if first.kind == "images":
         return fitted.images, estimator(**parameters)
     names = list(fitted.views) if len(first.descriptors) > 1 else ["pixels"]

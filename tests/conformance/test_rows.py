@@ -43,8 +43,8 @@ def test_a_row_is_of_what_it_says(sort: str, kind: str, row: Row) -> None:
     assert row.reference or kind in WITHOUT_PAPER
     assert (inspect.getdoc(function) or "").strip()
     assert set(row.defaults) <= set(taken)
-    given = {name: value for name, value in row.defaults.items() if value != taken[name].default}
-    validate_parameter_constraints(getattr(function, "_parameter_constraints", {}), given, kind)
+    changed = {name: value for name, value in row.defaults.items() if value != taken[name].default}
+    validate_parameter_constraints(getattr(function, "_parameter_constraints", {}), changed, kind)
     if sort in ("kernels", "metrics"):
         return
     texts = parameter_texts(function)

@@ -81,7 +81,7 @@ def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
 @pytest.mark.parametrize("kind", SAVED)
 def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) -> None:
     digits = suited(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
+    X, X_test = digits.inputs(TAKES[kind])
     y = digits.y[digits.train]
     y = y if kind in NUMBERS else np.array(["cat", "dog", "ant", "bee"])[y]
     model = fitted(kind, parameters(kind), X, y)
@@ -90,7 +90,7 @@ def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in SAVED])
 def test_a_row_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tmp_path: Path) -> None:
-    X, _ = digits.given(TAKES[kind])
+    X, _ = digits.inputs(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     with pytest.raises(DataError, match="holds objects that a model file can't"):
         again(model, tmp_path / "model.mklearn")

@@ -192,7 +192,7 @@ def test_refuses_other_data(digits) -> None:
     hog_alone, stack = tables["hog"], np.stack([np.eye(len(y))] * 2, axis=-1)
     model = KernelFDA(kernels={"hog": "gaussian", "lbp": "gaussian"}).fit(tables, y)
     other_names = "view 'hog' has other column names than in fit, or .* hog0, hog1, "
-    of_one, given = KernelFDA(kernels="gaussian").fit(hog_alone, y), KernelFDA().fit(stack, y)
+    of_one, precomputed = KernelFDA(kernels="gaussian").fit(hog_alone, y), KernelFDA().fit(stack, y)
     for fitted, X, message in (
         (model, hog_alone, "X must be the views 'hog', 'lbp', as in fit"),
         (model, {"hog": hog_alone}, "there is no view 'lbp'; available: 'hog'"),
@@ -201,7 +201,7 @@ def test_refuses_other_data(digits) -> None:
         (model, tables | {"hog": hog_alone.where(hog_alone > 0.01)}, "kernel 'hog': view 'hog' has NaN.* `impute`"),
         (model, tables | {"hog": hog_alone.astype(str)}, "dtype (object|str); expected real numbers.* `preprocessing`"),
         (of_one, tables, "X must be one table of features"),
-        (given, stack[..., :1], "X holds 1 kernels, but KernelFDA was fitted with 2"),
+        (precomputed, stack[..., :1], "X holds 1 kernels, but KernelFDA was fitted with 2"),
     ):
         with pytest.raises(DataError, match=message):
             fitted.transform(X)

@@ -115,11 +115,11 @@ FORMS = {"dict": lambda X: {"a": X}, "Views": lambda X: Views([X, X.to_numpy()])
 )
 def test_series_in_another_order_are_aligned_by_their_ids(model, form) -> None:
     X = TABLE if isinstance(model, OF_TABLES) else form(TABLE)
-    given = {name: OF_SAMPLES[name] for name in signature(model.fit).parameters if name in OF_SAMPLES}
-    other = {name: values.iloc[ORDER] for name, values in given.items()}
-    expected, found = (clone(model).fit(X, **each) for each in (given, other))
+    aligned = {name: OF_SAMPLES[name] for name in signature(model.fit).parameters if name in OF_SAMPLES}
+    other = {name: values.iloc[ORDER] for name, values in aligned.items()}
+    expected, found = (clone(model).fit(X, **each) for each in (aligned, other))
     assert_array_equal(found.predict(X), expected.predict(X))
-    assert found.score(X, other["y"]) == expected.score(X, given["y"]) >= 0.5
+    assert found.score(X, other["y"]) == expected.score(X, aligned["y"]) >= 0.5
 
 
 def test_functions_of_samples_align_too() -> None:
@@ -135,9 +135,9 @@ def test_functions_of_samples_align_too() -> None:
     ids=["one other", "numbered", "twice"],
 )
 def test_series_of_other_samples_are_refused(name: str, labels, first: str) -> None:
-    given = OF_SAMPLES | {name: OF_SAMPLES[name].set_axis(list(labels))}
+    arguments = OF_SAMPLES | {name: OF_SAMPLES[name].set_axis(list(labels))}
     with pytest.raises(DataError, match=f"(?s){name}.*{first}"):
-        MultiViewClassifier().fit({"a": TABLE}, **given)
+        MultiViewClassifier().fit({"a": TABLE}, **arguments)
 
 
 @pytest.mark.parametrize("y", [CODES, CODES.tolist(), pd.Series(CODES)])

@@ -30,12 +30,12 @@ def test_chosen_kernels_alone_give_the_same_classifier(memory: float) -> None:
 def test_kernels_that_are_given_are_chosen_alike() -> None:
     X, y, specs = planted(n=120, n_groups=20)
     transform = StackTransform(specs).fit(X[:100])
-    given = MultiViewClassifier(kernels="precomputed", n_kernels=3)
-    given.fit(transform.stack_train_.as_last_axis(), y[:100])
+    precomputed = MultiViewClassifier(kernels="precomputed", n_kernels=3)
+    precomputed.fit(transform.stack_train_.as_last_axis(), y[:100])
     computed = MultiViewClassifier(kernels=specs, n_kernels=3).fit(X[:100], y[:100])
-    np.testing.assert_allclose(given.shares_, computed.shares_, atol=1e-8)
+    np.testing.assert_allclose(precomputed.shares_, computed.shares_, atol=1e-8)
     new = transform.transform(X[100:]).as_last_axis()
-    np.testing.assert_allclose(given.decision_function(new), computed.decision_function(X[100:]), atol=1e-8)
+    np.testing.assert_allclose(precomputed.decision_function(new), computed.decision_function(X[100:]), atol=1e-8)
 
 
 def test_few_kernels_with_landmarks_weights_of_samples_and_constant_columns() -> None:

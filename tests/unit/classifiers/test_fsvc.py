@@ -215,8 +215,8 @@ def test_path_over_components_equals_fits_of_their_own(solver):
 
 
 def planned(n_components, **machine):
-    given = {"kind": "kernel_pca_classifier", "n_components": n_components, "machine": {"kind": "fsvc", **machine}}
-    return Method.model_validate(given)
+    fields = {"kind": "kernel_pca_classifier", "n_components": n_components, "machine": {"kind": "fsvc", **machine}}
+    return Method.model_validate(fields)
 
 
 def test_a_list_of_components_is_swept():
@@ -239,7 +239,7 @@ def test_a_study_names_a_machine_and_its_candidates():
     assert KernelPCAClassifier(machine=one.parameters()["machine"])._machine().power == 0.25
     assert not one.grid()
     assert "machine" not in several.parameters()
-    machines = [KernelPCAClassifier(machine=given)._machine() for given in several.grid()["machine"]]
+    machines = [KernelPCAClassifier(machine=machine)._machine() for machine in several.grid()["machine"]]
     assert [(machine.C, machine.power) for machine in machines] == [(1.0, 0.0), (1.0, 0.5), (8.0, 0.0), (8.0, 0.5)]
     assert planned(5).parameters()["machine"] == {"implementation": "mklearn.classifiers.fsvc:FSVC"}
 

@@ -75,10 +75,10 @@ def test_self_similarities_are_the_diagonal() -> None:
 FAR = 3 + np.random.default_rng(0).random((40, 7))
 
 
-@pytest.mark.parametrize("given", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("measure", MEASURES)
-def test_measures_are_those_of_the_kernels(measure: str, given: str) -> None:
-    rows, landmarks = FAR.astype(given), FAR[:15].astype(given)
+def test_measures_are_those_of_the_kernels(measure: str, dtype: str) -> None:
+    rows, landmarks = FAR.astype(dtype), FAR[:15].astype(dtype)
     exact = MEASURES[measure](rows.astype(float), landmarks.astype(float))
     copy = rows.copy()
     double = LandmarkMeasure(measure, landmarks, "float64")

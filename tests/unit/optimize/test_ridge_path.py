@@ -18,22 +18,22 @@ RIDGES = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
 @pytest.mark.parametrize("ridge", RIDGES)
 def test_left_out_outputs_equal_refits(weights: np.ndarray | None, groups: np.ndarray | None, ridge: float) -> None:
     K, Y = kernels(0)[2], targets()
-    given = np.ones(N) if weights is None else weights
+    sample_weight = np.ones(N) if weights is None else weights
     expected = left_out_outputs(K, Y, ridge, weights, groups)
     found = ridge_path(K, Y, [ridge], sample_weight=weights, groups=groups)
     np.testing.assert_allclose(found.left_out, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-    error = given @ (Y - expected) ** 2 / given.sum()
+    error = sample_weight @ (Y - expected) ** 2 / sample_weight.sum()
     np.testing.assert_allclose(found.errors, [error], rtol=1e-9)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
 def test_fit_solves_the_least_squares_problem(weights: np.ndarray | None) -> None:
     K, Y = kernels(1)[1], targets()
-    given = np.ones(N) if weights is None else weights
+    w = np.ones(N) if weights is None else weights
     found = ridge_path(K, Y, [0.3], sample_weight=weights)
     residuals = Y - K @ found.coefficients - found.intercept
-    np.testing.assert_allclose(given[:, None] * residuals, 0.3 * found.coefficients, atol=1e-10)  # stationary in A
-    np.testing.assert_allclose(given @ residuals, 0, atol=1e-10)  # and in b
+    np.testing.assert_allclose(w[:, None] * residuals, 0.3 * found.coefficients, atol=1e-10)  # stationary in A
+    np.testing.assert_allclose(w @ residuals, 0, atol=1e-10)  # and in b
 
 
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])

@@ -436,9 +436,9 @@ def test_intervals_of_groups_count_groups() -> None:
 def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:
     learned = KernelRidge(kernels=SPECS, kernel_weights="learned").fit(X, Y[:, 0])
     assert learned.kernel_weights_[0] > 0.8  # the columns that the target is made of
-    for parameters, given in (({"kernel_weights": "learned"}, {}), ({}, {"groups": GROUPS})):
+    for parameters, fit_parameters in (({"kernel_weights": "learned"}, {}), ({}, {"groups": GROUPS})):
         with pytest.raises(ConfigError, match="landmarks=None"):
-            KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **given)
+            KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **fit_parameters)
     made = KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y)
     assert made.clipped_values(NEW) == {}
     with pytest.raises(NotApplicable, match="no prediction intervals"):

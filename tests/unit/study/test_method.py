@@ -66,7 +66,7 @@ def test_a_choice_among_kernels_is_the_evaluations(kind: str) -> None:
         assert chosen.kernel_choice() == weights
         assert chosen.parameters()["kernel_weights"] == "uniform"
     for weights in ("uniform", {"a": 1.0}):
-        given = method(kind, kernel_weights=weights)
-        assert given.kernel_choice() is None
-        assert given.parameters()["kernel_weights"] == weights
-        assert not given.grid()
+        weighted = method(kind, kernel_weights=weights)
+        assert weighted.kernel_choice() is None
+        assert weighted.parameters()["kernel_weights"] == weights
+        assert not weighted.grid()

@@ -292,9 +292,9 @@ def test_the_pedigree_is_a_linear_kernel_and_the_folds_are_the_published_ones(mi
     pedigree = pd.read_csv(folder / "kernel_pedigree.csv.gz", index_col="id")
     assert (pedigree.index == samples.ids).all()
     assert np.allclose(samples.tables["pedigree"] @ samples.tables["pedigree"].T, pedigree, atol=1e-9)
-    given = pd.read_csv(folder / "splits.csv")
+    splits = pd.read_csv(folder / "splits.csv")
     folds = published_folds(folder / "samples.csv", samples.ids)
     assert len(folds) == 10
     for number, test in enumerate(folds):
-        expected = given.loc[given["fold"].eq(number) & given["role"].eq("test"), "id"]
+        expected = splits.loc[splits["fold"].eq(number) & splits["role"].eq("test"), "id"]
         assert set(test) == set(expected)

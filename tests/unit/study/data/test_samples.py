@@ -220,9 +220,9 @@ def test_a_selection_is_among_the_new_classes() -> None:
 def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, groups: list[str]) -> None:
     table = pd.DataFrame({"id": ["1", "2", "3", "4"], "label": list("xyxy"), "f": [0.5, 1.5, 0.5, 2.5]})
     table.assign(**{} if persons is None else {"person": persons}).to_csv(tmp_path / "t.csv", index=False)
-    given = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}}
-    given |= {} if persons is None else {"group_column": "person"}
-    plain, grouped = (read_dataset(dataset_spec(given | more)) for more in ({}, {"duplicates": "group"}))
+    entry = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}}
+    entry |= {} if persons is None else {"group_column": "person"}
+    plain, grouped = (read_dataset(dataset_spec(entry | more)) for more in ({}, {"duplicates": "group"}))
     assert (None if plain.groups is None else plain.groups.tolist()) == persons
     assert grouped.groups.tolist() == groups
     for data in (plain, grouped):

@@ -290,13 +290,13 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     write_parquet(tmp_path / "one.parquet", one)
     (tmp_path / "labels.csv").write_text("name,kind\n1,NA\n2,null\n3,10\n")  # words that pandas reads as missing
     files = {"tables": {"one": str(tmp_path / "one.parquet")}, "labels": str(tmp_path / "labels.csv")}
-    given = {"kind": "feature_tables", **files, "id_column": "name", "label_column": "kind"}
-    samples = read_dataset(dataset_spec(given | {"missing_labels": []}))
+    entry = {"kind": "feature_tables", **files, "id_column": "name", "label_column": "kind"}
+    samples = read_dataset(dataset_spec(entry | {"missing_labels": []}))
     assert samples.ids.tolist() == ["3", "1", "2"]
     assert samples.labels.tolist() == ["10", "NA", "null"]
     assert set(samples.tables) == {"one"}
     with pytest.raises(DataError, match=r"one\.parquet.*: (at least|no sample).*"):
-        read_dataset(dataset_spec(given))
+        read_dataset(dataset_spec(entry))
 
 
 @pytest.mark.parametrize(

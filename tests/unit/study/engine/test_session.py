@@ -62,10 +62,10 @@ def jobs(folder: Path) -> Any:
 
 
 def test_parameters_are_checked_before_the_first_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = jobs(tmp_path)
-    given.plan.study = check_study(SMOKE | {"methods": {"m": {"kind": "kernel_fda", "ridge": -1, "scale": 1}}})
+    workflow_jobs = jobs(tmp_path)
+    workflow_jobs.plan.study = check_study(SMOKE | {"methods": {"m": {"kind": "kernel_fda", "ridge": -1, "scale": 1}}})
     with pytest.raises(SystemExit):
-        begin(given)
+        begin(workflow_jobs)
     output = capsys.readouterr().err
     assert "study.yaml has 2 mistakes:\n  1. methods.m.ridge: invalid value -1." in output
     assert "  2. methods.m.scale: unknown key 'scale'. Did you mean 'scaling'? Valid keys: components, " in output

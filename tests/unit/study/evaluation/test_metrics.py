@@ -160,7 +160,7 @@ def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
     y = np.array([0, 0, 1, 1, 0, 1, 1, 0][: len(scores)])
     values, classes = np.asarray(scores, dtype=float), np.array([0, 1])
     metric = metric_named("equal_error_rate")
-    given = SimpleNamespace(y=y, class_scores=values, classes=classes)
+    outputs = SimpleNamespace(y=y, class_scores=values, classes=classes)
     if rate is None:
         thresholds = np.r_[np.inf, np.sort(np.unique(values))[::-1]]
         accepted = np.array([np.mean(values[y == 0] >= t) for t in thresholds])
@@ -169,7 +169,7 @@ def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
         along = np.arange(len(thresholds)) / (len(thresholds) - 1)
         a, r = np.interp(fine, along, accepted), np.interp(fine, along, rejected)
         rate = float(a[np.argmin(np.abs(a - r))])
-    assert metric.score(given) == pytest.approx(rate, abs=1e-4)
+    assert metric.score(outputs) == pytest.approx(rate, abs=1e-4)
     two_columns = SimpleNamespace(y=y, class_scores=np.c_[-values, np.exp(values)], classes=classes)
     assert metric.score(two_columns) == pytest.approx(rate, abs=1e-4)
 
@@ -196,8 +196,8 @@ def output_of(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] 
     kept = np.arange(len(y)) if kept is None else kept
     labels = classes[probabilities.argmax(axis=1)]
     y_train = np.repeat(classes, [4, 2, 6, 2][: len(classes)])
-    given = lookup_of(SampleScorer(classes, probabilities), len(y_train), kept[:, None])
-    return MethodOutput(y_train, classes[y][kept], labels[kept], given)
+    lookup = lookup_of(SampleScorer(classes, probabilities), len(y_train), kept[:, None])
+    return MethodOutput(y_train, classes[y][kept], labels[kept], lookup)
 
 
 def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray[np.float64]]:
