@@ -122,8 +122,8 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, 
 
 
 def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
-    jobs = [job for job in study.of("describe") or study.of("describe_part") if (*job.wildcards.values(),)[:2] == key]
-    return np.concatenate([read_arrays(study.folder / job.outputs["features"])["features"] for job in jobs])
+    (job,) = [job for job in study.of("describe") if (*job.wildcards.values(),) == key]
+    return read_arrays(study.folder / job.outputs["features"])["features"]
 
 
 def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cached: bool = True) -> Any:

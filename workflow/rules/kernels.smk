@@ -23,7 +23,7 @@ rule learn:
 
 
 rule describe_part:
-    "Describe a part of the samples, of descriptors that take long."
+    "Describe one block of the samples, for the moments of landmark features."
     input:
         samples=jobs.input("describe_part", "samples"),
         learned=jobs.input("describe_part", "learned"),
@@ -45,11 +45,10 @@ rule describe_part:
 
 
 rule describe:
-    "Describe all samples, or join the parts of a descriptor."
+    "Describe all samples."
     input:
         samples=jobs.input("describe", "samples"),
         learned=jobs.input("describe", "learned"),
-        parts=jobs.input("describe", "parts"),
     output:
         features="<results>/cache/descriptors/{dataset}/{descriptor}.npz",
     log:

@@ -19,8 +19,6 @@ class DescriptorRow(Row):
     """Default distance of Gaussian kernels; "point_set" for sets of points."""
     learns: str = ""
     """``module:function`` that learns visual words, patches or principal components from the images first."""
-    images_per_job: int = 0
-    """Images per job, for expensive descriptors; 0: all images in one job."""
     one_size: bool = False
     """True if each feature belongs to a place in the image, so that all images need one size."""
     grid: bool = False
@@ -32,8 +30,7 @@ class DescriptorRow(Row):
         return self.measure == "point_set"
 
 
-_learned = partial(DescriptorRow, images_per_job=512)
-_point_sets = partial(_learned, measure="point_set", defaults={"n_points": 160, "n_components": 64})
+_point_sets = partial(DescriptorRow, measure="point_set", defaults={"n_points": 160, "n_components": 64})
 
 DESCRIPTORS: dict[str, DescriptorRow] = {
     "colour_histogram": DescriptorRow(
@@ -43,7 +40,7 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         advice="Photographs whose classes differ in colour: flowers, materials, tissue. Not for grey images.",
         measure="chi2",
     ),
-    "dense_sift": _learned(
+    "dense_sift": DescriptorRow(
         "mklearn.descriptors.dense_sift:dense_sift",
         "SIFT words on a grid",
         reference="Lazebnik, Schmid, Ponce 2006",
@@ -88,13 +85,13 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
     "sift_grid": DescriptorRow(
         "mklearn.descriptors.sift:sift_grid", "SIFT at fixed points", reference="Lowe 2004", one_size=True
     ),
-    "c2_mutch_lowe": _learned(
+    "c2_mutch_lowe": DescriptorRow(
         "mklearn.papers.mkl_dr.c2:c2_mutch_lowe",
         "C2 (Mutch, Lowe)",
         reference="Mutch, Lowe 2006",
         learns="mklearn.papers.mkl_dr.c2:learn_c2_mutch_lowe",
     ),
-    "c2_serre": _learned(
+    "c2_serre": DescriptorRow(
         "mklearn.papers.mkl_dr.c2:c2_serre",
         "C2 (Serre, Wolf, Poggio)",
         reference="Serre, Wolf, Poggio 2005",

@@ -167,18 +167,17 @@ class Jobs:
         whole |= {(key[0], name) for key, fit in plan.fits.items() if not fit.moments for name in fit.spec.descriptors}
         if plan.final is not None:
             whole |= {(plan.final.dataset.key, name) for name in plan.final.descriptors}
+        in_blocks = {(dataset, name) for (dataset, *_), spec in plan.moments.items() for name in spec.descriptors}
         for key, planned in plan.descriptors.items():
             samples, (dataset, name) = self.path("read", dataset=key[0]), key
             learned = [self.path("learn", dataset=dataset, descriptor=name)] if planned.learning else []
             if learned:
                 self._add("learn", key, planned.learning, samples=samples)
-            every = parts(planned.n_parts)
-            for part in every:
+            for part in parts(plan.datasets[dataset].n_blocks) if key in in_blocks else ():
                 spec = planned.spec | {"part": part}
                 self._add("describe_part", (*key, part), spec, samples=samples, learned=learned)
             if key in whole:
-                inputs = {"samples": [] if every else samples, "learned": learned}
-                self._add("describe", key, planned.spec, **inputs, parts=self._blocks(dataset, [name], every))
+                self._add("describe", key, planned.spec, samples=samples, learned=learned)
         for (dataset, name, measure), matrix in plan.pairwise.items():
             features = self.path("describe", dataset=dataset, descriptor=name)
             source = self.path("read", dataset=dataset) if "array" in matrix else features

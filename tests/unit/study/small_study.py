@@ -6,14 +6,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.unit.planned_jobs import PlannedJob, planned_jobs
-
-from mklearn.descriptors.table import DESCRIPTORS
 
 SINGLE = ["folds", "random"]
 ON_DIGITS: dict[str, Any] = {"datasets": ["digits"], "protocols": SINGLE}
@@ -83,9 +80,7 @@ def write_pairs() -> None:
 
 def run_study(folder: Path, study: dict[str, Any], last: str = "page") -> SmallStudy:
     """Run a study in a folder up to the jobs of one of its rules."""
-    with working_in(folder), pytest.MonkeyPatch.context() as patch:
-        for kind in ("geometric_blur", "dense_sift"):  # small data in several jobs too
-            patch.setitem(DESCRIPTORS, kind, replace(DESCRIPTORS[kind], images_per_job=15))
+    with working_in(folder):
         made = SmallStudy(folder, planned_jobs(study))
     made.run(*made.jobs[: 1 + max(number for number, job in enumerate(made.jobs) if job.rule == last)])
     return made

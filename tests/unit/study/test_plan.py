@@ -81,12 +81,6 @@ def test_default_methods_are_those_that_the_data_have_features_for() -> None:
     assert set(check_study({"study": "s", "datasets": ["digits"]}).methods) == set(DEFAULT_METHODS)
 
 
-def test_images_of_sets_of_points_are_divided_among_jobs() -> None:
-    study = {"study": "s", "datasets": ["digits"], "descriptors": {"points": {"kind": "geometric_blur"}}}
-    (descriptor,) = planned(study).descriptors.values()
-    assert descriptor.n_parts == 4  # 1797 images, at most 512 in a job
-
-
 def test_default_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})

@@ -1,4 +1,4 @@
-"""Features of all samples by one descriptor, computed in batches of images or joined from parts."""
+"""Features of all samples by one descriptor, computed in batches of images."""
 
 from __future__ import annotations
 
@@ -104,19 +104,3 @@ def _converted(features: np.ndarray, dtype: str, what: str) -> np.ndarray:
     ):
         raise DataError(f"{what} has values above {np.finfo(dtype).max:.3g}, which {dtype} can't hold; omit `dtype`.")
     return converted
-
-
-def joined(parts: list[Path]) -> tuple[Features, np.ndarray]:
-    """Concatenate the features and ids of all parts, in order; raise DataError if two parts share a sample."""
-    values: list[Features] = []
-    ids = []
-    for path in parts:
-        arrays = read_arrays(path)
-        values.append(PointSets.from_arrays(arrays) if "positions" in arrays else arrays["features"])
-        ids.append(arrays["ids"])
-    every = np.concatenate(ids)
-    if len(set(every.tolist())) != len(every):
-        raise DataError(f"{parts[0].parent}: two parts hold the same sample. Delete the folder and run again.")
-    if isinstance(values[0], PointSets):
-        return PointSets.concatenate([part for part in values if isinstance(part, PointSets)]), every
-    return np.concatenate([part for part in values if isinstance(part, np.ndarray)]), every

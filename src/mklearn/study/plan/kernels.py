@@ -39,8 +39,6 @@ class PlannedDescriptor:
     """Arguments of the rule ``describe``."""
     learning: Spec
     """Arguments of the rule ``learn``; empty for a descriptor that learns nothing from images."""
-    n_parts: int
-    """Number of jobs among which the images are divided."""
 
 
 def planned_descriptors(
@@ -60,15 +58,14 @@ def planned_descriptors(
         )
     if wrong:
         raise ConfigError(" ".join(wrong))
-    return {name: _planned_descriptor(dataset, name, model, seed) for name, model in chosen.items()}
+    return {name: _planned_descriptor(name, model, seed) for name, model in chosen.items()}
 
 
-def _planned_descriptor(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) -> PlannedDescriptor:
-    row, spec, n = config.row, config.specification(), dataset.n_samples
+def _planned_descriptor(name: str, config: Descriptor, seed: int) -> PlannedDescriptor:
+    row, spec = config.row, config.specification()
     learning = {"learns": row.learns, "learns_from": LEARNS_FROM, "seed": seed, "parameters": spec["parameters"]}
     learning = learning if row.learns else {}
-    n_parts = -(-n // row.images_per_job) if n and row.images_per_job else 1
-    return PlannedDescriptor(name, key(name, spec | learning), config, spec, learning, n_parts)
+    return PlannedDescriptor(name, key(name, spec | learning), config, spec, learning)
 
 
 # --- kernels

@@ -155,8 +155,6 @@ def _add_dataset(
         plan.pairwise[dataset.key, source, measure] = pairwise_spec(source, measure, config)
     used = {source for of, source, _ in plan.pairwise if of == dataset.key}
     used |= {name for fit in fits for name in fit.spec.descriptors}
-    for name in {name for fit in fits if fit.moments for name in fit.spec.descriptors}:
-        by_key[name] = replace(by_key[name], n_parts=dataset.n_blocks)  # each block reads its own part of the features
     plan.datasets[dataset.key] = dataset
     plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})
