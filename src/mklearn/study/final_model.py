@@ -165,8 +165,8 @@ def inputs_of_model(
         if view.name not in fit.descriptors:
             continue
         if file is not None:
-            held = read_arrays(file)
-            arrays |= {f"{view.name}/{name}": held[str(name)] for name in held["names"]}
+            stored = read_arrays(file)
+            arrays |= {f"{view.name}/{name}": stored[str(name)] for name in stored["names"]}
         features, columns = views[view.name], None
         if view.kind == TABLE:
             columns = None if view.table not in data.columns else list(map(str, data.columns[view.table]))
@@ -208,7 +208,7 @@ def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     among = expected["chosen_among"]
     optimistic = f" It is optimistic: the method was chosen among {among} by the same value." if among > 1 else ""
     fitted = f"Method `{card['method']['name']}`, fitted on {'the' if expected['apart'] else 'all'}"
-    known = (
+    phrases = (
         "training samples" if expected["apart"] else "samples",
         "on test samples that neither the model nor the choice of its method has seen" if expected["apart"]
         else "whose fits have fewer training samples",
@@ -216,7 +216,7 @@ def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     views = [{name: value for name, value in view.items() if name != "columns"} for view in card["inputs"]["views"]]
     content = {**card, "inputs": {**card["inputs"], "views": views}, "versions": dict(versions)}
     return (
-        f"# Model of study {card['study']}\n\n{fitted} {card['data']['n_samples']} {known[0]}. Expected "
+        f"# Model of study {card['study']}\n\n{fitted} {card['data']['n_samples']} {phrases[0]}. Expected "
         f"{expected['metric']}: {expected['value']:.3g}{interval} in the study (protocol {expected['protocol']}{size}, "
-        f"{expected['n_splits']} splits), {known[1]}.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
+        f"{expected['n_splits']} splits), {phrases[1]}.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
     )

@@ -87,16 +87,16 @@ def _joined(sentence: str, forms: Sequence[tuple[str, str]], may_be_list: bool) 
     return "".join([sentence, *hints, *([f" Expected {'; or '.join(expected)}."] if expected else [])])
 
 
-def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:
+def valid_part(model: type[Model], values: Any) -> tuple[Model, set[Path]]:
     """Return the model validated without the invalid values, and their paths; all fields need defaults."""
     left_out: set[Path] = set()
     while True:
         try:
-            return model.model_validate(given), left_out
+            return model.model_validate(values), left_out
         except ValidationError as error:
-            paths = {_path_in(given, item["loc"]) for item in error.errors(include_url=False, include_context=False)}
+            paths = {_path_in(values, item["loc"]) for item in error.errors(include_url=False, include_context=False)}
             left_out |= paths
-            given = {} if () in paths else _without(given, paths)
+            values = {} if () in paths else _without(values, paths)
 
 
 def _path_in(value: Any, loc: Sequence[int | str]) -> Path:

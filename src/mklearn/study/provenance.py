@@ -165,8 +165,8 @@ def _outside(top: str) -> Path | None:
 def _files_in(place: Path) -> set[Path]:
     """Return the file, or the files of a folder without mklearn's ``__init__`` files, which only re-export."""
     files = {place} if place.is_file() else {path for path in place.rglob("*") if path.is_file()}
-    own = place.is_relative_to(PACKAGE)
-    return {path for path in files if path.parent.name != "__pycache__" and not (own and path.name == "__init__.py")}
+    ours = place.is_relative_to(PACKAGE)
+    return {path for path in files if path.parent.name != "__pycache__" and not (ours and path.name == "__init__.py")}
 
 
 def named_modules(spec: Mapping[str, Any]) -> tuple[str, ...]:

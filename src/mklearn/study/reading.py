@@ -59,18 +59,18 @@ def check_parameters(study: Study, source: str) -> None:
         raise ConfigError(listed(f"{source} has", mistakes))
 
 
-def _misread_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]:
+def _misread_numbers(written: Any, read: Any, path: str = "") -> Iterator[Mistake]:
     """Yield mistakes for booleans that a model would read as 1 or 0, and for integers too large for an array."""
-    if isinstance(given, Mapping) and isinstance(read, Mapping):
-        for key in given.keys() & read.keys():
-            yield from _misread_numbers(given[key], read[key], f"{path}.{key}".lstrip("."))
-    elif isinstance(given, list) and isinstance(read, list | tuple):
-        for number, pair in enumerate(zip(given, read, strict=False)):
+    if isinstance(written, Mapping) and isinstance(read, Mapping):
+        for key in written.keys() & read.keys():
+            yield from _misread_numbers(written[key], read[key], f"{path}.{key}".lstrip("."))
+    elif isinstance(written, list) and isinstance(read, list | tuple):
+        for number, pair in enumerate(zip(written, read, strict=False)):
             yield from _misread_numbers(*pair, f"{path}[{number}]")
-    elif isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
-        yield Mistake(path, f"invalid value {given}: expected a number; YAML reads yes, no, on, off as booleans.")
+    elif isinstance(written, bool) and isinstance(read, int | float) and not isinstance(read, bool):
+        yield Mistake(path, f"invalid value {written}: expected a number; YAML reads yes, no, on, off as booleans.")
     elif isinstance(read, int) and not isinstance(read, bool) and abs(read) >= 2**63:
-        yield Mistake(path, f"invalid value {show(given)}: expected an integer of 64 bits.")
+        yield Mistake(path, f"invalid value {show(written)}: expected an integer of 64 bits.")
 
 
 def _published_mistakes(study: Study) -> Iterator[Mistake]:

@@ -42,11 +42,11 @@ def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
     """Return the valid part of a study, and the paths of the invalid values."""
-    given = normalised(raw)
+    entries = normalised(raw)
     for section in ("published", "remarks", "comparisons"):
         if isinstance(raw.get(section), list):
-            given[section] = dict(enumerate(raw[section]))
-    return valid_part(StudyPart, given)
+            entries[section] = dict(enumerate(raw[section]))
+    return valid_part(StudyPart, entries)
 
 
 def table_names(study: Study) -> dict[str, str]:

@@ -26,8 +26,8 @@ def target_kind(entry: Mapping[str, Any]) -> TargetKind:
     case the reader reports the text among the numbers. The kind is "classes" without a ``target``.
     """
     if entry.get("kind", "registered") == "registered":
-        known = registry().get(str(entry.get("name", "")))
-        return "numbers" if known is not None and known.targets else "classes"
+        registered = registry().get(str(entry.get("name", "")))
+        return "numbers" if registered is not None and registered.targets else "classes"
     task, column = entry.get("task"), entry.get("target")
     if task in ("classes", "numbers") or not isinstance(column, str):
         return "numbers" if task == "numbers" else "classes"
@@ -71,17 +71,17 @@ def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ())
     if not isinstance(targets, list) or not targets or not all(isinstance(name, str) for name in targets):
         return {key: entry}
     title = entry.get("title") or key
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(targets):
-        own = {**entry, "target": name, "title": f"{title}, {name}"}
+        of_target = {**entry, "target": name, "title": f"{title}, {name}"}
         others = [other for other in targets if other != name]
         if others and entry.get("kind") == "feature_tables":
-            own["leave_out"] = [*as_list(entry.get("leave_out") or []), *others]
+            of_target["leave_out"] = [*as_list(entry.get("leave_out") or []), *others]
         slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()).strip("-")
         plain = f"{key}-{slug or 'target'}"
         numbered = itertools.chain([plain], (f"{plain}-{number}" for number in itertools.count(2)))
-        found[next(new for new in numbered if new not in found and new not in taken)] = own
-    return found
+        entries[next(new for new in numbered if new not in entries and new not in taken)] = of_target
+    return entries
 
 
 def study_target(datasets: Any) -> TargetKind:

@@ -44,8 +44,8 @@ def load_script(rule: str) -> Callable[..., None]:
 
 def studies() -> dict[str, Path]:
     """Return the study files of mklearn and other packages, by name."""
-    own = {path.stem: path for path in sorted(workflow_file(_STUDIES).glob("*.yaml"))}
-    return dict(sorted({**study_files(), **own}.items()))
+    of_mklearn = {path.stem: path for path in sorted(workflow_file(_STUDIES).glob("*.yaml"))}
+    return dict(sorted({**study_files(), **of_mklearn}.items()))
 
 
 def study_file(name: str | None) -> Path:
@@ -53,16 +53,16 @@ def study_file(name: str | None) -> Path:
 
     The default is ``config.yaml`` in the current folder, else mklearn's own. Raise ConfigError if no file is found.
     """
-    given = Path(DEFAULT_STUDY if name is None else name)
-    if given.is_file():
-        return given
+    named = Path(DEFAULT_STUDY if name is None else name)
+    if named.is_file():
+        return named
     by_name = studies()
     if name is None:
         return workflow_file(DEFAULT_STUDY)
     if name in by_name:
         return by_name[name]
-    beside = (path for path in given.parent.glob("*.y*ml") if path.is_file())
+    beside = (path for path in named.parent.glob("*.y*ml") if path.is_file())
     names = {stem: stem for stem in by_name} | {path.stem: str(path) for path in beside}
-    near = difflib.get_close_matches(given.stem, names, n=1)
+    near = difflib.get_close_matches(named.stem, names, n=1)
     hint = f" Did you mean {names[near[0]]!r}?" if near else ""
-    raise ConfigError(f"{name or repr(name)}: {absence(given)}.{hint} Studies of mklearn: {', '.join(by_name)}.")
+    raise ConfigError(f"{name or repr(name)}: {absence(named)}.{hint} Studies of mklearn: {', '.join(by_name)}.")

@@ -85,13 +85,13 @@ class MethodOnViews:
         first become parameters of the estimator: the name of a view, or a mapping with the name and the imputation.
         """
         (_, first), *others = self.method.inputs.items()
-        known = dict(candidate.parameters)
+        arguments = dict(candidate.parameters)
         for name, entry in others:
             (view,) = entry.descriptors
-            known[name] = view if entry.impute == "none" else {"view": view, "impute": entry.impute}
+            arguments[name] = view if entry.impute == "none" else {"view": view, "impute": entry.impute}
         if first.kind == "kernels":
-            known["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
-        estimator = load(self.method.implementation)(**known | parameters)
+            arguments["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
+        estimator = load(self.method.implementation)(**arguments | parameters)
         if first.kind != "features":
             return estimator
         from sklearn.pipeline import make_pipeline  # imported here: fits on kernels don't need it

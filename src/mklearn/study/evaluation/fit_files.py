@@ -100,10 +100,10 @@ def read_predictions(
     path: Path,
 ) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_]]:
     """Read the columns and records of each training size, and the target and ids of all samples."""
-    held = read_arrays(path)
-    fits, ids, y = json.loads(str(held.pop("fits"))), held.pop("ids"), _full_width(held.pop("y"))
+    stored = read_arrays(path)
+    fits, ids, y = json.loads(str(stored.pop("fits"))), stored.pop("ids"), _full_width(stored.pop("y"))
     arrays: dict[str, dict[str, NDArray[Any]]] = {}
-    for name, array in held.items():
+    for name, array in stored.items():
         if "/" in name:
             protocol, number, key = name.split("/", 2)
             arrays.setdefault(f"{protocol}/{number}", {})[key] = _full_width(array)

@@ -84,8 +84,8 @@ def fit_method(
         return _predicted(models, sizes or [], y, test, fit_seconds)
     stored = [getattr(method_of(model), "embedding_", None) for model in models]
     embedded = [
-        np.asarray(model.transform(train) if own is None else own, dtype=np.float64)
-        for model, own in zip(models, stored, strict=True)
+        np.asarray(model.transform(train) if embedding is None else embedding, dtype=np.float64)
+        for model, embedding in zip(models, stored, strict=True)
     ]
     others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
     return Fitted(
@@ -106,10 +106,10 @@ def possible_sizes(refit: RefitSpec, views: Views, y: Labels) -> list[int]:
 def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_seconds: float) -> Fitted:
     scores = [model.class_scores(test) if hasattr(model, "class_scores") else None for model in models]
     labels = [
-        np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
-        for model, own in zip(models, scores, strict=True)
+        np.asarray(model.predict(test) if class_scores is None else model.labels_of(model.decision_of(class_scores)))
+        for model, class_scores in zip(models, scores, strict=True)
     ]
-    lookups = [lookup_of(model, len(y), test, own) for model, own in zip(models, scores, strict=True)]
+    lookups = [lookup_of(model, len(y), test, class_scores) for model, class_scores in zip(models, scores, strict=True)]
     return Fitted(y, models, sizes, lookups, fit_seconds, labels)
 
 

@@ -36,8 +36,8 @@ def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", refer
         rows = rows[rows["metric"].isin([metric, ""])]
     if not neighbour:
         rules = rows[["method", "neighbour"]][rows["neighbour"].ne("")]
-        own = rules[rules["method"].eq(reference)]
-        neighbour = next(iter((own if len(own) else rules)["neighbour"]), "")
+        of_reference = rules[rules["method"].eq(reference)]
+        neighbour = next(iter((of_reference if len(of_reference) else rules)["neighbour"]), "")
     return rows[rows["neighbour"].isin([neighbour, ""])]
 
 

@@ -127,9 +127,9 @@ def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: b
     that the largest number of splits reached take part, so that no dimension wins by a single lucky split.
     """
     dimensions, values = np.asarray(dimensions, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(dimensions)
-    numbers, place, counts = np.unique(dimensions[known], return_inverse=True, return_counts=True)
-    means = np.bincount(place, values[known]) / counts
+    has_dimension = ~np.isnan(dimensions)
+    numbers, place, counts = np.unique(dimensions[has_dimension], return_inverse=True, return_counts=True)
+    means = np.bincount(place, values[has_dimension]) / counts
     heights = np.where(counts == counts.max(), means if larger_is_better else -means, -np.inf)
     return int(numbers[np.argmax(heights >= heights.max() - 1e-12)])
 
@@ -173,8 +173,8 @@ class Predictions:
         counts = np.zeros((n_classes, n_classes), dtype=np.int64)
         rows = self.by_rule(keys)
         if rows is not None:
-            known = rows[rows["predicted"].notna()]
-            np.add.at(counts, (known["true"].to_numpy(), known["predicted"].to_numpy(dtype=np.int64)), 1)
+            predicted = rows[rows["predicted"].notna()]
+            np.add.at(counts, (predicted["true"].to_numpy(), predicted["predicted"].to_numpy(dtype=np.int64)), 1)
         return counts
 
     def outcomes(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:

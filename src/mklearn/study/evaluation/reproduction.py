@@ -112,15 +112,15 @@ def split_noise(std: float, n_ours: float, n_published: float, std_published: fl
     """
     if not (n_ours > 0 and n_published > 0):
         return math.nan
-    own = std_published if math.isnan(std) else std
+    std_ours = std_published if math.isnan(std) else std
     theirs = std if math.isnan(std_published) else std_published
-    return math.sqrt(own**2 / n_ours + theirs**2 / n_published)
+    return math.sqrt(std_ours**2 / n_ours + theirs**2 / n_published)
 
 
 def degrees_of_freedom(std: float, n_ours: int, n_published: int, std_published: float = math.nan) -> int:
     """Return the degrees of freedom of the standard deviations in :func:`split_noise`; unknown ones add none."""
-    known = ((std, n_ours), (std_published, n_published))
-    return sum(n - 1 for deviation, n in known if not math.isnan(deviation))
+    deviations = ((std, n_ours), (std_published, n_published))
+    return sum(n - 1 for deviation, n in deviations if not math.isnan(deviation))
 
 
 def certain_from(freedom: int, noise: float) -> float:
@@ -173,8 +173,8 @@ def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) ->
         return REPRODUCED, ""
     limit = certain_from(freedom, tolerance.noise)
     if abs(z) <= limit:
-        known = f"certain from |z| = {limit:.1f}" if math.isfinite(limit) else "never certain"
-        return UNCERTAIN, f"with {freedom} degrees of freedom of the deviations {known}"
+        certainty = f"certain from |z| = {limit:.1f}" if math.isfinite(limit) else "never certain"
+        return UNCERTAIN, f"with {freedom} degrees of freedom of the deviations {certainty}"
     return (LOWER if z > 0 else HIGHER), ""
 
 
@@ -185,8 +185,11 @@ def _checks(
     title = next(iter(summary.loc[summary["method"].eq(method), "method_title"]), method)
     checks = []
     for dataset, dataset_title in dict.fromkeys((row["dataset"], row["dataset_title"]) for row in rows):
-        own = [row for row in rows if (row["dataset"], row["method"], row["metric"]) == (dataset, method, "accuracy")]
-        cells = [row for row in own if not math.isnan(row["z"])]
+        cells = [
+            row for row in rows
+            if (row["dataset"], row["method"], row["metric"]) == (dataset, method, "accuracy")
+            and not math.isnan(row["z"])
+        ]  # fmt: skip
         worst = max(cells, key=lambda cell: abs(cell["z"]), default=None)
         if worst is None:
             status, text = "unchecked", f"not calibrated, {title} has no published value here that can be judged."

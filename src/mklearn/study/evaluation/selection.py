@@ -41,20 +41,20 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     scores = np.asarray(mean_scores, dtype=np.float64)
     if not np.isfinite(scores).any():
         raise SolverFailed("inner cross-validation has no score to choose by: every candidate failed on some fold")
-    known = np.where(np.isfinite(scores), scores, -np.inf)
+    finite = np.where(np.isfinite(scores), scores, -np.inf)
     if components == "all":
         widths = scores.shape[1] - np.isfinite(scores[:, ::-1]).argmax(axis=1)
-        last = known[np.arange(len(known)), widths - 1]
+        last = finite[np.arange(len(finite)), widths - 1]
         candidate = int((last >= last.max() - TIE).argmax())
         return candidate, int(widths[candidate])
-    best = known >= known.max() - TIE
+    best = finite >= finite.max() - TIE
     column = int(best.any(axis=0).argmax())
     candidate = int(best[:, column].argmax())
     if components == "one_standard_error":
-        top = float(known.max())
+        top = float(finite.max())
         share = min(max(top, 0.0), 1.0)
         error = math.sqrt(share * (1.0 - share) / n_samples) if n_samples else 0.0
-        column = int(np.flatnonzero(known[candidate] >= top - error - TIE)[-1])
+        column = int(np.flatnonzero(finite[candidate] >= top - error - TIE)[-1])
     return candidate, column + 1
 
 
@@ -99,11 +99,11 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     squares = np.diag(kernel)
     distances = np.maximum(squares[:, None] + squares - 2 * kernel, 0)
     np.fill_diagonal(distances, np.inf)
-    own = y[:, None] == y
-    nearest_other = np.where(own, np.inf, distances).min(axis=1)
-    nearest_own = np.where(own, distances, np.inf).min(axis=1)
+    same_class = y[:, None] == y
+    nearest_other = np.where(same_class, np.inf, distances).min(axis=1)
+    nearest_same = np.where(same_class, distances, np.inf).min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # equal samples: 0 / 0 is NaN, which sorts last
-        return np.argsort(nearest_other / nearest_own, kind="stable")
+        return np.argsort(nearest_other / nearest_same, kind="stable")
 
 
 def race(

@@ -188,22 +188,22 @@ def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
         for selection, tag in _SELECTION_OF_ROWS.items():
             if named and tag not in named:
                 continue
-            own = (rows["neighbour"] == neighbour) | (~usable & (rows["neighbour"] == ""))
-            own &= _is_one_of(rows["selection"], tag, "")
-            if own.any():
-                yield _group(fixed | {"neighbour": neighbour, "selection": selection}, rows[own])
+            chosen = (rows["neighbour"] == neighbour) | (~usable & (rows["neighbour"] == ""))
+            chosen &= _is_one_of(rows["selection"], tag, "")
+            if chosen.any():
+                yield _group(fixed | {"neighbour": neighbour, "selection": selection}, rows[chosen])
 
 
 def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
     chosen = usable = rows[rows["usable"]]
     dimension = None
-    known = usable["dimension"][~np.isnan(usable["dimension"])]
-    if len(known) and keys["selection"] == "oracle":
+    dimensions = usable["dimension"][~np.isnan(usable["dimension"])]
+    if len(dimensions) and keys["selection"] == "oracle":
         larger_is_better = metric_named(keys["metric"]).larger_is_better
         dimension = best_dimension(usable["dimension"], usable["value"], larger_is_better)
         chosen = usable[usable["dimension"] == dimension]
-    elif len(known):
-        dimension = int(np.sort(known)[(len(known) - 1) // 2])
+    elif len(dimensions):
+        dimension = int(np.sort(dimensions)[(len(dimensions) - 1) // 2])
     units, incomplete = _units(rows, chosen)
     status = _worst(chosen["status"] if len(chosen["status"]) else rows["status"])
     notes = rows["message"][(rows["message"] != "") & ((rows["status"] != "ok") | rows["usable"])]
@@ -236,15 +236,15 @@ def _units(rows: _Rows, chosen: _Rows) -> tuple[_Rows, pd.MultiIndex | None]:
 
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]], neighbour: str) -> _Group | None:
     """Return the group of the reference method to compare with, if possible with the same kernel set."""
-    found = references.get(_place(group), [])
-    if not found:  # one of the two is a classifier: use the headline's rule for the embedding
+    candidates = references.get(_place(group), [])
+    if not candidates:  # one of the two is a classifier: use the headline's rule for the embedding
         setting, selection = _place(group)[:-2], group.keys["selection"]
         places = [place for place in references if place[:-2] == setting and place[-1] == selection]
         places.sort(key=lambda place: place[-2] != neighbour)  # stable: falls back to the first rule
         others = references[places[0]] if places else []
-        found = [other for other in others if not (group.keys["neighbour"] and other.keys["neighbour"])]
-    same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
-    return next(iter(same or found), None)
+        candidates = [other for other in others if not (group.keys["neighbour"] and other.keys["neighbour"])]
+    same = [other for other in candidates if other.keys["kernel_set"] == group.keys["kernel_set"]]
+    return next(iter(same or candidates), None)
 
 
 def _place(group: _Group) -> tuple[Any, ...]:
@@ -306,8 +306,8 @@ def _sizes(units: _Rows) -> tuple[float, float]:
     Validation samples count as training samples, because other models of the draw are trained on them.
     """
     n_train, n_test = units["n_train"] + units["n_validation"], units["n_test"]
-    known = ~np.isnan(n_train) & ~np.isnan(n_test)
-    return (float(n_train[known].mean()), float(n_test[known].mean())) if known.any() else (math.nan, math.nan)
+    sized = ~np.isnan(n_train) & ~np.isnan(n_test)
+    return (float(n_train[sized].mean()), float(n_test[sized].mean())) if sized.any() else (math.nan, math.nan)
 
 
 def _worst(statuses: NDArray[np.object_]) -> str:
@@ -318,10 +318,10 @@ def _worst(statuses: NDArray[np.object_]) -> str:
 
 def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> None:
     entries = [{"metric": "accuracy", **entry} for entry in published]
-    found: list[Mapping[str, Any]] = []
+    matches: list[Mapping[str, Any]] = []
     for row in plain_records(table):
         fits = [entry for entry in entries if is_about(entry, row)]
-        found.append(max(fits, key=lambda entry: sum(entry.get(key) is not None for key in NAMED_BY), default={}))
+        matches.append(max(fits, key=lambda entry: sum(entry.get(key) is not None for key in NAMED_BY), default={}))
     for column, key in (("", "value"), ("_std", "std"), ("_dimension", "dimension"), ("_repeats", "repeats")):
-        table[f"published{column}"] = [entry.get(key) for entry in found]
-    table["published_source"] = [str(entry.get("source") or "") for entry in found]
+        table[f"published{column}"] = [entry.get(key) for entry in matches]
+    table["published_source"] = [str(entry.get("source") or "") for entry in matches]

@@ -67,8 +67,8 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
 def _from_images(source: Path, inputs: ModelInputs, arrays: Arrays) -> NewSamples:
     files = {source.name: source}
     if source.is_dir():
-        found = {path.relative_to(source): path for path in source.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES}
-        shown = {path.as_posix(): file for path, file in found.items() if not any(map(is_hidden, path.parts))}
+        below = {path.relative_to(source): path for path in source.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES}
+        shown = {path.as_posix(): file for path, file in below.items() if not any(map(is_hidden, path.parts))}
         files = {name: shown[name] for name in sorted(shown, key=natural_key) if shown[name].is_file()}
     if not files:
         raise DataError(f"{source}: no images in it ({', '.join(IMAGE_SUFFIXES)})")

@@ -198,8 +198,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         for setting, splits in both.items()
     }
     metric, lines = metric_named(first.metric), []
-    known = pd.concat([second.summary, first.summary])
-    titles, datasets = (dict(zip(known[kind], known[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
+    every = pd.concat([second.summary, first.summary])
+    titles, datasets = (dict(zip(every[kind], every[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
     rows = _summary_by_method((first, second), same)
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
         dataset, protocol, size, method, rule = plain_key(key)

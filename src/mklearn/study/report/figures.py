@@ -46,14 +46,14 @@ def differences(
     ``summary`` has the inner-CV rows of one setting without the reference. Methods behind the reference by more than
     ``REACH`` times the gain that matters are not drawn but counted below the title, so that the others stay legible.
     """
-    known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
-    near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
-    behind, note = known[~near], []
+    ranked = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
+    near = _contenders(ranked, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
+    behind, note = ranked[~near], []
     if len(behind):
         ends = dict.fromkeys(change(behind["difference"].iloc[place], metric.in_percent) for place in (0, -1))
         points = " points" if metric.in_percent else ""
         note = [f"not drawn: {plural(len(behind), 'method')} at {' to '.join(ends)}{points}"]
-    frame = charts.in_unit(metric, known[near], "difference", "difference_low", "difference_high")
+    frame = charts.in_unit(metric, ranked[near], "difference", "difference_low", "difference_high")
     unit, digits = ("percentage points", "+.1f") if metric.in_percent else ("difference", "+.3~f")
     x: dict[str, Any] = {"title": unit, "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
@@ -222,12 +222,12 @@ def lines(
         s="label", x=column, y="mean", std="std", low="low", high="high",
         **({"best": "best"} if "best" in frame else {}),
     )  # fmt: skip
-    own = list(dict.fromkeys(frame["label"]))
+    methods = list(dict.fromkeys(frame["label"]))
     band = {
         "mark": "area",
         "encoding": {
             "y": _height("low"), "y2": {"field": "high"}, "strokeDash": None,
-            "fillOpacity": charts.highlight(min(0.13, max(0.03, 0.7 / max(len(own), 1))), faint=0),
+            "fillOpacity": charts.highlight(min(0.13, max(0.03, 0.7 / max(len(methods), 1))), faint=0),
         },
     }  # fmt: skip
     line = {
@@ -242,6 +242,6 @@ def lines(
         "encoding": {"y": _height(), "tooltip": tips},
     }
     return charts.chart(
-        band, line, *layers, touch, rows=rows, encoding={"x": x} | charts.method_lines(labels, shown or own),
+        band, line, *layers, touch, rows=rows, encoding={"x": x} | charts.method_lines(labels, shown or methods),
         height=300, title=title, subtitle=[unit, *([note] if note else [])],
     )  # fmt: skip

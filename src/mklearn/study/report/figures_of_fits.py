@@ -55,10 +55,10 @@ def objective_section(results: Results) -> Section:
             for record in setting.fits(results.fits)
             if record.history is not None
         ]
-        known = [history for history in histories if history["optimum"].notna().all()]
+        with_optimum = [history for history in histories if history["optimum"].notna().all()]
         shown = [history for history in histories if history["optimum"].isna().any()]
         drawn = []
-        for history in [*([pd.concat(known)] if known else []), *shown]:
+        for history in [*([pd.concat(with_optimum)] if with_optimum else []), *shown]:
             labels = list(dict.fromkeys(history["label"]))
             title = labels[0] if len(labels) == 1 else "distance from the optimum"
             drawn.append(PartFigure(title, alt, partial(objective, history, results.labels, title=title)))
@@ -74,15 +74,15 @@ def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Ch
     `mklearn.study.report.records.FitRecord` and the method's ``label``. With known optima it may have several methods.
     """
     frame = history.assign(split=[f"{row.repeat}, fold {row.fold}" for row in history.itertuples()])
-    known = bool(frame["optimum"].notna().all())
-    what = "distance from the optimum, (F − F*) / F*" if known else "objective"
-    if known:
+    has_optimum = bool(frame["optimum"].notna().all())
+    what = "distance from the optimum, (F − F*) / F*" if has_optimum else "objective"
+    if has_optimum:
         frame["value"] = (frame["value"] / frame["optimum"] - 1).clip(lower=LEAST_DISTANCE)
     finite = frame["value"].dropna()
     wide = len(finite) > 0 and finite.min() > 0 and finite.max() / finite.min() > 10
     y = field("y:Q", scale={"type": "log"} if wide else {"zero": False}, axis={"format": "~g", "tickCount": 5})
-    own = list(dict.fromkeys(frame["label"]))
-    colour = charts.method_lines(labels, own)["color"] if len(own) > 1 else charts.method_colour(labels)
+    methods = list(dict.fromkeys(frame["label"]))
+    colour = charts.method_lines(labels, methods)["color"] if len(methods) > 1 else charts.method_colour(labels)
     return charts.chart(
         {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.7, "point": {"size": 30}}},
         rows=charts.rows_of(frame, s="label", r="split", x="half_step", step="step", y="value"),

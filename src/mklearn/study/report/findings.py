@@ -127,9 +127,9 @@ def _by_method(rows: pd.DataFrame, results: Results) -> list[_Judged]:
     several = sum(len(setting.of(judged)) > 0 for setting in results.settings) > 1
     matters = results.matters if metric.in_percent else 0.0
     methods = [
-        _Judged(str(label), own, [verdict(row, matters, metric.larger_is_better) for row in own], several)
+        _Judged(str(label), of_label, [verdict(row, matters, metric.larger_is_better) for row in of_label], several)
         for label, part in judged.groupby("label", sort=False)
-        for own in [plain_records(part)]
+        for of_label in [plain_records(part)]
     ]
     if metric.in_percent or not several:
         return sorted(methods, key=lambda one: one.mean, reverse=metric.larger_is_better)
@@ -180,8 +180,8 @@ def _weights(learning: Sequence[_Judged], results: Results, over: str) -> str:
 def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
     """Return the headline for a reference below the majority class: the methods above that class in every setting."""
     end, sign = ("ci_low", 1) if results.metric.larger_is_better else ("ci_high", -1)
-    known = rows.dropna(subset=["mean", "majority"])
-    is_above = (sign * (known[end] - known["majority"]) > 0).groupby(known["label"], sort=False).all()
+    comparable = rows.dropna(subset=["mean", "majority"])
+    is_above = (sign * (comparable[end] - comparable["majority"]) > 0).groupby(comparable["label"], sort=False).all()
     above = [str(label) for label in is_above.index[is_above]]
     named = f"Above that class: {enumeration(above, limit=None)}" if above else "No method is shown to be above it"
     return f"{results.reference_title} is below the majority class, and no reference. {named}."
@@ -237,15 +237,16 @@ def splits_of(setting: Setting, results: Results) -> str:
     return f"{'on one split' if n_repeats == 1 else f'over {n_repeats:,} random splits'}{models}"
 
 
-def answer(results: Results, found: Findings) -> str:
+def answer(results: Results, sentences: Findings) -> str:
     """Return the text for the terminal: the headline, the best methods of the first setting, and the final model."""
     metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
-    parts = [textwrap.fill(found.headline, WIDTH)]
+    parts = [textwrap.fill(sentences.headline, WIDTH)]
     setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
     if setting is not None:
-        own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
-        best, share = plain_records(own.head(SHOWN)), metric.in_percent
-        count = f"best {SHOWN} of {plural(len(own), 'method')}" if len(own) > SHOWN else plural(len(own), "method")
+        ranked = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
+        best, share = plain_records(ranked.head(SHOWN)), metric.in_percent
+        n = len(ranked)
+        count = f"best {SHOWN} of {plural(n, 'method')}" if n > SHOWN else plural(n, "method")
         title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
         width = max(len(str(row["label"])) for row in best)
         shown = [wording.spread(row["mean"], row["std"] if share else None, share) for row in best]
@@ -256,7 +257,7 @@ def answer(results: Results, found: Findings) -> str:
         others = len(results.settings) - 1
         lines += [f"{plural(others, 'more setting')} on the page."] if others else []
         parts.append("\n".join([textwrap.fill(title, WIDTH), *lines]))
-    parts += [textwrap.fill(found.model, WIDTH)] if found.model else []
+    parts += [textwrap.fill(sentences.model, WIDTH)] if sentences.model else []
     return "\n\n".join(parts) + "\n"
 
 

@@ -54,13 +54,13 @@ def weights_section(results: Results) -> Section:
             stability = weight_stability(weights.to_numpy(), record.kernel_ids)
             draw = partial(kernel_weights, weights, results.labels, label=label, domain=domain)
             drawn.append(PartFigure(label, alt, draw))
-            own = {
+            summary = {
                 "splits": len(weights), "between_splits": stability.between_splits, "from_equal": stability.from_equal,
             }  # fmt: skip
-            lines.append(own | {"label": label, "stability": stability})
+            lines.append(summary | {"label": label, "stability": stability})
             place = {name: getattr(record, name) for name in ("dataset", "protocol", "train_size", "method")}
             each = zip(stability.kernels, stability.mean, stability.std, strict=True)
-            rows += [place | {"kernel": kernel, "mean": mean, "std": std} | own for kernel, mean, std in each]
+            rows += [place | {"kernel": kernel, "mean": mean, "std": std} | summary for kernel, mean, std in each]
         parts.append(ReportPart(drawn, [Table.of(setting.title, columns, lines)], heading=setting.title))
     if rows:
         parts[0] = ReportPart(parts[0].figures, parts[0].tables, {"weights.csv": pd.DataFrame(rows)}, parts[0].heading)

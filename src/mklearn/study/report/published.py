@@ -45,17 +45,17 @@ def published_section(
     paper's.
     """
     summary, tolerance = results.all_metrics, study.tolerance
-    found = compare_published(summary, study.calibration, tolerance)
-    cells = found.cells.assign(label=summary.loc[found.cells.index, "label"])
+    compared = compare_published(summary, study.calibration, tolerance)
+    cells = compared.cells.assign(label=summary.loc[compared.cells.index, "label"])
     if len(set(cells["neighbour"]) - {""}) > 1:  # several rules: append the rule to the method's name
         names = zip(cells["label"], cells["neighbour"], strict=True)
         cells["label"] = [f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in names]
     first = statement(cells, tolerance)
-    met = [check.sentence for check in found.checks if check.status != "missed"]
+    met = [check.sentence for check in compared.checks if check.status != "missed"]
     text = " ".join([first, *(["Calibration:", *met] if met else [])])
     parts = []
     if len(cells):
-        parts.append(ReportPart(files={"reproduction.csv": found.cells}, text=text))
+        parts.append(ReportPart(files={"reproduction.csv": compared.cells}, text=text))
     if study.remarks:
         named = [[results.label_of.get(name, name) for name in as_list(remark.method)] for remark in study.remarks]
         lines = [
@@ -80,7 +80,7 @@ def published_section(
     parts += [ReportPart(tables=pairs)] if pairs else []
     parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
     title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"
-    alerts = [check.sentence for check in found.checks if check.status == "missed"]
+    alerts = [check.sentence for check in compared.checks if check.status == "missed"]
     return Section("published", title, parts, lead=first.partition(". ")[0], printed=True), alerts
 
 
@@ -90,7 +90,7 @@ def statement(cells: pd.DataFrame, tolerance: Tolerance) -> str:
         return ""
     judged = cells[cells["verdict"].isin(JUDGED)]
     total = cells["verdict"].value_counts().reindex(verdicts.VERDICTS, fill_value=0)
-    same = [str(label) for label, own in judged.groupby("label", sort=False)["verdict"] if set(own) == {JUDGED[0]}]
+    same = [str(label) for label, group in judged.groupby("label", sort=False)["verdict"] if set(group) == {JUDGED[0]}]
     others = [f"{verdict} ({number})" for verdict, number in total.iloc[1:].items() if number]
     first = f"{total.iloc[0]} of {len(judged)} published cells reproduce: they differ from ours by at most"
     return " ".join([
@@ -113,8 +113,8 @@ def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
         by_size = plain_records(part.sort_values("train_size", kind="stable"))
         places = list(dict.fromkeys((row["protocol"], row["train_size"]) for row in by_size))
         lines = []
-        for label, own in part.groupby("label", sort=False):
-            by_place = {(row["protocol"], row["train_size"]): row for row in plain_records(own)}
+        for label, of_label in part.groupby("label", sort=False):
+            by_place = {(row["protocol"], row["train_size"]): row for row in plain_records(of_label)}
             lines.append((Cell(str(label)), *(_cell(by_place.get(place)) for place in places)))
         note = "" if tables else _note(cells, tolerance)
         columns = (words("Method"), *setting_columns(places))
@@ -139,7 +139,7 @@ def _cell(row: dict[str, Any] | None) -> Cell:
 
 def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
     splits = sorted({int(value) for value in cells["published_repeats"].dropna()})
-    known = f"over {' or '.join(map(str, splits))} splits" if splits else "over as many splits as ours"
+    over = f"over {' or '.join(map(str, splits))} splits" if splits else "over as many splits as ours"
     printed = "" if cells["published_std"].notna().all() else ", which is assumed to be ours where it is not printed"
     rules = set(cells["neighbour"]) - {""}
     rule = f" Rule: {wording.rule_title(rules.pop())}." if len(rules) == 1 else ""
@@ -147,7 +147,7 @@ def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
         "z = (published − ours) / √(sd²/n of ours + sd²/n of the paper's), with our standard deviation over splits and "
-        f"the paper's{printed}; published means are {known}. A difference of at most {_limit(tolerance)} is what other "
+        f"the paper's{printed}; published means are {over}. A difference of at most {_limit(tolerance)} is what other "
         "random splits explain: reproduced. A larger one is certain where Student's t, with the degrees of freedom of "
         f"these deviations, is as rare. z > 0: the published value is higher.{rule}"
     )
@@ -156,10 +156,10 @@ def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
 def _figures(cells: pd.DataFrame, noise: float) -> list[PartFigure]:
     alt = "Dots: published minus our value of each method and training size, in units of split noise."
     figures = []
-    for (dataset, metric), own in cells.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
+    for (dataset, metric), of_dataset in cells.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
         title = dataset if metric == "accuracy" else f"{dataset}, {metric_named(str(metric)).title.lower()}"
-        other = " (another crop: not comparable)" if own["verdict"].eq(verdicts.OTHER_DATA).all() else ""
-        draw = partial(split_noise_scores, own, noise=noise, title=f"{title}{other}")
+        other = " (another crop: not comparable)" if of_dataset["verdict"].eq(verdicts.OTHER_DATA).all() else ""
+        draw = partial(split_noise_scores, of_dataset, noise=noise, title=f"{title}{other}")
         figures.append(PartFigure(str(title), alt, draw))
     return figures
 

@@ -52,12 +52,12 @@ class Ranks:
 
     def cliques(self) -> list[tuple[int, int]]:
         """Return the first and last position of each maximal group of methods that do not differ significantly."""
-        found: list[tuple[int, int]] = []
+        groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.mean_ranks):
             last = int(np.searchsorted(self.mean_ranks, rank + self.least_apart)) - 1
-            if last > first and (not found or last > found[-1][1]):
-                found.append((first, last))
-        return found
+            if last > first and (not groups or last > groups[-1][1]):
+                groups.append((first, last))
+        return groups
 
 
 def ranks(methods: Sequence[str], scores: ArrayLike) -> Ranks:
@@ -66,9 +66,9 @@ def ranks(methods: Sequence[str], scores: ArrayLike) -> Ranks:
     mean_ranks = scipy.stats.rankdata(-values, axis=1).mean(axis=0)
     order = np.argsort(mean_ranks, kind="stable")
     level = bool((values == values[:, :1]).all())
-    found = (0.0, 1.0) if level else scipy.stats.friedmanchisquare(*values.T)
+    test = (0.0, 1.0) if level else scipy.stats.friedmanchisquare(*values.T)
     return Ranks(
-        [methods[k] for k in order], values[:, order], mean_ranks[order], float(found[0]), float(found[1]),
+        [methods[k] for k in order], values[:, order], mean_ranks[order], float(test[0]), float(test[1]),
         critical_difference(values.shape[1], values.shape[0]),
     )  # fmt: skip
 

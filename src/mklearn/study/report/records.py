@@ -132,17 +132,17 @@ def fits_of(
     data, title = samples[spec.dataset], titles[spec.method.id]
     for setting in spec.settings:
         start = f"{setting.protocol}/"
-        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        of_setting = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id, "neighbour": rule}
         if data.target == "numbers":
             rows = predicted.by_rule(keys)
             if rows is not None:
                 rows = rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]]
                 rows = rows.astype({"sample": str})
-            yield replace(_fit(own, spec, setting, title, order), predicted=rows)
+            yield replace(_fit(of_setting, spec, setting, title, order), predicted=rows)
         else:
             names = arrays.get("classes", data.classes)
-            yield _fit(own, spec, setting, title, order, names, predicted.confusion(keys, len(names)))
+            yield _fit(of_setting, spec, setting, title, order, names, predicted.confusion(keys, len(names)))
 
 
 def _fit(

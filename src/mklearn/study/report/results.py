@@ -95,9 +95,9 @@ class Results:
         rows = self.headline_rows
         if "majority" not in rows:
             return []
-        own = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
-        behind = own["mean"] < own["majority"] if self.metric.larger_is_better else own["mean"] > own["majority"]
-        return [setting for setting in self.settings if len(setting.of(own[behind]))]
+        base = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
+        behind = base["mean"] < base["majority"] if self.metric.larger_is_better else base["mean"] > base["majority"]
+        return [setting for setting in self.settings if len(setting.of(base[behind]))]
 
     def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
         """List the methods, except the reference, that are not above the majority class in any of the settings."""
@@ -116,8 +116,8 @@ class Results:
             groups.setdefault((setting.dataset, family), []).append(setting)
         datasets = [dataset for dataset, _ in groups]
         return [
-            (own[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), own)
-            for (dataset, family), own in groups.items()
+            (members[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), members)
+            for (dataset, family), members in groups.items()
         ]
 
     def largest_settings(self) -> list[Setting]:
@@ -211,8 +211,8 @@ def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     chosen = [rows[rows["selection"].eq(selection)] for selection in ("inner_cv", "dimension")]
     times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method"])
     times = times.assign(seconds=times["fit_seconds"].astype("float64").clip(lower=SHORTEST))
-    own = times.loc[times["method"].eq(reference), [*split, "seconds"]]
-    times["ratio"] = times["seconds"] / times[split].merge(own, "left", split)["seconds"].to_numpy()
+    of_reference = times.loc[times["method"].eq(reference), [*split, "seconds"]]
+    times["ratio"] = times["seconds"] / times[split].merge(of_reference, "left", split)["seconds"].to_numpy()
     return times.groupby("label", sort=False)[["seconds", "ratio"]].median()
 
 

@@ -30,8 +30,8 @@ def value(number: Any, in_percent: bool = True) -> str:
 
 def spread(mean: Any, std: Any, in_percent: bool = True) -> str:
     """Format mean and standard deviation as ``72.4 ± 0.8``, or only the mean if the deviation is unknown."""
-    known = not (pd.isna(mean) or pd.isna(std))
-    return value(mean, in_percent) + (f" ± {value(std, in_percent)}" if known else "")
+    has_both = not (pd.isna(mean) or pd.isna(std))
+    return value(mean, in_percent) + (f" ± {value(std, in_percent)}" if has_both else "")
 
 
 def interval(low: Any, high: Any, in_percent: bool = True) -> str:
