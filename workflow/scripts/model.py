@@ -36,7 +36,7 @@ def model(
     groups = final.groups_kept_together(drawn.splits, data.groups)
     files = dict(zip((view.name for view in spec.inputs.views), sources or [], strict=True))
     of_model = final.ModelSamples(data, samples, files, groups)
-    labels, candidates = of_model.labels, spec.candidates
+    labels, candidates = data.labels, spec.candidates
     kept = np.flatnonzero(~np.isin(labels, spec.exclude_classes))
     if (outside := final.outside_test_set(drawn.splits, spec)) is not None:
         outside = np.intersect1d(kept, outside)

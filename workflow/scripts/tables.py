@@ -5,7 +5,7 @@ from typing import Any
 
 from mklearn.study.artefacts import read_table, write_record, write_table
 from mklearn.study.evaluation.predictions import Predictions
-from mklearn.study.evaluation.reproduction import compare_published, unmatched
+from mklearn.study.evaluation.reproduction import unmatched
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.log import logger
 from mklearn.study.run_record import run_record
@@ -23,7 +23,7 @@ def tables(
     verdict; see :func:`mklearn.study.evaluation.summary.summarise`. The record ``run`` has the study and other settings
     to reproduce the tables, and the cost of each rule; see :func:`mklearn.study.run_record.run_record`.
 
-    The log lists the data sets on which the calibration fails, and the published values without a matching row.
+    The log lists the published values without a matching row.
     """
     rows, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
     config = Study.model_validate(study["config"])
@@ -32,12 +32,6 @@ def tables(
         rows, predicted, reference=reference, neighbour=config.headline_rule, published=published, titles=titles,
         calibration=config.calibration, tolerance=config.tolerance,
     )  # fmt: skip
-    for check in compare_published(result, config.calibration).checks:
-        if check.status == "missed":
-            advice = "Use the registered data set with the registry's own files and size (`mklearn list datasets`)."
-            logger.warning("%s %s", check.sentence, advice)
-        else:
-            logger.info("calibration: %s", check.sentence)
     for cell in unmatched(result, published):
         where = cell["dataset"], cell["train_size"], cell["method"], cell["source"]
         logger.warning("published value without a row in this study: %s, training size %s, %s (%s)", *where)

@@ -46,11 +46,6 @@ class ModelSamples:
     groups: NDArray[np.str_] | None
     """Group of each sample; None if splits of the study divide groups."""
 
-    @property
-    def labels(self) -> NDArray[Any]:
-        """Class names of the samples, or their numbers."""
-        return self.data.labels
-
     def views(self, fit: FitSpec) -> Views:
         """Read the views of a method for all samples."""
         images = [self.path] * any(entry.kind == "images" for entry in fit.method.inputs.values())
