@@ -12,16 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from tests.unit.classifiers.test_few_kernels import planted
 
-from mklearn import MultiViewRegressor
+from mklearn import MultiViewRegressor, inspection
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.inspection import (
-    _complementary_halves,
-    kernel_weights_over_splits,
-    stability_selection,
-    view_contributions,
-    weight_stability,
-)
+from mklearn.inspection import kernel_weights_over_splits, stability_selection, view_contributions, weight_stability
 from mklearn.kernels import Views
 from mklearn.subspace import LeaveOneOutMKL
 
@@ -169,12 +163,12 @@ def test_classes_without_a_cause_have_no_more_stable_kernels_than_the_bound() ->
 
 def test_halves_are_complementary_with_equal_class_frequencies_and_groups_stay_together() -> None:
     codes, patients = np.repeat([0, 1, 2], [20, 10, 6]), np.repeat(np.arange(18), 2)
-    halves = _complementary_halves(codes, None, 4, 0)
+    halves = inspection._complementary_halves(codes, None, 4, 0)
     assert not np.array_equal(halves[0], halves[2])
     for first, second in zip(halves[::2], halves[1::2], strict=True):
         assert sorted([*first, *second]) == list(range(36))
         np.testing.assert_array_equal(np.bincount(codes[first]), [10, 5, 3])
-    for half in _complementary_halves(codes, patients, 3, 0):
+    for half in inspection._complementary_halves(codes, patients, 3, 0):
         assert not set(patients[half]) & set(patients[np.setdiff1d(np.arange(36), half)])
 
 

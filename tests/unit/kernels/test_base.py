@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 from mklearn.errors import DataError
-from mklearn.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel
+from mklearn.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel, matrices
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.matrices import (
-    IdentityLikeKernelWarning,
-    centre_kernel,
-    psd_repair,
-    scale_to_centred_trace,
-    unit_diagonal,
-)
+from mklearn.kernels.matrices import IdentityLikeKernelWarning, psd_repair, unit_diagonal
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
 
@@ -42,14 +36,14 @@ def test_order_of_operations(psd: Any) -> None:
     """Kernel function, unit diagonal, centring, repair, trace: any other order gives other numbers."""
     P = indefinite()
     fitted = PrecomputedKernel(centre=True, normalise="centred_trace", psd=psd).fit(P)
-    repaired = psd_repair(centre_kernel(P), psd)
-    expected, divisor = scale_to_centred_trace(repaired.kernel)
+    repaired = psd_repair(matrices.centre_kernel(P), psd)
+    expected, divisor = matrices.scale_to_centred_trace(repaired.kernel)
     np.testing.assert_allclose(fitted.kernel_train_, expected, atol=1e-12)
     np.testing.assert_allclose(fitted.divisor_, divisor)
     np.testing.assert_allclose(fitted.info_["min_eigenvalue"], repaired.min_eigenvalue)
     assert fitted.info_["relative_min_eigenvalue"] < -0.05  # there is something to repair
     unit = PrecomputedKernel(centre=True, normalise="unit_diagonal", psd=psd).fit(P)
-    repaired = psd_repair(centre_kernel(unit_diagonal(P)), psd)
+    repaired = psd_repair(matrices.centre_kernel(unit_diagonal(P)), psd)
     np.testing.assert_allclose(unit.kernel_train_, repaired.kernel, atol=1e-12)
 
 

@@ -15,12 +15,7 @@ from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph, pca_graph
 from mklearn.kernels.matrices import centre_kernel
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import (
-    KernelProblem,
-    diagonalised,
-    rescale_columns,
-    smallest_of_pencil,
-)
+from mklearn.optimize.graph_embedding import KernelProblem, diagonalised, rescale_columns, smallest_of_pencil
 from mklearn.optimize.landmark_embedding import LandmarkProblem
 
 ONE = np.ones(1)

@@ -10,14 +10,7 @@ import pytest
 from tests.unit.study.small_study import SmallStudy
 
 from mklearn.errors import DataError
-from mklearn.study.artefacts import (
-    read_arrays,
-    read_record,
-    read_table,
-    write_arrays,
-    write_record,
-    write_table,
-)
+from mklearn.study.artefacts import read_arrays, read_record, read_table, write_arrays, write_record, write_table
 from mklearn.study.evaluation.score_table import score_rows
 from mklearn.study.provenance import stamp
 

@@ -12,14 +12,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from mklearn.errors import DataError
-from mklearn.papers.mkl_dr.c2 import (
-    PATCH_SIZES,
-    c2_mutch_lowe,
-    c2_serre,
-    learn_c2_mutch_lowe,
-    learn_c2_serre,
-    patch_sizes,
-)
+from mklearn.papers.mkl_dr import c2
 from mklearn.papers.mkl_dr.gabor_c1 import prepare_images, pyramid_c1, pyramid_filters, serre_c1, serre_filters
 
 
@@ -203,8 +196,8 @@ class Model:
         return self.describe(images, **{"learned": self.learned, "n_patches": self.n_patches, **changed})
 
 
-SERRE = Model("c2_serre", c2_serre, learn_c2_serre, 8, 150)
-MUTCH_LOWE = Model("c2_mutch_lowe", c2_mutch_lowe, learn_c2_mutch_lowe, 40, 167)
+SERRE = Model("c2_serre", c2.c2_serre, c2.learn_c2_serre, 8, 150)
+MUTCH_LOWE = Model("c2_mutch_lowe", c2.c2_mutch_lowe, c2.learn_c2_mutch_lowe, 40, 167)
 both = pytest.mark.parametrize("model", [SERRE, MUTCH_LOWE], ids=["serre", "mutch_lowe"])
 
 
@@ -213,7 +206,7 @@ def slow_serre(image: np.ndarray) -> list[float]:
     (prepared,) = prepare_images([image / 255], "c2")
     bands = serre_c1(prepared)
     features = []
-    for size in PATCH_SIZES:
+    for size in c2.PATCH_SIZES:
         for patch in SERRE.learned[f"patches_{size}"].astype(np.float64):
             least = min(
                 np.sum((band[:, i : i + size, j : j + size] - patch) ** 2)
@@ -231,7 +224,7 @@ def slow_mutch_lowe(image: np.ndarray) -> list[float]:
     (prepared,) = prepare_images([image / 255], "c2")
     scales = pyramid_c1(prepared, 0.5)
     features = []
-    for patch, size in enumerate(patch_sizes(40)):
+    for patch, size in enumerate(c2.patch_sizes(40)):
         responses = []
         for scale, c1 in enumerate(scales):
             if abs(scale - learned["scales"][patch]) > 1 or min(c1.shape[1:]) < size:
@@ -272,10 +265,10 @@ def places_of(patch: np.ndarray, c1: list[np.ndarray]) -> list[tuple[int, int, i
 def test_serre_s_patches_are_drawn_from_the_whole_of_c1() -> None:
     """Many patches start at every possible place of every image, and at no other."""
     images = textures(3, 140, 140)
-    learned = learn_c2_serre(images, random_state=0, n_patches=1200)
+    learned = c2.learn_c2_serre(images, random_state=0, n_patches=1200)
     c1 = [serre_c1(image)[1] for image in prepare_images([image / 255 for image in images], "c2")]
     rows, columns = c1[0].shape[1:]
-    for size in PATCH_SIZES[2:]:
+    for size in c2.PATCH_SIZES[2:]:
         patches = learned[f"patches_{size}"]
         assert patches.shape == (300, 4, size, size)
         places = [places_of(patch, c1) for patch in patches]
@@ -290,7 +283,7 @@ def test_mutch_and_lowe_s_patches_are_the_dominant_orientations_of_their_places(
     learned = MUTCH_LOWE.learned
     prepared = prepare_images([image / 255 for image in MUTCH_LOWE.images], "c2")
     pyramids = [pyramid_c1(image, 0.5) for image in prepared]
-    for patch, size in enumerate(patch_sizes(40)):
+    for patch, size in enumerate(c2.patch_sizes(40)):
         scale = learned["scales"][patch]
         sides = [round(side / 2 ** (scale / 4)) for side in prepared[0].shape]
         # the centre of the places i to i + size - 1 is (5 i + 5 + 5 (i + size - 1) + 15) / 2
@@ -325,9 +318,9 @@ def test_brightness_contrast_negatives_and_colour(model: Model) -> None:
 @both
 def test_images_without_contrast_are_alike(model: Model) -> None:
     flat = model([np.full((97, 97), 0.3), np.zeros((120, 200))])
-    sizes = patch_sizes(model.n_patches)
+    sizes = c2.patch_sizes(model.n_patches)
     if model is SERRE:
-        norms = np.array([np.sum(patch**2) for size in PATCH_SIZES for patch in model.learned[f"patches_{size}"]])
+        norms = np.array([np.sum(patch**2) for size in c2.PATCH_SIZES for patch in model.learned[f"patches_{size}"]])
     else:
         norms = np.sum(model.learned["values"] ** 2, axis=1)
     np.testing.assert_allclose(flat, 2 * [np.exp(-norms / (2 * (sizes / 4) ** 2))], atol=1e-6)

@@ -21,14 +21,7 @@ from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.study.data.draw_splits import (
-    draw_splits,
-    given,
-    group_k_fold,
-    k_fold,
-    random_per_class,
-    validation_folds,
-)
+from mklearn.study.data.draw_splits import draw_splits, given, group_k_fold, k_fold, random_per_class, validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.registered import uci
 from mklearn.study.data.samples import SampleSet

@@ -8,14 +8,7 @@ import pytest
 from tests.unit.study.evaluation.test_summary import row, table
 
 import mklearn.study.evaluation.reproduction as module
-from mklearn.study.evaluation.reproduction import (
-    CELL_COLUMNS,
-    certain_from,
-    compare_published,
-    degrees_of_freedom,
-    split_noise,
-    unmatched,
-)
+from mklearn.study.evaluation.reproduction import compare_published, split_noise, unmatched
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.specs.table_specs import Calibration, Tolerance
 
@@ -58,12 +51,12 @@ def test_the_scale_is_the_standard_error_of_a_difference_of_two_means(ours, thei
 
 def test_few_splits_are_certain_of_large_differences_only():
     """Two splits on each side have two degrees of freedom: t is beyond 19.2 as rarely as a normal variable beyond 3."""
-    assert degrees_of_freedom(0.01, 2, 2, 0.02) == 2
-    assert degrees_of_freedom(0.01, 2, 2) == 1, "an assumed deviation tells nothing"
-    assert degrees_of_freedom(math.nan, 1, 2, 0.02) == 1
-    assert certain_from(2, 3) == pytest.approx(19.2, abs=0.05)
-    assert certain_from(10**6, 3) == pytest.approx(3, abs=1e-4)
-    assert certain_from(0, 3) == math.inf
+    assert module.degrees_of_freedom(0.01, 2, 2, 0.02) == 2
+    assert module.degrees_of_freedom(0.01, 2, 2) == 1, "an assumed deviation tells nothing"
+    assert module.degrees_of_freedom(math.nan, 1, 2, 0.02) == 1
+    assert module.certain_from(2, 3) == pytest.approx(19.2, abs=0.05)
+    assert module.certain_from(10**6, 3) == pytest.approx(3, abs=1e-4)
+    assert module.certain_from(0, 3) == math.inf
 
 
 def test_a_difference_within_the_papers_own_deviation_reproduces():
@@ -79,7 +72,7 @@ def test_a_difference_within_the_papers_own_deviation_reproduces():
 
 def test_a_cell_has_everything_of_both_sides():
     cells = judged([entry(0.72, std=0.01)]).cells  # 5 splits of ours, 20 of the paper
-    assert list(cells.columns) == CELL_COLUMNS
+    assert list(cells.columns) == module.CELL_COLUMNS
     (cell,) = cells.to_dict("records")
     assert (cell["mean"], cell["dimension"], cell["n_repeats"]) == (pytest.approx(0.70), 7, 5)
     assert cell["inner_cv_mean"] == pytest.approx(0.60), "what inner CV chose stands beside it"
