@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -31,15 +30,6 @@ def load(implementation: str) -> Any:
         ) from error
     except AttributeError as error:
         raise ConfigError(f"implementation {implementation!r}: module {module!r} has no {name!r}.") from error
-
-
-def is_there(implementation: str) -> bool:
-    """Return whether ``"module:name"`` is well formed and its module exists, without importing the module."""
-    module, _, name = implementation.partition(":")
-    try:
-        return bool(name) and importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 ROW = "study_row"

@@ -9,7 +9,6 @@ from pydantic import Field, field_validator, model_validator
 
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.methods import METHODS
-from mklearn.rows import is_there
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
@@ -90,14 +89,6 @@ class Report(Strict):
     """Smallest relevant gain in percentage points: a method "did not pay" only if its interval excludes this gain."""
     parts: list[str] = []
     """Functions ``module:function`` that add figures and tables, see :mod:`mklearn.study.report.parts`."""
-
-    @field_validator("parts")
-    @classmethod
-    def _known_parts(cls, parts: list[str]) -> list[str]:
-        missing = [part for part in parts if not is_there(part)]
-        if missing:
-            raise ValueError(f"there is no part {missing[0]!r}; expected module:function of an installed package.")
-        return parts
 
 
 class Final(Strict):
@@ -212,15 +203,6 @@ class Study(Strict):
         if not results.strip() or results.startswith(("~", "$")) or "://" in results:
             raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
         return results
-
-    @field_validator("claims")
-    @classmethod
-    def _each_once(cls, claims: list[Claim]) -> list[Claim]:
-        texts = [f"{claim.source}: {claim.text}" for claim in claims]
-        twice = sorted({text for text in texts if texts.count(text) > 1})
-        if twice:
-            raise ValueError(f"listed twice: {' '.join(map(repr, twice))}")
-        return claims
 
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
