@@ -63,8 +63,8 @@ FOLLOW_THE_ORDER = {"kernel_samme", "stacking", "lmkl_svc", "majority", "random_
 """Folds of the first two follow the order of the samples; localized weights are a local optimum, whose random start is
 by the position of the kernels too; of equally large classes the first is the majority; a forest draws by position."""
 OVERFITS = {("fisherface", "unit"): 0.75, ("fsvc", "alternating"): 0.75, ("majority", ""): 0.25, (MEAN, ""): -0.01}
-"""What some reach on digits. All 50 principal components of 60 samples leave little within-class variance, and unit
-length hides how little; of two classes F-SVM has 30 samples in 29 dimensions, whitened a regular simplex; the
+"""Least scores of some methods on digits. All 50 principal components of 60 samples leave little within-class variance,
+and unit length hides how little; of two classes F-SVM has 30 samples in 29 dimensions, whitened a regular simplex; the
 majority class is one of four, and the mean explains nothing."""
 
 
@@ -89,7 +89,7 @@ def few_trees(kind: str) -> dict[str, int]:
 
 
 def parameters(kind: str) -> dict[str, Any]:
-    """What the workflow calls the implementation with, by default; of 300 trees a tenth."""
+    """Return the parameters that the workflow passes by default; of 300 trees a tenth."""
     found: dict[str, Any] = method(kind).parameters()
     found |= few_trees(kind)
     return found | ({"n_components": SIZE} if kind in REFITTED else {})
@@ -415,7 +415,7 @@ def assert_refused(kind: str, error: type[Exception], call: Any) -> None:
 
 
 LABELS = [("one class", NotApplicable), ("no labels", DataError), ("too few labels", DataError)]
-"""What may be wrong with labels."""
+"""Mistakes in labels, and their errors."""
 
 
 def broken_labels(what: str, y: NDArray[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What a study predicts is, bit for bit, what a short script with the library's estimator on views predicts."""
+"""A study predicts, bit for bit, as a short script with the library's estimator on views."""
 
 import functools
 import json

@@ -44,7 +44,7 @@ ONE_SAMPLE = (
 )  # fmt: skip
 """Checks whose Gram matrices have the entries of a column as labels, a single one of some class."""
 OFTEN = {FSVC, KernelRidge, KernelSVC, LedoitWolfLDA, MKLDR, MMC, MultiViewClassifier}
-"""Those of `make test`: what we recommend, and one of each kind. test_methods.py fits all the others."""
+"""Estimators that `make test` checks: the recommended ones, and one of each kind. test_methods.py fits the others."""
 OTHER_WAYS = [
     MKLDR(kernels=["gaussian"], graph="lde", max_iter=3),
     MKLDR(kernels=["gaussian"], graph="pca", max_iter=3),

@@ -109,7 +109,7 @@ def test_printed_equation_7_selects_what_does_not_discriminate(faces: Faces) -> 
 
 @cells
 def test_the_printed_algorithm_reaches_15_to_44_per_cent(cell: int, faces: Faces) -> None:
-    """What the study's claim says; of sizes 1 to 20 these are the best ones. Kills scatters that are exchanged back."""
+    """Check the claim of the study: the best of sizes 1 to 20. Kills scatters that are exchanged back."""
     name, train_size = CELLS[cell]
     X, y = faces(name)
     sizes = (10, 11, 14, 20)

@@ -123,7 +123,7 @@ REPRESENTATIONS = {
     "4x4": lambda task: patches(task.images, 4),
 }
 SIDES = {64: (4, 8, 16, 32, 64), 16: (2, 4, 8, 16)}
-"""Of the resolutions, by the size of the images."""
+"""Resolutions by the size of the images."""
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_stories_of_three_sources_by_the_cosine_of_logarithms(registered: Regist
 
 
 def test_groups_of_columns_that_help_together_are_kept(registered: Registered) -> None:
-    """Of 40 sonar echoes some groups say little: with them 74.4 %, and 72.4 where all that agree too little go."""
+    """Reach 74.4 % on 40 sonar echoes; 72.4 % without all groups that agree too little by themselves."""
     samples = registered("sonar")
     views = Views({name: samples.tables[name] for name in ("low", "middle", "high")})
     splits = StratifiedShuffleSplit(10, train_size=40, random_state=0).split(samples.y, samples.y)

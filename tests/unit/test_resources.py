@@ -18,7 +18,7 @@ from mklearn.study.specs.data_specs import SplitSpec
 
 
 class Asked:
-    """What a job asks for, given its input files."""
+    """Requests of a job for memory and time, by its input files."""
 
     def __init__(self, jobs: Jobs, rule: str, key: dict[str, str]) -> None:
         self.wildcards, self.resources = wildcards_of(key), resources.Requests(jobs).of(rule)

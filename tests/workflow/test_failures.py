@@ -36,7 +36,7 @@ STUDY: dict[str, Any] = {
     "evaluation": {"reference": "average"},
 }
 TABLES = ("results/hurt/scores.parquet", "results/hurt/summary.parquet")
-"""What a run makes whose report is not looked at."""
+"""Tables of a run, without its report."""
 CALLS_OF_A_SPLIT = 4
 """Fits of the inner cross-validation, and the last one."""
 FAILING = """

@@ -69,7 +69,7 @@ def test_a_folder_without_a_checkout(tmp_path: Path, repository: Path) -> None:
 # --- dry runs
 
 SNAKEMAKES_OWN = (".snakemake/log/", ".snakemake/iocache/")
-"""What Snakemake itself writes in a dry run, with any Snakefile."""
+"""Files that Snakemake writes in a dry run of any Snakefile."""
 
 
 def listing(folder: Path) -> dict[str, tuple[int, str]]:

@@ -37,7 +37,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "product": {"view": "hog", "kind": "product", "factors": [{"bandwidth": 0.5}, {"measure": "chi2"}]},
 }
 UNCHANGED = {"centre": False, "normalise": "none", "psd": "none"}
-"""Of a dense kernel: nothing but the kernel function."""
+"""Parameters of a dense kernel that leave the kernel function as it is."""
 
 
 def without_centring(specs: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

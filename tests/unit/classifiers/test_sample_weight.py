@@ -26,7 +26,7 @@ from mklearn.regressors import KernelRidge, MultiViewRegressor
 
 FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
 KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
-"""Of these nothing is fitted to the training samples."""
+"""Kernels without parameters that are fitted to the training samples."""
 WEIGHTED: list[tuple[BaseEstimator, float]] = [
     (KernelSVC(kernels=KERNELS, C=0.3), 3e-3),  # LIBSVM's tolerance of 1e-3
     (KernelSVC(kernels=KERNELS, C=0.3, C_scale="none"), 3e-3),

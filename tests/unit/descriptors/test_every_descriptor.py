@@ -1,4 +1,4 @@
-"""What descriptors that learn nothing share: length, kinds of images, invariances, clear refusals."""
+"""Descriptors that learn nothing: length, kinds of images, invariances, clear refusals."""
 
 from collections.abc import Callable
 

@@ -122,7 +122,7 @@ def test_descriptors_belong_to_their_points(photos: list[np.ndarray]) -> None:
 @pytest.mark.parametrize("size", [16.0, 32.0, 64.0])
 def test_size_is_that_of_the_patch(size: float) -> None:
     def change(distance: float) -> float:
-        """How much a dot at this distance to the right changes the descriptor of the centre."""
+        """Return how much a dot at this distance to the right changes the descriptor of the centre."""
         image = np.zeros((201, 201))
         image[:, 100:] = 0.5
         dotted = image.copy()

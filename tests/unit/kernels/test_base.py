@@ -1,4 +1,4 @@
-"""What follows the kernel function: order of operations, explicit features, diagnostics, refusals.
+"""Kernel functions, their bandwidths, the order of the steps after them, explicit features, diagnostics, refusals.
 
 Every kernel with every option runs in ``tests/conformance/test_kernels.py``.
 """
@@ -10,11 +10,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.metrics.pairwise import laplacian_kernel
 
-from mklearn.errors import DataError
-from mklearn.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel, matrices
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels import (
+    GaussianKernel,
+    LinearKernel,
+    PolynomialKernel,
+    PrecomputedKernel,
+    StackTransform,
+    Views,
+    functions,
+    matrices,
+)
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.distances import chi2_distance, inner_product, manhattan, squared_euclidean
+from mklearn.kernels.functions import gaussian_kernel, resolve_bandwidth
 from mklearn.kernels.matrices import IdentityLikeKernelWarning, psd_repair, unit_diagonal
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
@@ -157,3 +170,134 @@ G = inner_product(features(5))
 def test_refuses_training_data(kernel: Kernel, matrix: np.ndarray, message: str) -> None:
     with pytest.raises(DataError, match=message):
         kernel.fit(matrix)
+
+
+# --- kernel functions
+
+
+def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
+    np.testing.assert_allclose(gaussian_kernel([[0.0, 3.0]], 2.0), [[1, np.exp(-1.5)]])
+    assert gaussian_kernel(np.ones((2, 2), dtype=np.float32), 2.0).dtype == np.float32
+
+
+def test_polynomial_is_the_explicit_feature_map() -> None:
+    """(s x'y + c)^2 is the inner product of all monomials up to degree two."""
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    scale, offset = 0.7, 1.3
+    explicit = np.column_stack(
+        [np.full(6, offset), np.sqrt(2 * scale * offset) * X]
+        + [scale * X[:, i] * X[:, j] for i in range(3) for j in range(3)]
+    )
+    K = PolynomialKernel(degree=2, scale=scale, offset=offset, **RAW).fit(inner_product(X)).kernel_train_
+    np.testing.assert_allclose(K, explicit @ explicit.T, rtol=1e-12)
+
+
+def test_gaussian_of_each_measure() -> None:
+    X = np.random.default_rng(0).random((14, 5)) + 0.1
+    D = squared_euclidean(X)
+    parameters: dict[str, Any] = {"bandwidth": 2.0, "bandwidth_rule": "squared_mean_distance", **RAW}
+    squared = GaussianKernel(**parameters).fit(D)
+    gamma = resolve_bandwidth(D, 2.0, "squared_mean_distance")
+    assert squared.bandwidth_ == pytest.approx(gamma)
+    np.testing.assert_allclose(squared.kernel_train_, gaussian_kernel(D, gamma))
+    # a plain distance is squared first, rows too; the bandwidth is in squared units
+    plain = GaussianKernel(measure="distance", **parameters).fit(np.sqrt(D))
+    np.testing.assert_allclose(plain.kernel_train_, squared.kernel_train_, rtol=1e-12)
+    np.testing.assert_allclose(plain.transform(np.sqrt(D[:3])), squared.transform(D[:3]), rtol=1e-12)
+    # chi-squared distances go into the exponent as they are
+    C = chi2_distance(X)
+    chi2 = GaussianKernel(measure="chi2", **RAW).fit(C)
+    np.testing.assert_allclose(chi2.kernel_train_, np.exp(-C / C[np.triu_indices(len(C), 1)].mean()))
+
+
+def test_polynomial_scale_is_fitted_to_the_training_samples() -> None:
+    G = inner_product(np.random.default_rng(0).random((14, 5)) + 0.1)
+    fitted = PolynomialKernel(degree=3, **RAW).fit(G)
+    assert fitted.scale_ == pytest.approx(1 / np.diagonal(G).mean())
+    np.testing.assert_allclose(fitted.kernel_train_, (G / np.diagonal(G).mean() + 1) ** 3)
+    assert PolynomialKernel(scale=0.5).fit(G).scale_ == 0.5
+
+
+def test_gaussian_refuses_negative_distances_but_not_rounding_errors() -> None:
+    with pytest.raises(DataError, match=r"negative entries \(smallest -1 at \(0, 1\)\)"):
+        gaussian_kernel([[0.0, -1.0], [-1.0, 0.0]], 1.0)
+    assert gaussian_kernel([[-1e-17, 1.0]], 1.0)[0, 0] == 1
+
+
+def test_means_are_over_pairs_of_different_samples() -> None:
+    X = np.random.default_rng(0).random((9, 3))
+    D = squared_euclidean(X)
+    pairs = [np.sum((X[i] - X[j]) ** 2) for i in range(9) for j in range(i + 1, 9)]
+    np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "mean_squared_distance"), 3 * np.mean(pairs))
+    np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "squared_mean_distance"), 3 * np.mean(np.sqrt(pairs)) ** 2)
+    assert resolve_bandwidth(D, 3.0, "absolute") == 3.0
+    grid = functions.bandwidth_grid(D)[[0, 5, 10]]
+    np.testing.assert_allclose(grid, np.mean(np.sqrt(pairs)) ** 2 * np.array([1 / 32, 1, 32]))
+
+
+def test_bandwidth_refusals() -> None:
+    D = squared_euclidean(np.random.default_rng(0).random((4, 3)))
+    with pytest.raises(ConfigError, match="bandwidth"):
+        resolve_bandwidth(D, 0.0)
+    with pytest.raises(DataError, match="distance zero to each other"):
+        resolve_bandwidth(np.zeros((3, 3)))
+    with pytest.raises(DataError, match="at least two training samples"):
+        resolve_bandwidth([[0.0]])
+
+
+# --- Tanimoto, Laplacian and Matern kernels
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(20, 4)), RNG.normal(size=(5, 4))
+BITS = (RNG.random((20, 12)) < 0.3).astype(float)
+BITS[:2] = 0.0
+
+
+def kernels(spec: dict, train: object = X, new: object = NEW) -> tuple[np.ndarray, np.ndarray]:
+    transform = StackTransform([{**spec, **RAW}])
+    return transform.fit_transform(train)[0], transform.transform(new)[0]
+
+
+def test_tanimoto_counts_bits_and_empty_samples_are_equal() -> None:
+    K, rows = kernels({"kind": "tanimoto"}, BITS, BITS[:5])
+    sets = [set(np.flatnonzero(each)) for each in BITS]
+    expected = [[len(a & b) / len(a | b) if a | b else 1.0 for b in sets] for a in sets]
+    np.testing.assert_allclose(K, expected, atol=1e-15)
+    np.testing.assert_allclose(rows, expected[:5], atol=1e-15)
+    assert K[0, 1] == 1
+    assert not K[0, 2:].any()
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+    train, new = (Views({"bits": csr_array(each)}) for each in (BITS, BITS[:5]))
+    sparse, sparse_rows = kernels({"kind": "tanimoto", "view": "bits"}, train, new)
+    np.testing.assert_allclose(sparse, K, atol=1e-15)
+    np.testing.assert_allclose(sparse_rows, rows, atol=1e-15)
+    unit, _ = kernels({"kind": "tanimoto", "normalise": "unit_diagonal"}, BITS, BITS[:5])
+    np.testing.assert_allclose(unit, K, atol=1e-15)
+
+
+def test_tanimoto_of_real_features_is_positive_semidefinite() -> None:
+    K, _ = kernels({"kind": "tanimoto"})
+    products, squares = X @ X.T, (X**2).sum(axis=1)
+    np.testing.assert_allclose(K, products / (squares[:, None] + squares - products), atol=1e-14)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+
+
+def test_laplacian_is_that_of_scikit_learn() -> None:
+    K, rows = kernels({"kind": "laplacian", "bandwidth": 3.0, "bandwidth_rule": "absolute"})
+    np.testing.assert_allclose(K, laplacian_kernel(X, gamma=1 / 3), rtol=1e-13)
+    np.testing.assert_allclose(rows, laplacian_kernel(NEW, X, gamma=1 / 3), rtol=1e-13)
+    d = manhattan(X)
+    by_rule, _ = kernels({"kind": "laplacian", "bandwidth": 2.0})
+    np.testing.assert_allclose(by_rule, np.exp(-d / (2 * d.sum() / (20 * 19))), rtol=1e-13)
+    with pytest.raises(DataError, match="Manhattan distance does not take sparse"):
+        kernels({"kind": "laplacian", "view": "x"}, Views({"x": csr_array(X)}))
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_matern_is_that_of_scikit_learn(nu: float) -> None:
+    K, rows = kernels({"kind": "matern", "nu": nu, "bandwidth": 4.0, "bandwidth_rule": "absolute"})
+    expected = Matern(length_scale=2.0, nu=nu)
+    np.testing.assert_allclose(K, expected(X), rtol=1e-12)
+    np.testing.assert_allclose(rows, expected(NEW, X), rtol=1e-12)
+    with pytest.raises(ConfigError, match=r"2\.0 for `nu`"):
+        kernels({"kind": "matern", "nu": 2.0})

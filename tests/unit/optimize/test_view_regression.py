@@ -52,7 +52,7 @@ def test_the_ridge_has_the_smallest_left_out_error(monkeypatch: pytest.MonkeyPat
 
 
 def test_views_that_lack_too_do_not_count_as_the_mean() -> None:
-    """Of two equal views one lacks: the scaled sum is that of the other one alone."""
+    """One of two equal views is missing: the scaled sum equals the sum of the other one alone."""
     _, _, kernels, present = problem()
     every = np.stack([kernels[0], kernels[0], kernels[1]]) * 2 / 3
     has = np.column_stack([np.ones(N, dtype=bool), present[:, 0], present[:, 1]])

@@ -1,4 +1,4 @@
-"""What tests of studies share: a small study that has run, data sets of a user, figures without content."""
+"""Fixtures of studies: a small study that has run, data sets of a user, figures without content."""
 
 import os
 import time

@@ -138,7 +138,7 @@ NEUTRAL = (
     "errors", "methods", "rows", "kernels/table", "kernels/views", "descriptors/table", "base/parameters",
     "base/threads", "base/validation", "checks", "loading", "extras", "atomic", "study/",
 )  # fmt: skip
-"""What changes no number of a method or descriptor."""
+"""Modules that change no number of a method or descriptor."""
 
 
 @pytest.mark.parametrize(("sort", "step"), [("methods", "fit"), ("descriptors", "describe")])

@@ -76,7 +76,7 @@ ADDED = {
     "descriptors": ("column_means:column_means", "power (default 1.0): Exponent of the means."),
     "protocols": ("first_per_class:first_per_class", "train_size (required)"),
 }
-"""What the example package adds, and its description."""
+"""Additions of the example package, and their descriptions."""
 
 
 def test_what_a_package_adds_is_described_by_its_name(site: Path) -> None:

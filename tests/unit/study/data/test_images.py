@@ -29,7 +29,7 @@ HUGE = struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", 10**5, 10
 HUGE += struct.pack(">I", zlib.crc32(HUGE[12:])) + struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
 """A PNG that claims ten thousand million pixels."""
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n"
-"""Which Pillow hands to Ghostscript."""
+"""A format that Pillow passes to Ghostscript."""
 
 
 def save(path: Path, pixels: np.ndarray, **options: Any) -> None:

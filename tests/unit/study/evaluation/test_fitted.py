@@ -1,4 +1,4 @@
-"""What a fitted method gives: by leading dimensions, by a fit for each size, and a classifier's own labels."""
+"""Results of a fitted method: by leading dimensions, by a fit for each size, and a classifier's own labels."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
 
 
 def fitted_on(fitted: Recorder) -> int:
-    """Which inner fold an estimator was fitted without, or -1 for all training samples; the kernels are those there."""
+    """Return the inner fold that an estimator was fitted without, or -1 for all training samples; check its kernels."""
     parts = [(TRAIN[inside], TRAIN[outside]) for inside, outside in inner_folds(Y[TRAIN], 3, 0)] + [(TRAIN, TEST)]
     for number, (inside, outside) in enumerate(parts):
         K, K_new, _ = split_stacks(PAIRWISE, KERNELS, inside, outside)

@@ -1,4 +1,4 @@
-"""What figures show and leave out, and the small frames behind them."""
+"""Figures of the page: contents, omissions, colours, and the small frames behind them."""
 
 import json
 import math
