@@ -49,6 +49,7 @@ from mklearn.kernels.matrices import IdentityLikeKernelWarning
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views, repeated_rows
+from mklearn.optimize.stacking import PRECISION
 
 Array = NDArray[np.floating[Any]]
 # Largest number of views whose kernels are families of their own.
@@ -116,7 +117,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     _columns: list[NDArray[np.intp]]  # targets of each mixture
     _dtype_of_parts: type = np.float32  # of kernels among the samples that the weights are learned from
     _prior_of_learned: float  # prior weight of learned kernel weights; equal ones have the rest, families none
-    _prior_precision = 10.0
+    _prior_precision = PRECISION
     _stacks_landmarks = True  # whether families of kernels have weights with landmarks, which takes time
 
     # --- input

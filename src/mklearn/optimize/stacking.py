@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
 Array = NDArray[np.floating[Any]]
-# Precision k of the prior weights; their standard deviation is 0.3.
-PRECISION = 10.0
+# Precision k of the prior weights; their standard deviation is 0.45.
+PRECISION = 5.0
 
 
 def stacking_weights(

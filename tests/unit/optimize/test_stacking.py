@@ -17,7 +17,7 @@ WEIGHTS = RNG.uniform(0.5, 2, N)
 
 def objective(w: np.ndarray, root: np.ndarray, noise: float) -> float:
     misfit = root[:, None] * (TARGETS - np.tensordot(w, OUTPUTS, 1))
-    return float((misfit**2).sum() + noise * (10 * ((w - PRIOR) ** 2).sum() + 2 * LEARNED @ w))
+    return float((misfit**2).sum() + noise * (5 * ((w - PRIOR) ** 2).sum() + 2 * LEARNED @ w))
 
 
 @pytest.mark.parametrize(("weights", "n_left_out"), [(None, None), (WEIGHTS, None), (None, 10)])
@@ -40,7 +40,7 @@ def test_weights_minimise_the_objective_over_the_simplex(weights: np.ndarray | N
 def test_equal_predictors_have_prior_weights_and_learned_parameters_cost() -> None:
     same = np.repeat(OUTPUTS[:1], 2, axis=0)
     np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.7, 0.3]), [0.7, 0.3], atol=1e-6)
-    np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.5, 0.5], [0, 4]), [0.7, 0.3], atol=1e-6)
+    np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.5, 0.5], [0, 2]), [0.7, 0.3], atol=1e-6)
     np.testing.assert_allclose(stacking_weights(same, TARGETS, [0.5, 0.5], [0, 10]), [1.0, 0.0], atol=1e-6)
     exact = np.stack([TARGETS, OUTPUTS[0]])
     np.testing.assert_allclose(stacking_weights(exact, TARGETS, [0.0, 1.0]), [1.0, 0.0], atol=1e-6)
