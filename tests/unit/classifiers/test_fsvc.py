@@ -1,21 +1,15 @@
-"""F-SVM and machines on kernel principal components: scikit-learn, attributes, invariance, many classes, messages."""
+"""F-SVM as a classifier: scikit-learn, attributes of the joint problem, invariance, many classes, messages."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.svm import SVC
 
-from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC
-from mklearn.classifiers.kernel_pca_classifier import fit_path
-from mklearn.errors import ConfigError
+from mklearn.classifiers import FSVC
 from mklearn.optimize.fsvm import zero_threshold
-from mklearn.papers.fsvm import RMMSVC, RSVMPlusMu
-from mklearn.study.method import Method
-from mklearn.subspace import KernelPCA
 
 BREAST = load_breast_cancer(return_X_y=True)
 WINE = load_wine(return_X_y=True)
@@ -156,103 +150,3 @@ def test_status_follows_the_gap(monkeypatch):
     found = FSVC().fit(*IRIS)
     assert found.status_ == "inaccurate"
     assert "relative duality gap is" in found.message_
-
-
-# --- kernel principal components
-
-X, y = load_wine(return_X_y=True)
-X = (X - X.mean(axis=0)) / X.std(axis=0)
-GAUSSIAN = [{"kind": "gaussian"}]
-TWO = [{"kind": "gaussian"}, {"kind": "linear", "normalise": "centred_trace"}]
-MACHINES = [FSVC(power=0.25), FSVC(solver="alternating"), RMMSVC(B=1.5), RSVMPlusMu(4.0)]
-
-
-@pytest.mark.parametrize("machine", MACHINES, ids=str)
-def test_equals_the_linear_classifier_on_kernel_principal_components(machine):
-    found = KernelPCAClassifier(8, machine=machine, kernels=TWO).fit(X[::2], y[::2])
-    assert machine.feature_scaling == "minmax"
-    assert not hasattr(machine, "classes_")
-    linear = clone(machine).set_params(feature_scaling="none")
-    pca = KernelPCA(8, kernels=TWO).fit(X[::2])
-    expected = linear.fit(pca.transform(X[::2]), y[::2]).decision_function(pca.transform(X[1::2]))
-    np.testing.assert_allclose(found.decision_function(X[1::2]), expected, atol=1e-5)
-    np.testing.assert_array_equal(found.predict(X[1::2]), linear.predict(pca.transform(X[1::2])))
-    np.testing.assert_allclose(found.kernel_weights_, 0.5)
-    assert found.n_components_ == 8
-    assert found.gap_.max() <= 1e-6
-    assert found.status_ == "ok"
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        KernelPCAClassifier("all", kernels=GAUSSIAN, machine=FSVC(5.0, power=0.0)),
-        KernelPCAClassifier("all", kernels=GAUSSIAN, machine=RMMSVC(5.0, B="inf")),
-    ],
-)
-def test_all_components_without_whitening_are_the_kernel_svm(model):
-    kept = y < 2
-    reference = KernelSVC(kernels=GAUSSIAN, C=5.0).fit(X[kept][::2], y[kept][::2])
-    found = model.set_params(kernels=GAUSSIAN).fit(X[kept][::2], y[kept][::2])
-    np.testing.assert_allclose(
-        found.decision_function(X[kept]), reference.decision_function(X[kept]), rtol=0, atol=5e-3
-    )
-
-
-@pytest.mark.parametrize("solver", ["exact", "alternating"])
-def test_path_over_components_equals_fits_of_their_own(solver):
-    machine = {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": 3.0, "solver": solver, "n_iter": 3}
-    unfitted = KernelPCAClassifier(7, machine=machine, kernels=GAUSSIAN)
-    found = fit_path(unfitted, X[::2], y[::2], sizes=[2, 5, 500])
-    assert not hasattr(unfitted, "machine_")
-    assert unfitted.n_components == 7
-    assert [model.n_components_ for model in found] == [2, 5, len(X[::2]) - 1]
-    for size, model in zip([2, 5, 500], found, strict=True):
-        alone = KernelPCAClassifier(size, machine=machine, kernels=GAUSSIAN).fit(X[::2], y[::2])
-        assert model.get_params() == alone.get_params()
-        np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
-        np.testing.assert_equal(model.diagnostics_, alone.diagnostics_)
-
-
-def planned(n_components, **machine):
-    fields = {"kind": "kernel_pca_classifier", "n_components": n_components, "machine": {"kind": "fsvc", **machine}}
-    return Method.model_validate(fields)
-
-
-def test_a_list_of_components_is_swept():
-    swept = planned([20, 5, 5], C=[1.0, 8.0])
-    assert swept.refit().sizes == [5, 20]
-    assert list(swept.grid()) == ["machine"]
-    assert "n_components" not in swept.parameters()
-    assert swept.component_choice(None) == "best"
-    for fixed in (20, "all"):
-        assert planned(fixed).refit() is None
-        assert planned(fixed).parameters()["n_components"] == fixed
-    mixed = planned([5, "all"], C=[1.0, 8.0]).grid()
-    assert list(mixed) == ["n_components", "machine"]
-    assert mixed["n_components"] == [5, "all"]
-
-
-def test_a_study_names_a_machine_and_its_candidates():
-    one, several = planned(5, power=0.25), planned(5, C=[1.0, 8.0], power=[0.0, 0.5])
-    assert one.parameters()["machine"]["implementation"] == "mklearn.classifiers.fsvc:FSVC"
-    assert KernelPCAClassifier(machine=one.parameters()["machine"])._machine().power == 0.25
-    assert not one.grid()
-    assert "machine" not in several.parameters()
-    machines = [KernelPCAClassifier(machine=machine)._machine() for machine in several.grid()["machine"]]
-    assert [(machine.C, machine.power) for machine in machines] == [(1.0, 0.0), (1.0, 0.5), (8.0, 0.0), (8.0, 0.5)]
-    assert planned(5).parameters()["machine"] == {"implementation": "mklearn.classifiers.fsvc:FSVC"}
-
-
-@pytest.mark.parametrize(
-    ("machine", "sentence"),
-    [
-        (KernelSVC(), "expected a linear classifier of one class against one"),
-        ({"implementation": "mklearn.classifiers.baselines:linear_svc"}, "expected a linear classifier"),
-        ({"implementation": "mklearn.classifiers.fsvc:FSVC", "B": 2}, "FSVC can't be made from {'B': 2}: "),
-        ({"C": 2}, "invalid implementation ''"),
-    ],
-)  # fmt: skip
-def test_a_machine_that_does_not_fit_is_refused(machine, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        KernelPCAClassifier(machine=machine, kernels=GAUSSIAN).fit(X, y)
