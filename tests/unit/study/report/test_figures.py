@@ -29,8 +29,6 @@ from mklearn.study.report.kernels import weights_section
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.results import protocol_family, results_of, thinned, typical_times
 
-ACCURACY = metric_named("accuracy")
-
 
 def figures_in(section: Any) -> list[Any]:
     return [figure.draw() for part in section.parts for figure in part.figures]
