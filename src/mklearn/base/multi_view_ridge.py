@@ -294,8 +294,9 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             chosen = {name: (prior[name], shares) for name, shares in both.items()}
             if self.learned == "auto" and (self._stacks_landmarks or mixer.landmarks is None):
                 agreements = {view: float(np.ravel(each)[number]) for view, each in self.view_agreements_.items()}
-                views = sorted(agreements, key=agreements.__getitem__, reverse=True)[:_MOST_VIEWS]
-                alone = views if views and agreements[views[0]] >= self.least_agreement else []
+                agree = not agreements or max(agreements.values()) >= self.least_agreement
+                views = sorted(dict.fromkeys(self._source.views), key=lambda view: -agreements.get(view, 0.0))
+                alone = views[:_MOST_VIEWS] if agree else []
                 specs = self._source.transform.fitted_specs
                 families = kernel_families(specs, self._source.views, equal[number] > 0, alone)
                 chosen |= {name: (0.0, family / family.sum()) for name, family in families.items()}
