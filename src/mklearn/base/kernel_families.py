@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
+_MOST_VIEWS = 10
 
 
 def kernel_families(
-    specs: Sequence[Mapping[str, Any]], views: Sequence[str], used: Mask, alone: Collection[str]
+    specs: Sequence[Mapping[str, Any]], views: Sequence[str], used: Mask, agreements: Mapping[str, float], least: float
 ) -> dict[str, Mask]:
     """Return the distinct families of some kernels, by name, as masks of shape (n_kernels,).
 
@@ -24,9 +25,12 @@ def kernel_families(
         The view of each kernel.
     used : bool array of shape (n_kernels,)
         The kernels that families are made of. All of them together are not a family.
-    alone : collection of str
-        The views whose kernels are families of their own.
+    agreements, least : mapping of str to float, and float
+        Agreement of the views with the target. The ten views that agree most have families of their own, if any agrees
+        by the least agreement. Without agreements, the first ten have.
     """
+    by_agreement = sorted(dict.fromkeys(views), key=lambda view: -agreements.get(view, 0.0))
+    alone = by_agreement[:_MOST_VIEWS] if not agreements or max(agreements.values()) >= least else []
     kinds = [str(spec.get("kind", "kernel")) for spec in specs]
     forms = [
         ", ".join(dict.fromkeys([kind, *(str(spec[key]) for key in ("measure", "feature_scaling") if key in spec)]))

@@ -52,8 +52,6 @@ from mklearn.kernels.views import Views, repeated_rows
 from mklearn.optimize.stacking import PRECISION
 
 Array = NDArray[np.floating[Any]]
-# Largest number of views whose kernels are families of their own.
-_MOST_VIEWS = 10
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
 MissingViews = Literal["regression", "error"]
 
@@ -294,11 +292,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             chosen = {name: (prior[name], shares) for name, shares in both.items()}
             if self.learned == "auto" and (self._stacks_landmarks or mixer.landmarks is None):
                 agreements = {view: float(np.ravel(each)[number]) for view, each in self.view_agreements_.items()}
-                agree = not agreements or max(agreements.values()) >= self.least_agreement
-                views = sorted(dict.fromkeys(self._source.views), key=lambda view: -agreements.get(view, 0.0))
-                alone = views[:_MOST_VIEWS] if agree else []
-                specs = self._source.transform.fitted_specs
-                families = kernel_families(specs, self._source.views, equal[number] > 0, alone)
+                specs, views, used = self._source.transform.fitted_specs, self._source.views, equal[number] > 0
+                families = kernel_families(specs, views, used, agreements, self.least_agreement)
                 chosen |= {name: (0.0, family / family.sum()) for name, family in families.items()}
                 chosen = stacked(chosen, kernels, mixer.scales, problem, self.alphas, self._prior_precision)
             parts.append(chosen)
