@@ -40,14 +40,14 @@ def study_schema() -> str:
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
 
-def _models_in(annotation: Any, found: set[type[Strict]]) -> set[type[Strict]]:
-    if isinstance(annotation, type) and issubclass(annotation, Strict) and annotation not in found:
-        found.add(annotation)
+def _models_in(annotation: Any, models: set[type[Strict]]) -> set[type[Strict]]:
+    if isinstance(annotation, type) and issubclass(annotation, Strict) and annotation not in models:
+        models.add(annotation)
         for field in annotation.model_fields.values():
-            _models_in(field.annotation, found)
+            _models_in(field.annotation, models)
     for part in get_args(annotation):
-        _models_in(part, found)
-    return found
+        _models_in(part, models)
+    return models
 
 
 @functools.cache

@@ -58,13 +58,13 @@ def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[n
     """
     place, views = rows_of_part(len(ids), part), {}
     for name, path in zip(descriptors, files, strict=True):
-        held = read_arrays(path, ("features", "ids"))
-        if not np.array_equal(held["ids"].astype(ids.dtype), ids[place]):
+        stored = read_arrays(path, ("features", "ids"))
+        if not np.array_equal(stored["ids"].astype(ids.dtype), ids[place]):
             raise DataError(f"{path}: not the samples of part {part} of the data set; delete the file and run again.")
-        finite = np.isfinite(held["features"]).all(axis=1)
+        finite = np.isfinite(stored["features"]).all(axis=1)
         if not finite.all():
-            raise DataError(f"{path}: the features of sample {str(held['ids'][finite.argmin()])!r} are not finite.")
-        views[name] = held["features"]
+            raise DataError(f"{path}: the features of sample {str(stored['ids'][finite.argmin()])!r} are not finite.")
+        views[name] = stored["features"]
     return np.arange(place.start, place.stop), views
 
 
@@ -85,10 +85,10 @@ def choose_landmarks(
     for positions, views in blocks:
         for name, table in views.items():
             tables.setdefault(name, []).append(table[np.isin(positions, rows, assume_unique=True)])
-    held = {name: np.concatenate(parts) for name, parts in tables.items()}
+    joined = {name: np.concatenate(parts) for name, parts in tables.items()}
     landmarks: list[LandmarkFeatures | str] = []
     for split, samples in zip(progress(splits, len(splits), "landmarks: split"), drawn, strict=True):
-        training = {name: table[np.searchsorted(rows, samples)] for name, table in held.items()}
+        training = {name: table[np.searchsorted(rows, samples)] for name, table in joined.items()}
         try:
             with logged_warnings(split.name):
                 features = landmark_features(specs_by_name(spec.kernels), spec.landmarks)
@@ -164,9 +164,9 @@ def block_moments(features: LandmarkFeatures, block: Block, y: NDArray[Any], fol
         positions = rows[used[part]]
         for fold, each in enumerate(moments):
             members = folds.number[positions] == fold
-            own = y[positions[members]]
-            labels = class_codes(own)
-            each.partial_fit(made[members], labels, targets=own if labels is None else None)
+            targets = y[positions[members]]
+            labels = class_codes(targets)
+            each.partial_fit(made[members], labels, targets=targets if labels is None else None)
         kept.append(made[np.isin(positions, folds.sample, assume_unique=True)])
     return {
         **{f"fold{k}/{name}": array for k, fold in enumerate(moments) for name, array in fold.as_arrays().items()},
@@ -184,11 +184,11 @@ def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[lis
     for path in blocks:
         names = {(k, name): f"{number}/fold{k}/{name}" for k in range(n_folds) for name in ARRAYS}
         rest = [f"{number}/sample", f"{number}/seconds"]
-        held = read_arrays(path, (*names.values(), *rest))
-        folds = [Moments.from_arrays({name: held[names[k, name]] for name in ARRAYS}) for k in range(n_folds)]
+        stored = read_arrays(path, (*names.values(), *rest))
+        folds = [Moments.from_arrays({name: stored[names[k, name]] for name in ARRAYS}) for k in range(n_folds)]
         totals = [total.merge(fold) for total, fold in zip(totals, folds, strict=True)] if totals else folds
-        samples.append(held[rest[0]])
-        seconds += float(held[rest[1]])
+        samples.append(stored[rest[0]])
+        seconds += float(stored[rest[1]])
     return totals, np.concatenate(samples), seconds
 
 
@@ -287,10 +287,10 @@ class SummedSamples(SplitSamples):
         outputs, in_split = np.empty(shape, dtype=dtype), np.zeros(len(y), dtype=bool)
         in_split[used] = True
         for rows, views in self.sums.blocks():
-            own = np.flatnonzero(in_split[rows])
-            samples = {name: table[own] for name, table in views.items()} if len(own) < len(rows) else views
-            for part, features in estimator.landmark_features_.transform_blocks(samples) if len(own) else ():
-                outputs[rows[own[part]]] = estimator.outputs_of_features(features)
+            inside = np.flatnonzero(in_split[rows])
+            samples = {name: table[inside] for name, table in views.items()} if len(inside) < len(rows) else views
+            for part, features in estimator.landmark_features_.transform_blocks(samples) if len(inside) else ():
+                outputs[rows[inside[part]]] = estimator.outputs_of_features(features)
             del views, samples  # before the next block is read
         return outputs
 

@@ -21,6 +21,7 @@ side, this range extends to |z| = 19.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -101,7 +102,7 @@ def judged_rows(summary: pd.DataFrame) -> pd.Series:
     """Mark the rows to compare with a paper: oracle rows, and the inner-CV row of a method without an oracle row."""
     is_oracle = summary["selection"].eq("oracle")
     places = [_place(row) for row in plain_records(summary[[*_PLACE]])]
-    oracle = {place for place, own in zip(places, is_oracle, strict=True) if own}
+    oracle = set(itertools.compress(places, is_oracle))
     return is_oracle | pd.Series([place not in oracle for place in places], index=summary.index, dtype=bool)
 
 
@@ -156,8 +157,8 @@ def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, 
         "degrees_of_freedom": degrees_of_freedom(*spread),
     }
     verdict, reason = _verdict(row, cell, tolerance)
-    known = {name: row[name] for name in CELL_COLUMNS if name in row}
-    return known | cell | {"inner_cv_mean": inner, "verdict": verdict, "reason": reason}
+    columns = {name: row[name] for name in CELL_COLUMNS if name in row}
+    return columns | cell | {"inner_cv_mean": inner, "verdict": verdict, "reason": reason}
 
 
 def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) -> tuple[str, str]:

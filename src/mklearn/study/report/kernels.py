@@ -141,9 +141,9 @@ def kernels_section(results: Results) -> Section:
     """Return the section with kernel diagnostics on the first split of each setting, the worst over methods."""
     tables = []
     for setting in results.settings:
-        known = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
-        if known:
-            frame = pd.concat(known, ignore_index=True)
+        infos = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
+        if infos:
+            frame = pd.concat(infos, ignore_index=True)
             worst = {name: how for name, how in WORST.items() if name in frame}
             info = frame.groupby("kernel", sort=False).agg(worst).reset_index()
             tables.append(kernel_table(info, setting.title))
@@ -172,13 +172,13 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
 def _remarks(row: dict[str, Any]) -> Cell:
     """Return warnings about a kernel: identity-like, not positive semidefinite, shifted or constant."""
     remarks = []
-    known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
-    if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
+    values: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
+    if values.get("identity_like") or values.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
         remarks.append("close to the identity: weight learning may prefer it without cause")
-    if known.get("min_eigenvalue", 0.0) < -1e-8:
+    if values.get("min_eigenvalue", 0.0) < -1e-8:
         remarks.append("not positive semidefinite before the repair")
-    if known.get("shift", 0.0) > 0:
-        remarks.append(f"diagonal shifted by {scientific(known['shift'])}")
-    if known.get("constant"):
+    if values.get("shift", 0.0) > 0:
+        remarks.append(f"diagonal shifted by {scientific(values['shift'])}")
+    if values.get("constant"):
         remarks.append("constant over the training samples, and left out")
     return Cell("; ".join(remarks) or DASH, kind="prose warn" if remarks else "")

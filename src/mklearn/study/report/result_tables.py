@@ -222,7 +222,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
         if name not in named:
             raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(named)}.")
     rows = [_paper_rows(table, columns) for table in tables]
-    labels = [label for label in results.labels if any(label in own for own in rows)]
+    labels = [label for label in results.labels if any(label in cells_of for cells_of in rows)]
     heads = [named[name] for _ in tables for name in columns]
     if len(tables) > 1:  # column heads have what differs between settings, the caption the rest
         places = [(table.caption, name) for table in tables for name in columns]
@@ -238,7 +238,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
             )
         caption = f"{'. '.join(parts)}."
     dash = Cell(wording.DASH, kind="number")
-    cells = [[own.get(label, {}).get(name, dash) for own in rows for name in columns] for label in labels]
+    cells = [[cells_of.get(label, {}).get(name, dash) for cells_of in rows for name in columns] for label in labels]
     lines = [[Cell(label), *line] for label, line in zip(labels, cells, strict=True)]
     return Table(caption, [words("Method"), *heads], lines)
 
@@ -302,8 +302,8 @@ def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], o
         return Column(f"{metric.title}{', %' * metric.in_percent}", f"mean ± std over {over}", cell=cell)
 
     lines = [
-        {"label": label} | {row["metric"]: row for row in plain_records(own)}
-        for label, own in rows.groupby("label", sort=False)
+        {"label": label} | {row["metric"]: row for row in plain_records(of_label)}
+        for label, of_label in rows.groupby("label", sort=False)
     ]
     return Table.of(caption, [words("Method"), *map(column, metrics)], lines, footnotes=messages)
 

@@ -56,8 +56,8 @@ class Published(Strict):
                 f"and dimension can be lists only then. Lists here: {', '.join(lengths)}."
             )
         if len(set(lengths.values())) > 1:
-            found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-            raise ValueError(f"expected lists of one length, one entry per cell: {found}.")
+            counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            raise ValueError(f"expected lists of one length, one entry per cell: {counts}.")
         return self
 
     def cells(self, repeats: int | None = None) -> Iterator[dict[str, Any]]:
