@@ -156,7 +156,7 @@ def _without(estimator: Any, view: str) -> Any:
             changes[parameter] = specs.without_view(view)
         if changes.get(parameter) in ({}, []):
             raise ConfigError(
-                f"without view {view!r} no kernel is left in `{parameter}`: expected one that reads other views alone"
+                f"without view {view!r} no kernel is left in `{parameter}`: expected one that reads only other views"
             )
     return clone(estimator).set_params(**changes)
 

@@ -122,7 +122,7 @@ class Moments:
         made = deepcopy(self)
         codes = np.searchsorted(made.classes_, other.classes_)
         if not np.isin(other.classes_, made.classes_).all() or (made.class_counts_[codes] < other.class_counts_).any():
-            raise DataError("the moments to be taken away are not of a subset: they have more samples of a class")
+            raise DataError("can't subtract moments that have more samples of a class: expected those of a subset")
         made.class_counts_[codes] -= other.class_counts_
         made.class_sums_[codes] -= other.class_sums_
         kept = made.class_counts_ > 0
@@ -234,7 +234,7 @@ class Moments:
         if self.labelled != (classes is not None):
             raise DataError("some samples have labels and some have none: give labels with all of them or with none")
         if classes is not None and len(classes) and len(self.classes_) and _is_text(classes) != _is_text(self.classes_):
-            raise DataError("the labels of these samples and of those before are of different types: text and numbers")
+            raise DataError("these labels and the earlier ones have different types: text and numbers")
 
     def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array, beside: Array) -> None:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums

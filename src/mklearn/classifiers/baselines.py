@@ -231,8 +231,8 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         n_features = table.shape[1] if table.ndim == 2 else 0
         if n_features > MOST_FEATURES:
             raise NotApplicable(
-                f"LDA with shrinkage needs the covariance of all {n_features:,} features; above {MOST_FEATURES:,} take "
-                "logistic regression, a method on kernels, or fewer features"
+                f"LDA with shrinkage needs the covariance of all {n_features:,} features; with more than "
+                f"{MOST_FEATURES:,}, use logistic regression, a method on kernels, or fewer features"
             )
         _, counts = np.unique(np.asarray(y), return_counts=True)
         unshrunk = self.shrinkage == "auto" and counts.max() <= 2

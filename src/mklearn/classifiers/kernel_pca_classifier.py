@@ -110,7 +110,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
                 raise ConfigError(f"machine: {implementation} can't be made from {parameters}: {error}") from error
         if not isinstance(machine, OneVsOneLinear):
             raise ConfigError(
-                f"machine={machine!r}: expected a linear classifier of one class against one (FSVC, ...), "
+                f"machine={machine!r}: expected a linear one-vs-one classifier (FSVC, ...), "
                 "or a mapping with its `implementation`"
             )
         return clone(machine).set_params(feature_scaling="none")

@@ -101,15 +101,14 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
             return super().fit(X, y, sample_weight)
         if sample_weight is not None:
             raise ConfigError(
-                "sample weights are not among the moments of landmark features, so that fit takes no sample weights "
-                "with them: set landmarks=None"
+                "moments of landmark features do not include sample weights: omit sample_weight, or set landmarks=None"
             )
         self._fit_landmarks(X, y)
         return self
 
     def _learn(self, data: LandmarkMoments) -> None:
         if self.class_weight is not None:
-            raise ConfigError("class weights are not among the moments of landmark features: set class_weight=None")
+            raise ConfigError("moments of landmark features do not include class weights: set class_weight=None")
         super()._learn(data)
 
     def _fit_weighted(

@@ -100,8 +100,8 @@ def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
     for number, values in enumerate(coloured):
         if values.shape[2] != 3:
             raise DataError(
-                f"Image {number} is grey, but {user} needs colour: a study reads folders of pictures in colour with "
-                "colour: rgb in their data set."
+                f"Image {number} is grey, but {user} needs colour: to read the images of a study "
+                "in colour, set colour: rgb in the data set."
             )
     return coloured
 

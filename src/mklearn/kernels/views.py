@@ -123,8 +123,8 @@ class Views:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise DataError(
             f"X holds the {len(self.names)} views {', '.join(map(repr, self.names))}, not one table of numbers: pass "
-            "it to an estimator with kernels of features (`kernels=...`), or pass one view, X['name']. What makes an "
-            "array of X before any estimator sees it can't take views: give permutation_importance a DataFrame with "
+            "it to an estimator with kernels of features (`kernels=...`), or pass one view, X['name']. Functions "
+            "that convert X to an array first can't take views: give permutation_importance a DataFrame with "
             "two column levels, pandas.concat({name: table}, axis=1); give BaggingClassifier the features side by "
             "side, and its estimator `kernels` that choose `columns` of them"
         )
@@ -179,7 +179,7 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
         return values
     advice = f"give {name} the row labels (index) of X, in any order, or {name}.to_numpy() in the order of X"
     if not (index.is_unique and labels.is_unique):
-        raise DataError(f"the row labels of {name} have another order than in X, and some are there twice: {advice}")
+        raise DataError(f"the row labels of {name} are in another order than in X, and some are duplicated: {advice}")
     places = index.get_indexer(labels)
     if (places < 0).any():
         raise DataError(f"{name} has no row with the label {labels[places.argmin()]!r}, which X has: {advice}")
@@ -289,7 +289,7 @@ class Pairwise(SampleView):
     def against(self, training: Pairwise) -> Array:
         """Return the values between the samples (rows) and training samples (columns), (m, n), as a new array."""
         if training._positions is None:
-            raise DataError("the rows of these pairwise values stand for no columns: kernels can't be fitted to them")
+            raise DataError("the rows of these pairwise values are not among their columns: can't fit kernels to them")
         return np.asarray(self._values[np.ix_(self._rows, training._positions)])
 
     def own(self) -> Array | None:

@@ -96,7 +96,7 @@ class KernelLasso:
         self._norm = 0.5 * float(np.vdot(self._T, self._T))
         self.largest_penalty = float(self._correlations(self._T).max(initial=0.0))
         if not self.largest_penalty > 0:
-            raise NotApplicable("all kernels are constant over the samples, or say nothing of the targets")
+            raise NotApplicable("all kernels are constant over the samples, or unrelated to the targets")
 
     def _correlations(self, R: Array) -> Array:
         return _block_norms(self._F.T @ R, self._bounds)

@@ -181,7 +181,7 @@ class LeaveOneOutRidge:
         self.sample_weight = nonnegative_weights(self.sample_weight, n)
         self.traces = kernel_traces(self.kernels, self.sample_weight)
         if not self.traces.any():
-            raise NotApplicable("All kernels are constant over the samples: nothing can be told from them.")
+            raise NotApplicable("All kernels are constant over the samples: nothing can be learned from them.")
         self._left_out = LeftOut(n, self.groups)
         weights = np.ones(n) if self.sample_weight is None else self.sample_weight
         self._shares, self._root = weights / weights.sum(), np.sqrt(weights)

@@ -123,7 +123,7 @@ class CentredSpan:
     def require_variance(self) -> CentredSpan:
         """Return the span itself; raise `NotApplicable` if all samples are equal."""
         if self.rank == 0:
-            raise NotApplicable("the features are constant over the samples: there is no direction to find")
+            raise NotApplicable("the features are constant over the samples: no direction can be determined")
         return self
 
 

@@ -88,7 +88,7 @@ def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FitSpec:
             scores.append(np.nan)
         logger.info("%s: %s %.4f in the training samples", fit.method.id, metric.kind, abs(scores[-1]))
     if scores and np.isnan(scores).all():
-        raise NotApplicable(f"final.method: no value of {spec.metric} is known of any method in the training samples.")
+        raise NotApplicable(f"final.method: no method has a value of {spec.metric} on the training samples.")
     return spec.candidates[int(np.nanargmax(scores)) if scores else 0]
 
 
@@ -105,8 +105,8 @@ def chosen_method(
     if best is None:
         names = [method for method, *_ in entries]
         messages = rows.loc[rows["method"].isin(names) & rows["mean"].isna() & rows["message"].ne(""), "message"]
-        reasons = "; ".join(dict.fromkeys(messages)) or "the summary says no reason"
-        raise NotApplicable(f"final.method: no value of {spec.metric} is known of {', '.join(names)}: {reasons}.")
+        reasons = "; ".join(dict.fromkeys(messages)) or "the summary states no reason"
+        raise NotApplicable(f"final.method: no value of {spec.metric} for {', '.join(names)}: {reasons}.")
     interval, (_, protocol, train_size) = [best.row["ci_low"], best.row["ci_high"]], entries[best.position]
     expected = {
         "metric": spec.metric,

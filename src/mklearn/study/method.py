@@ -103,7 +103,7 @@ class Method(Entry):
     @model_validator(mode="after")
     def _options_suit(self) -> Self:
         if self.landmarks is not None and self.given.get("class_weight") is not None:
-            raise ValueError("class_weight: class weights are not among the moments of landmark features; omit one.")
+            raise ValueError("class_weight: moments of landmark features do not include class weights; omit one.")
         if self.kernels == "dictionary" and self.row.takes != "dictionary":
             raise ValueError(
                 "kernels: the method has no dictionary of kernels; expected all, each, all_but_each or names."

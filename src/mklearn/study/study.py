@@ -190,7 +190,7 @@ class Study(Strict):
     @classmethod
     def _not_a_shared_folder(cls, study: str) -> str:
         if study in ("cache", "downloads"):
-            raise ValueError(f"invalid name {study!r}: the folder of this name holds what studies share.")
+            raise ValueError(f"invalid name {study!r}: the folder with this name holds files that studies share.")
         return study
 
     @field_validator("results")

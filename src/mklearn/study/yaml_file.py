@@ -99,7 +99,7 @@ class _StudyLoader(yaml.SafeLoader):
         if node is None:
             raise yaml.composer.ComposerError(None, None, f"nested more than {DEEPEST} deep", mark)
         if is_alias and id(node) not in self._complete:
-            raise yaml.composer.ComposerError(None, None, "an alias stands for a list or mapping that it is in", mark)
+            raise yaml.composer.ComposerError(None, None, "an alias refers to a list or mapping that contains it", mark)
         self._complete.add(id(node))
         return node
 

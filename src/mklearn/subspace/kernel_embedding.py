@@ -168,7 +168,7 @@ class RatioTraceEmbedding(KernelEmbedding):
         if n_columns == 0 or (self.n_components is not None and n_columns < self.n_components):
             raise NotApplicable(
                 f"the combined kernel has {n_columns} discriminating directions, fewer than "
-                f"n_components={self.n_components}: ask for fewer, or use richer kernels"
+                f"n_components={self.n_components}: lower n_components, or use kernels of higher rank"
             )
         self.kernel_weights_ = weights
         self.eigenvalues_ = projection.eigenvalues

@@ -263,7 +263,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             self._check_pca_ridge()
             problem, p = data.problem(supervised=False), self._wanted_of_features(data, 2)
         else:
-            raise ConfigError("with `landmarks`, graph should be 'lda' or 'pca': other graphs join samples")
+            raise ConfigError("with `landmarks`, graph should be 'lda' or 'pca': other graphs connect single samples")
         weights, projection = self._alternated(problem, p)
         self._set_coefficients(data, problem.feature_coefficients(weights, self._rescaled(weights, projection)))
 

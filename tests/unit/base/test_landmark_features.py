@@ -414,7 +414,7 @@ X0, Y0 = samples(20)
         (X0[:, :3], Y0, "the samples before have 7 features, these have 3"),
         (X0, None, "some samples have labels and some have none"),
         (X0, Y0[:5], "5 labels for 20 samples"),
-        (X0, np.array(["a", "b"])[Y0 % 2], "of different types: text and numbers"),
+        (X0, np.array(["a", "b"])[Y0 % 2], "have different types: text and numbers"),
     ],
 )
 def test_a_bad_batch_is_refused_and_nothing_of_it_added(batch, labels, sentence):
@@ -432,7 +432,7 @@ def test_moments_that_do_not_go_together():
         made.merge(Moments())
     with pytest.raises(DataError, match="some samples have labels and some have none"):
         made.merge(Moments().partial_fit(X0))
-    with pytest.raises(DataError, match="not of a subset"):
+    with pytest.raises(DataError, match="expected those of a subset"):
         made.without(Moments().partial_fit(X0[:1], [9]))
 
 

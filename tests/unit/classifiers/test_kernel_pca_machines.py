@@ -99,8 +99,8 @@ def test_a_study_names_a_machine_and_its_candidates():
 @pytest.mark.parametrize(
     ("machine", "sentence"),
     [
-        (KernelSVC(), "expected a linear classifier of one class against one"),
-        ({"implementation": "mklearn.classifiers.baselines:linear_svc"}, "expected a linear classifier"),
+        (KernelSVC(), "expected a linear one-vs-one classifier"),
+        ({"implementation": "mklearn.classifiers.baselines:linear_svc"}, "expected a linear one-vs-one classifier"),
         ({"implementation": "mklearn.classifiers.fsvc:FSVC", "B": 2}, "FSVC can't be made from {'B': 2}: "),
         ({"C": 2}, "invalid implementation ''"),
     ],

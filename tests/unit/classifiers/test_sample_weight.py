@@ -109,7 +109,7 @@ def test_landmarks_have_no_weights(digits):
     X, y, weights, _ = digits
     with pytest.raises(ConfigError, match="set class_weight=None"):
         KernelRidgeClassifier(kernels=KERNELS, landmarks=20, class_weight="balanced").fit(X, y)
-    with pytest.raises(ConfigError, match="sample weights are not among the moments"):
+    with pytest.raises(ConfigError, match="moments of landmark features do not include sample weights"):
         KernelRidgeClassifier(kernels=KERNELS, landmarks=20).fit(X, y, weights)
 
 

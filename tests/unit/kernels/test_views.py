@@ -217,9 +217,9 @@ def test_refuses_pairwise_values() -> None:
             Pairwise(VALUES[:2], positions)
     with pytest.raises(DataError, match="the views have different numbers of samples: d has 7, x has 3"):
         Views({"d": Pairwise(VALUES), "x": np.eye(3)})
-    with pytest.raises(DataError, match="stand for no columns: kernels can't be fitted to them"):
+    with pytest.raises(DataError, match="are not among their columns: can't fit kernels to them"):
         Pairwise(VALUES[:2]).among()
-    with pytest.raises(DataError, match="kernel 'd': the rows of these pairwise values stand for no columns"):
+    with pytest.raises(DataError, match="kernel 'd': the rows of these pairwise values are not among their columns"):
         StackTransform({"d": {}}).fit({"d": Pairwise(VALUES[:2])})
     with pytest.raises(DataError, match=r"kernel 'd': the pairwise matrix .* is not symmetric"):
         StackTransform({"d": {}}).fit({"d": Pairwise(VALUES)})

@@ -43,7 +43,7 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
         ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
          "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate"),
         ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
-         "final.protocol: no protocol can say what is expected of single samples: random chooses parameters on test"),
+         "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
         ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
          "final.dataset: is needed, as there are several: digits, more."),
         ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},

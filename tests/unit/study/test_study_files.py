@@ -45,7 +45,7 @@ def test_a_part_of_the_report_has_to_be_there(tmp_path: Path, part: str) -> None
         (BASE + "title: 2020-13-45\n", "month must be in 1..12"),
         (BASE + f"seed: {'9' * 5000}\n", "value has 5000 digits"),
         (BASE + f"title: {'[' * (DEEPEST + 1)}{']' * (DEEPEST + 1)}\n", f"nested more than {DEEPEST} deep"),
-        (BASE + "title: &a [*a]\n", "an alias stands for a list or mapping that it is in"),
+        (BASE + "title: &a [*a]\n", "an alias refers to a list or mapping that contains it"),
         (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
         (BASE + "title: \0\n", "a character that YAML does not allow, at line 3, column 8"),
         (BASE + "title: [\n", "expected the node content"),

@@ -242,7 +242,7 @@ def test_sda_learns_from_samples_without_labels_and_predicts_labels():
     assert model.embedding_.shape == (200, 1)
     assert set(model.predict(X)) == {0, 1}
     assert model.score(X, y) > alone.score(X, y) + 0.1
-    with pytest.raises(ConfigError, match="other graphs join samples"):
+    with pytest.raises(ConfigError, match="other graphs connect single samples"):
         MKLDR(graph="sda", kernels=["gaussian"], landmarks=20).fit(X, few)
 
 

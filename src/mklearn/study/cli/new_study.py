@@ -47,7 +47,7 @@ def _init(options: argparse.Namespace) -> None:
     study = new_study(options.folder, choices, options.name, Path(options.output or ".").parent)
     path = Path(options.output or f"{study.name}.yaml")
     if path.exists() and not options.force:
-        raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.")
+        raise ConfigError(f"{path}: the file exists; --force replaces it, --output names another.")
     write_text(path, study.text)
     print("\n".join(study.notes))
     print(f"{path} is written and valid. Run it: mklearn run {path}")

@@ -99,7 +99,7 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
         arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
     path = study_file(study)
     if not os.access(".", os.W_OK):
-        raise ConfigError(f"{Path.cwd()}: this folder can't be written to; start the run in a folder of your own")
+        raise ConfigError(f"{Path.cwd()}: this folder can't be written to; start the run in a writable one")
     read_study(path, parameters=True)
     if path != Path(DEFAULT_STUDY):  # the Snakefile reads the default itself
         arguments += ["--configfile", str(path)]

@@ -145,7 +145,7 @@ class SampleSet:
         if self.target == "numbers" and not np.isfinite(self.y).all():
             raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
         if self.target == "numbers" and len(np.unique(self.y)) < 2:
-            raise DataError(f"the target of {len(self)} samples has one value at most: there is nothing to predict")
+            raise DataError(f"the target of {len(self)} samples has at most one value: there is nothing to predict")
 
     def _check_images(self) -> None:
         if self.images is None:

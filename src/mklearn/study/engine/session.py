@@ -84,7 +84,7 @@ def lock(folder: Path) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise UserError(f"another run uses {folder}. Wait until it has ended, or end it.") from None
+        raise UserError(f"another run uses {folder}. Wait for it to finish, or stop it.") from None
     except OSError as error:
         print(f"mklearn: no locks in {folder} ({error.strerror}): start no second run there.", file=sys.stderr)
     _open_locks.append(stream)

@@ -100,7 +100,7 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
         yield Mistake("final.dataset", text)
     if final_protocol(study) is None:
         reasons = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
-        yield Mistake("final.protocol", f"no protocol can say what is expected of single samples: {reasons}.")
+        yield Mistake("final.protocol", f"no protocol can estimate the performance for samples: {reasons}.")
     chosen = entries.get(final.method)
     if chosen is not None and (reason := unsuited(methods[chosen], evaluation.neighbours)):
         others = [name for name, method in methods.items() if not unsuited(method, evaluation.neighbours)]

@@ -134,7 +134,7 @@ def _check_composed(
     }
     if applying := [reason for reason, applies in reasons.items() if applies]:
         where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
-        raise ConfigError(f"{where}: samples are composed of several, by their features: {'; '.join(applying)}.")
+        raise ConfigError(f"{where}: each sample is composed of several, by their features: {'; '.join(applying)}.")
 
 
 def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> EvaluationSpec:

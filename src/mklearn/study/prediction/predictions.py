@@ -55,7 +55,7 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInp
         return model, ModelInputs.model_validate(model.card.get("inputs"))
     except ValidationError:
         raise ConfigError(
-            f"{os.fspath(path)}: not a model of a study, so how new samples are read is not known; use "
+            f"{os.fspath(path)}: not a model of a study, so it does not describe how to read new samples; use "
             "`mklearn.saved_models.load_model`"
         ) from None
 

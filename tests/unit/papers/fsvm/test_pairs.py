@@ -215,7 +215,7 @@ def test_fits_take_features_and_official_lists_are_downloads_that_are_not_read_a
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"datasets": {"digits": None}}, "samples are composed of several, by their features: no lists"),
+        ({"datasets": {"digits": None}}, "each sample is composed of several, by their features: no lists"),
         ({"protocols": {"pairs": {"kind": "verification", "path": "no.csv"}}}, "no.csv: there is no such file"),
         ({"methods": {"m": {"kind": "glram"}}}, "takes images; use a method on features or kernels"),
         ({"kernels": {"g": {"kind": "gaussian", "descriptor": "hog"}}},

@@ -219,7 +219,7 @@ def test_damage(image_files: dict[str, bytes], small: Path, tmp_path: Path, monk
     assert len(read(path, choose=lambda labels: np.array([0, 1, 20]))) == 3  # images not chosen are not decoded
     for damaged in (b"", b"<html>no such file</html>", small.read_bytes()[:20_000]):
         path.write_bytes(damaged)
-        refused("not a readable archive.*; delete the file and run again to download it anew")
+        refused("not a readable archive.*; delete the file and run again to download it again")
     damaged_bytes = bytearray(small.read_bytes())
     damaged_bytes[len(damaged_bytes) // 2] ^= 0x55
     path.write_bytes(damaged_bytes)

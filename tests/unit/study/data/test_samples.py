@@ -38,7 +38,7 @@ def make(**changes: Any) -> SampleSet:
         ({"labels": np.array(["cat"] * 3)}, "at least two classes are needed, found 1: 'cat'"),
         ({"labels": np.array(["cat", "dog\0x", "cat"])}, "has a NUL character"),
         ({"labels": np.array([1.0, np.nan, 2.0])}, "not a finite number for samples 'b'"),
-        ({"labels": np.full(3, 7.0)}, "has one value at most: there is nothing to predict"),
+        ({"labels": np.full(3, 7.0)}, "has at most one value: there is nothing to predict"),
         ({"images": np.zeros((3, 4, 4, 2))}, r"image 'a' has shape \(4, 4, 2\)"),
         ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
         (

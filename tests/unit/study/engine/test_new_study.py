@@ -207,7 +207,7 @@ def test_init_writes(
     assert "photos.yaml is written and valid. Run it: mklearn run photos.yaml" in capsys.readouterr().out
     assert main(["validate", "photos.yaml"]) == 0
     assert main(["init", "photos"]) == 1
-    assert "photos.yaml: there is such a file; --force replaces it" in capsys.readouterr().err
+    assert "photos.yaml: the file exists; --force replaces it" in capsys.readouterr().err
     assert main(["init", "photos", "--force", "--name", "pets", "--output", "photos.yaml"]) == 0
     assert read_study("photos.yaml").study == "pets"
     (folder / "elsewhere").mkdir()

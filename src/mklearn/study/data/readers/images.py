@@ -184,7 +184,7 @@ def _members(path: Path, wanted: Callable[[str], bool], inner: str | None) -> It
     except Exception as error:  # damaged bytes make zipfile, tarfile and zlib raise many types
         reason = " ".join(str(error).split())
         raise DataError(
-            f"{path}: not a readable archive ({reason}); delete the file and run again to download it anew"
+            f"{path}: not a readable archive ({reason}); delete the file and run again to download it again"
         ) from error
 
 

@@ -79,7 +79,7 @@ def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     every = number_within_class(str(code) for code in whole_numbers(labels, path, "Y"))
     positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
     if any(part.min() < 0 or part.max() >= len(every) for part in positions):
-        raise DataError(f"{path}: kfold has other positions than 1 to {len(every)}, the number of samples")
+        raise DataError(f"{path}: kfold has positions outside 1 to {len(every)}, the number of samples")
     return [every[part] for part in positions]
 
 

@@ -97,7 +97,7 @@ def equal_error_rate(y: Any, class_scores: Any, classes: Any) -> float:
     from sklearn.metrics import roc_curve
 
     if len(classes) != 2:
-        raise NotApplicable(f"the equal error rate is one of two classes; there are {len(classes)}")
+        raise NotApplicable(f"the equal error rate is defined for two classes; there are {len(classes)}")
     _refuse_unknown(y, classes, "the equal error rate is one of two classes")
     if len(np.unique(y)) < 2:
         raise NotApplicable("the equal error rate needs test samples of both classes")
