@@ -15,7 +15,7 @@ def null_control(
     labels: Path, matrices: list[Path] | None = None, sources: list[Path] | None = None, *, control: Output,
     spec: NullSpec, record: Record,
 ) -> None:  # fmt: skip
-    """Write the left-out R² of the method on the target, and on shuffled targets; or why it has none.
+    """Write the left-out R² of the method on the target and on shuffled targets, or the reason why there is none.
 
     ``matrices`` and ``sources`` are the inputs of the rule ``fit``.
     """

@@ -15,19 +15,19 @@ _MOST_VIEWS = 10
 def kernel_families(
     specs: Sequence[Mapping[str, Any]], views: Sequence[str], used: Mask, agreements: Mapping[str, float], least: float
 ) -> dict[str, Mask]:
-    """Return the distinct families of some kernels, by name, as masks of shape (n_kernels,).
+    """Return the distinct families of kernels by name, as masks of shape (n_kernels,).
 
     Parameters
     ----------
     specs : sequence of mapping
-        Specs of the kernels; those of precomputed kernels have no kind.
+        Specs of the kernels; the spec of a precomputed kernel has no kind.
     views : sequence of str
-        The view of each kernel.
+        View of each kernel.
     used : bool array of shape (n_kernels,)
-        The kernels that families are made of. All of them together are not a family.
+        Kernels from which families are formed. The set of all these kernels is not a family.
     agreements, least : mapping of str to float, and float
-        Agreement of the views with the target. The ten views that agree most have families of their own, if any agrees
-        by the least agreement. Without agreements, the first ten have.
+        Agreement of each view with the target. If the largest one is at least ``least``, the ten views that agree most
+        have their own families. Without agreements, the first ten views have.
     """
     by_agreement = sorted(dict.fromkeys(views), key=lambda view: -agreements.get(view, 0.0))
     alone = by_agreement[:_MOST_VIEWS] if not agreements or max(agreements.values()) >= least else []

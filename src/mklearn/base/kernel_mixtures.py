@@ -36,7 +36,7 @@ class Mixture:
     """Weighted sum of kernels that one or more regressions use."""
 
     shares: Array  # (n_kernels,), weights of the kernels at unit centred trace
-    users: NDArray[np.bool_]  # (n_parts, c), whether a part of each target's predictions uses it
+    users: NDArray[np.bool_]  # (n_parts, c), whether each part of each target's predictions uses it
     weights: Array = field(init=False)  # (n_kernels,), weights of the unscaled kernels
     donor_rows: Array = field(init=False)  # (n_views, n_donors, n), donors' rows of the sum of each view's kernels
 
@@ -104,7 +104,7 @@ class KernelMixer:
     base_shares : (n_kernels,) array or None
         Shares of the kernels in the sum that completes views.
     landmarks : int array or None
-        Positions of the samples among all samples of positive weight if they are landmarks, else None.
+        Positions of the landmarks among all samples of positive weight; None if the samples are not landmarks.
     """
 
     completion: ViewCompletion | None = None
@@ -115,7 +115,7 @@ class KernelMixer:
         self, passes: KernelPasses, source: KernelSource, problem: RidgeProblem, chosen: NDArray[np.intp],
         dtype: type = np.float32,
     ) -> None:  # fmt: skip
-        """Read all kernels once; parts among fewer samples than those of the problem have the given data type.
+        """Read all kernels once; store parts as ``dtype`` if fewer samples than the problem has are chosen.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class KernelMixer:
                 mixture.donor_rows = self._rows * self.completion.factors[:, None, None]
                 continue
             complete = self.completion is None or not self.completion.incomplete
-            # If most kernels have the same share and the others none, subtract these from the sum of all kernels.
+            # If most kernels share one weight and the others have none, subtract the others from the sum of all.
             base = own.max() if complete and np.ptp(own[own > 0]) == 0 and 2 * np.count_nonzero(own) > len(own) else 0.0
             K, mixture.donor_rows = self._total * base, self._rows * base
             self._add_kernels(K, mixture.donor_rows, (own - base) * self.scales)
@@ -257,9 +257,9 @@ def stacked(
     parts: dict[str, tuple[float, Array]], kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem,
     ridges: Any, precision: float,
 ) -> dict[str, tuple[float, Array]]:  # fmt: skip
-    """Replace the prior weights of parts by stacking weights, and drop parts other than "equal" and "learned" without.
+    """Replace the prior weights of parts by stacking weights, and drop parts whose prior and new weights are both 0.
 
-    ``kernels`` are those among the samples of the problem, and ``scales``, (n_kernels,), scale them to unit trace.
+    ``kernels`` are matrices among the samples of the problem, and ``scales``, (n_kernels,), scale them to unit trace.
     """
     if problem.leaves_nothing or not np.ptp(problem.targets, axis=0).any():
         return {name: part for name, part in parts.items() if part[0]}
@@ -336,5 +336,5 @@ def whitening(K: Array) -> Array:
 
 
 def of_sets(values: Any) -> Any:
-    """Return the values of sets of targets as an array, or the single value of one set."""
+    """Return the values of all sets of targets as an array; return the value itself if there is one set."""
     return np.asarray(values) if len(values) > 1 else values[0]

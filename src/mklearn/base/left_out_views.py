@@ -1,4 +1,4 @@
-"""Left-out outputs of training samples that are predicted from some of their views alone."""
+"""Left-out outputs of training samples that are predicted from a subset of their views."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class LeftOutPatterns:
-    """Left-out outputs, minus the intercept, of the donors with only some of their views.
+    """Left-out outputs, minus the intercept, of the donors predicted from a subset of their views.
 
     With all views, the left-out output of a donor differs from the output of the full fit by a known d. With some
     views it differs by about ``d q / q_all``, where q is the self-similarity of the donor, completed from these views.
-    Regressions between views are left out exactly. With few views, errors exceed those of refits by 10 to 20 % (60
-    samples of three views).
+    Regressions between views are refitted exactly. With few views, errors are 10 to 20 % larger than with refits of
+    everything (60 samples of three views).
     """
 
     present: Mask  # (n_donors, n_views)
@@ -45,10 +45,10 @@ class LeftOutPatterns:
     ) -> LeftOutPatterns:
         """Compute the patterns from the fit to all donors.
 
-        ``rows`` and ``kernels``, (n_views, n_donors, n_donors), are the kernels of each view: in the sum that completes
-        views, and in the mixtures that give the outputs. ``parts``, (n_views, n_donors, c), are the contributions of
-        each view to the outputs of the donors that have it, else zero. ``left_out``, (n_donors, c), are the left-out
-        outputs minus the intercept, NaN without a target. Donors of a group are left out together.
+        ``rows`` and ``kernels``, (n_views, n_donors, n_donors), hold the weighted sum of each view's kernels: as in the
+        sum that completes views, and as in the mixtures that give the outputs. ``parts``, (n_views, n_donors, c), are
+        the contributions of each view to the outputs, zero for donors without the view. ``left_out``, (n_donors, c),
+        are the left-out outputs minus the intercept, NaN without a target. Donors of a group are left out together.
         """
         present = completion.present[completion.donors]
         n, n_views, c = len(present), len(rows), parts.shape[2]
@@ -97,9 +97,9 @@ class LeftOutPatterns:
 
 @dataclass(frozen=True, eq=False)
 class LeftOutViews:
-    """Left-out outputs, minus the intercept, of training samples with all their views or with some of them.
+    """Left-out outputs, minus the intercept, of training samples predicted from all or some of their views.
 
-    Samples are the n of positive weight.
+    The n samples are the training samples of positive weight.
     """
 
     outputs: Array  # (n, c), with all their views
@@ -127,9 +127,9 @@ class LeftOutViews:
         return cls(outputs, present, patterns, donors)
 
     def incomplete(self, present: Mask) -> list[tuple[Mask, Mask]]:
-        """Return the distinct sets of used views, without the complete one, with the mask of the samples that have it.
+        """Return each distinct incomplete set of views with a mask of the new samples that have exactly these views.
 
-        ``present``, (m, n_views), are the views of new samples.
+        ``present``, (m, n_views), are the views of new samples. Unused views count as present.
         """
         if self.patterns is not None:
             present = present | ~self.patterns.others.any(axis=0)  # views that are not used
@@ -138,9 +138,9 @@ class LeftOutViews:
         return [(pattern, samples) for pattern, samples in listed if not pattern.all()]
 
     def with_views(self, pattern: Mask) -> tuple[Array, NDArray[np.intp]]:
-        """Return outputs of samples predicted from the views of a pattern alone, and the samples' positions.
+        """Return left-out outputs predicted from the views of a pattern alone, and the positions of their samples.
 
-        If views are not completed, these are samples that have at most these views.
+        If views are not completed, the samples are all training samples without other views.
         """
         if self.patterns is None or self.donors is None:
             rows = np.flatnonzero((pattern | ~self.present).all(axis=1))

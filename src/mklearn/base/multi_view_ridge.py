@@ -113,10 +113,10 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     _left_out_views_: LeftOutViews | None
     _products: MixtureProducts  # one for each distinct mixture of kernels
     _columns: list[NDArray[np.intp]]  # targets of each mixture
-    _dtype_of_parts: type = np.float32  # of kernels among the samples that the weights are learned from
-    _prior_of_learned: float  # prior weight of learned kernel weights; equal ones have the rest, families none
+    _dtype_of_parts: type = np.float32  # data type of the kernels from which weights are learned
+    _prior_of_learned: float  # prior weight of the part "learned"; "equal" has the rest, families have none
     _prior_precision = PRECISION
-    _stacks_landmarks = True  # whether families of kernels have weights with landmarks, which takes time
+    _stacks_landmarks = True  # whether families of kernels are weighted with landmarks too, which takes time
 
     # --- input
 
@@ -207,7 +207,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         ----------
         X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
-            Class labels. For a regressor numbers in any units, also of shape (n, n_targets), with NaN for missing ones.
+            Class labels. For a regressor, numbers in any unit, also of shape (n, n_targets), with NaN for missing ones.
         sample_weight : array of shape (n,), optional
             Sample weights. A sample of weight 2 counts as two equal samples that are left out together, a sample of
             weight 0 as none. Kernels of features are fitted to all samples, unweighted; missing views are completed
@@ -365,9 +365,9 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     # --- predictions
 
     def _without_views(self, X: Any) -> Iterator[tuple[NDArray[np.bool_], Array, NDArray[np.intp]]]:
-        """Yield masks of the samples that lack the same views, with left-out outputs of training samples without them.
+        """Yield a mask of the samples that lack the same views, and left-out outputs predicted without these views.
 
-        These outputs exclude the intercept; the positions of the training samples come third.
+        The outputs exclude the intercept. The third item has the positions of their training samples.
         """
         if (left_out := self._left_out_views_) is not None:
             present = np.concatenate([self._source.present(block) for block in self._blocks(X)])
@@ -398,7 +398,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return row_blocks(self._checked_features(X, transform, reset=False))
 
     def clipped_values(self, X: Any) -> dict[str, tuple[int, int]]:
-        """Count the values of new samples that are clipped since they lie far outside the range of training.
+        """Count the values of new samples that are clipped because they lie far outside the training range.
 
         Parameters
         ----------

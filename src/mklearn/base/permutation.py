@@ -24,7 +24,7 @@ class PermutationTest(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Return (1 + number of shuffled scores that are not below the score) / (1 + number of shuffled scores).
+        """Compute the p-value (1 + number of shuffled scores >= score) / (1 + number of shuffled scores).
 
         References
         ----------
@@ -37,7 +37,7 @@ def permutation_test(
     score: Callable[[NDArray[Any]], float], y: NDArray[Any], groups: ArrayLike | None = None, *, n_shuffles: int,
     seed: int = 0,
 ) -> PermutationTest:  # fmt: skip
-    """Compute the score of a target y (n,), and its scores when it is shuffled among the samples or groups."""
+    """Compute the scores of a target y (n,) and of targets shuffled among the samples or groups."""
     rng = np.random.default_rng(seed)
     shuffles = (shuffled_rows(y, groups, rng) for _ in range(n_shuffles))
     return PermutationTest(score(y), np.array([score(y[rows]) for rows in shuffles]))
@@ -46,8 +46,8 @@ def permutation_test(
 def shuffled_rows(y: NDArray[Any], groups: ArrayLike | None, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw rows such that ``y[rows]`` is a random assignment of the targets to the samples.
 
-    Without groups all samples are exchangeable. The samples of a group, such as a patient, are not: their targets are
-    alike, and so are their features, also if targets do not depend on features. Then the groups are exchangeable:
+    Without groups, all samples are exchangeable. The samples of a group, such as a patient, are not: they have similar
+    targets and similar features, even if targets do not depend on features. With groups, whole groups are exchangeable:
 
     - If targets are constant in each group, each group gets the target of a random group.
     - Else the targets of whole groups are exchanged between groups of the same size, and shuffled within each group.
@@ -70,7 +70,7 @@ def shuffled_rows(y: NDArray[Any], groups: ArrayLike | None, rng: np.random.Gene
 
 
 def left_out_outputs(features: Array, targets: Array, groups: ArrayLike | None = None) -> Array:
-    """Predict targets (n, c) by ridge regression on features (n, d), each sample or group from the others."""
+    """Predict the targets (n, c) of each sample or group by ridge regression on the features (n, d) of the others."""
     ridges = np.array(SHARES) * features.var(axis=0).sum() * len(features)
     wide = features.shape[1] > len(features)
     fit, values = (ridge_path, features @ features.T) if wide else (feature_ridge_path, features)

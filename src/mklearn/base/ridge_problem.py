@@ -103,7 +103,7 @@ class RidgeProblem:
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
         """Draw ascending positions among the rows in proportion to the classes, at least two of a class if possible.
 
-        If that exceeds ``most``, one sample of as many classes as possible is drawn first, then any others.
+        If this needs more than ``most`` samples, one sample of as many classes as possible is drawn first, then others.
         """
         n = len(self.rows)
         if n <= most:

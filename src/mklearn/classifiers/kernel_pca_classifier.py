@@ -54,8 +54,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         The linear classifier, fitted to the components. An `FSVC` also has C0, the optimum and the path of the
         alternation.
     gap_, objective_, certificate_, history_, diagnostics_, status_, message_
-        Copied from the linear classifier. ``history_`` is empty except for the alternating F-SVM, ``diagnostics_``
-        except for F-SVM.
+        Copied from the linear classifier. ``history_`` is empty unless it is an alternating F-SVM, ``diagnostics_``
+        unless it is an F-SVM.
     n_features_in_ : int
 
     Raises

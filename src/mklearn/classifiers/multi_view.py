@@ -23,7 +23,7 @@ from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosin
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
 LARGEST_PART = 0.75
-"""Prior weight of learned kernel weights for many classes. Alone, they lose up to two points in some settings."""
+"""Limit of the prior weight of learned kernel weights for many classes. With 1, some settings lose two points."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,11 +45,11 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        (`mklearn.optimize.leave_one_out_ridge`).
     4. The outputs are a weighted mean of kernel ridge regressions of the class indicators: on all kernels with equal
        and with learned weights, and on families of kernels with equal weights, as in
-       `mklearn.regressors.MultiViewRegressor`. Each has the ridge of the smallest leave-one-out error
+       `mklearn.regressors.MultiViewRegressor`. Each has the ridge with the smallest leave-one-out error
        (`mklearn.optimize.ridge_path`). Their weights minimise the left-out squared error, with a prior that favours the
        first two (`mklearn.optimize.stacking`).
-    5. The predicted class has the largest output. Alternatively it has the largest cosine between output and class
-       indicator, both centred at the class frequencies, if this is better for left-out training samples by more than a
+    5. The predicted class has the largest output. It has instead the largest cosine between output and class indicator,
+       both centred at the class frequencies, if this rule is better for left-out training samples by more than a
        standard error.
     6. Probabilities and prediction sets are calibrated on the outputs for left-out training samples.
 
@@ -62,9 +62,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         Weight of the regression with learned kernel weights, from 0 to 1; the one with equal weights has the rest, and
         families have none. "auto" chooses the weights of all regressions (step 4). The prior weight of learned kernel
         weights is 3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for ten. All c - 1 independent
-        outputs share them, and more outputs determine them better. With landmarks, the prior weights are taken.
+        outputs share them, and more outputs determine them better. With landmarks, the prior weights are used.
     shrinkage : float
-        Factor from 0 to 1 by which log ratios of the learned weights shrink. 0 keeps the weights of the smallest
+        Factor from 0 to 1 by which log ratios of the learned weights shrink. 0 keeps the weights with the smallest
         leave-one-out error; 1 gives equal weights to the kernels with positive weight.
     least_agreement : float
         Agreement with the classes, in standard deviations of noise, below which views are left out if the leave-one-out
@@ -110,7 +110,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         Weight of the regression with learned kernel weights.
     kernel_ids_ : tuple of str
     kernel_weights_ : array of shape (n_kernels,), sum 1
-        Weighted mean over the regressions of the weights of the kernels as given.
+        Weights of the unscaled kernels, averaged over the regressions with their weights.
     shares_ : array of shape (n_kernels,), sum 1
         The same weights for kernels scaled to unit centred trace: the share of each kernel in the variance of the
         decision. 0 for kernels that are constant over the training samples.

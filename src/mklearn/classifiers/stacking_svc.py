@@ -20,7 +20,7 @@ from mklearn.optimize.left_out import group_codes
 
 Array = NDArray[np.floating[Any]]
 PENALTY = 10.0
-"""C of the logistic regression. With scikit-learn's default of 1, three_sources lost five points of accuracy."""
+"""C of the logistic regression. With scikit-learn's default, 1, the accuracy on three_sources is five points lower."""
 
 
 class StackingSVC(ClassScores, KernelClassifier):
@@ -39,9 +39,9 @@ class StackingSVC(ClassScores, KernelClassifier):
         Penalty of each classifier, as in `mklearn.classifiers.KernelSVC`, for a kernel of unit variance.
     cv : int
         Number of stratified, shuffled folds, at most the size of the largest class. With groups, at most the smallest
-        number of groups of a class.
+        number of groups in a class.
     random_state : int
-        Seed of the folds. They are drawn by position, so another order of the samples gives other folds.
+        Seed of the folds. They are drawn by position, so they depend on the order of the samples.
 
     Attributes
     ----------

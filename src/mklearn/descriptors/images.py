@@ -154,9 +154,9 @@ def features_of(
 ) -> Grey:
     """Apply `extract` to every image and stack the features, shape (n, d); `name` is the descriptor's, for errors.
 
-    With `one_size` a feature belongs to a place in the image: images of two sizes are refused even if they have as many
-    features, such as an image on its side. Raise `DataError` for features of different lengths, and then for images of
-    different sizes.
+    With `one_size` a feature belongs to a place in the image: images of different sizes are rejected even if they have
+    equally many features, such as an image and its rotation by 90 degrees. Raise `DataError` for features of different
+    lengths, and then for images of different sizes.
     """
     features = [np.asarray(extract(image), dtype=np.float64).ravel() for image in images]
     for number, vector in enumerate(features):

@@ -104,8 +104,8 @@ def set_thresholds(
     """Return the threshold t of each class, (n_classes,), for sets of the classes of probability 1 - t or more.
 
     The threshold of a class is the `jackknife_radius` of its own errors. Classes with too few samples (or groups) for
-    this coverage, fewer than nine for 0.9, share the threshold of all their errors, and if these are too few, of the
-    errors of all classes, which is infinite if even these are too few.
+    this coverage, fewer than nine for 0.9, share the threshold of their pooled errors. If these are too few as well,
+    they have the threshold of the errors of all classes, which is infinite if even these are too few.
 
     Parameters
     ----------

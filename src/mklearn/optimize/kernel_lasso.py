@@ -34,9 +34,9 @@ from mklearn.optimize.ridge_path import scaled_and_centred
 Array = NDArray[np.floating[Any]]
 # Ratio of consecutive penalties of the path, and ratio of the smallest to the largest penalty.
 _STEP, _LEAST = 0.9, 0.02
-# Bisections of the last penalty interval that look for the requested number of kernels.
+# Number of bisections of the last penalty interval in the search for the requested number of kernels.
 _HALVINGS = 5
-# Bisections if those above choose no kernel, because several enter at nearly the same penalty.
+# Number of bisections if the search above chooses no kernel because several enter at nearly the same penalty.
 _MOST_HALVINGS = 40
 _MAX_SWEEPS = 2000
 _REMAINING = 1e-6

@@ -47,7 +47,7 @@ Status = Literal["optimal", "local", "mixed_sign", "inaccurate"]
 
 # Relative gap, the accuracy of interior-point solvers, below which weights count as proven optimal.
 _PROVEN = 1e-6
-# Differences to a lower bound below this, in units of the ratios of single kernels, are rounding.
+# Differences from a lower bound that are below this, in units of the ratios of single kernels, are rounding.
 _REACHED = 1e-12
 # Ratios below this, in units of the ratios of single kernels, count as 0 in the denominator of the gap.
 _ZERO_RATIO = 1e-8

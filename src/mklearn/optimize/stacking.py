@@ -4,17 +4,17 @@ Predictors with left-out outputs F_e (n, c) of targets T are combined with the w
 
     w = argmin over w >= 0, sum w = 1 of ||T - sum_e w_e F_e||^2 + s^2 (k ||w - w0||^2 + 2 sum_e d_e w_e).
 
-s^2 is the smallest mean squared left-out error of a predictor, summed over the targets: an estimate of the noise. Under
-it, k is the precision of normal prior weights with mean w0, and predictors that cannot be told apart share their
-weights as w0 does. A predictor with d_e parameters that were learned from the same samples has left-out errors that are
-too small by 2 d_e s^2 at weight 1 (Mallows's C_p).
+s^2 is the smallest mean squared left-out error of a predictor, summed over the targets: an estimate of the noise. With
+this noise, k is the precision of a normal prior of the weights with mean w0. Predictors with equal outputs divide their
+weight in the proportions of w0. If d_e parameters of a predictor were learned from the same samples, its squared
+left-out error at weight 1 is too small by 2 d_e s^2 (Mallows's C_p).
 
 As the weights sum to 1, the objective is w'Qw up to a constant, with
 
     Q_ef = <T - F_e, T - F_f> + s^2 (k <i_e - w0, i_f - w0> + d_e + d_f),
 
-i_e the unit vectors. Adding c 11' to Q changes nothing but a constant, and the minimiser over the simplex is u / sum u
-for ``u = argmin over u >= 0 of u'Qu + (1 - sum u)^2``, a nonnegative least-squares problem.
+where i_e are the unit vectors. Adding c 11' to Q adds a constant to the objective. The minimiser over the simplex is
+u / sum u for ``u = argmin over u >= 0 of u'Qu + (1 - sum u)^2``, a nonnegative least-squares problem.
 """
 
 from __future__ import annotations

@@ -16,17 +16,17 @@ ALPHAS = tuple(10.0 ** (power / 2) for power in range(-18, 7))
 class MultiViewRegressor(RidgeRegressor):
     """Weighted mean of kernel ridge regressions on families of kernels, with equal and with learned weights.
 
-    The first steps are those of `mklearn.classifiers.MultiViewClassifier`, with numbers in place of class indicators:
-    build the dictionary of kernels, leave out views unrelated to the targets, learn the kernel weights of the smallest
-    leave-one-out error and shrink them towards equal ones. Targets are standardised, and each has its own ridge.
+    The first steps are as in `mklearn.classifiers.MultiViewClassifier`, with numbers in place of class indicators:
+    build the dictionary of kernels, leave out views unrelated to the targets, learn the kernel weights that minimise
+    the leave-one-out error and shrink them towards equal ones. Targets are standardised, and each has its own ridge.
 
     The prediction is a weighted mean of ridge regressions: on all kernels with equal weights, on all with learned
     weights, and on families of kernels with equal weights. A family holds the kernels of one kind (linear or Gaussian),
     of one kind and scaling, or of one kind and view (for the ten views that agree most with the targets, if any agrees
     by ``least_agreement``). The weights of the regressions minimise the squared error of the mean for left-out training
     samples, corrected for the optimism of learned kernel weights, with a prior that favours the first two
-    (`mklearn.optimize.stacking`). So one family that predicts far better has most of the weight; for near-infrared
-    spectra, for example, it is linear kernels with a tiny ridge.
+    (`mklearn.optimize.stacking`). A family that predicts far better than the others therefore has most of the weight,
+    as linear kernels with a tiny ridge do on near-infrared spectra.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class Study(Strict):
 
     @property
     def average(self) -> str:
-        """Method with equal kernel weights, over which learned ones should gain; empty if there is none.
+        """Method with equal kernel weights, the baseline of learned weights; empty if there is none.
 
         The reference if it averages kernels uniformly, otherwise the first method that does so with all kernels.
         """

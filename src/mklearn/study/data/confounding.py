@@ -1,4 +1,4 @@
-"""Notes on batches, groups and gaps that tell the target, so that methods may learn them in place of it."""
+"""Notes on batches, groups and missing tables that predict the target, so that methods may learn them instead."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mklearn.kernels.views import Views
 from mklearn.study.data.samples import SampleSet, some
 
 MOST_SAMPLES, MOST_BATCHES, SHUFFLES = 1000, 50, 199
-"""Maximum number of random samples that are tested, of values of a column of batches, and of shuffles of the target."""
+"""Maximum number of samples in a test, maximum number of values of a batch column, and number of shuffles."""
 LEAST_R2, LARGEST_P = 0.02, 0.01
-"""Smallest left-out R^2 that matters, and largest p-value."""
+"""Smallest left-out R^2 and largest p-value with which features are said to predict the target."""
 FEWEST_BATCHES = 5
-"""Smallest number of values per class at which values of one class each are units, such as patients, and no batches;
-twice as many in all for numeric targets."""
+"""Smallest number of values per class at which a column whose values have one class each lists units, such as patients,
+instead of batches. For numeric targets, half of the smallest number of values with one target each."""
 
 
 def confounding_notes(samples: SampleSet, group_column: str | None = None) -> Iterator[str]:
-    """Yield a sentence for each column of batches, and for gaps, if it predicts the target of left-out samples.
+    """Yield a sentence on missing tables, and one on each batch column, if they predict the target of left-out samples.
 
-    A batch matters only if the views predict it too. Values of one class each are units, such as patients, and no
-    batches, unless a class has fewer than `FEWEST_BATCHES` of them.
+    A batch column is reported only if the views predict it too. A column whose values have one class each lists units,
+    such as patients, and is not reported unless a class has fewer than `FEWEST_BATCHES` values.
     """
     rows = np.sort(np.random.default_rng(0).permutation(len(samples))[:MOST_SAMPLES])
     if len(np.unique(samples.y[rows])) < 2:

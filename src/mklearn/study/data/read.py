@@ -1,6 +1,6 @@
 """Reading of data sets from their specifications: reader, merging of classes, selection, resizing and checks.
 
-A study can select some of the classes, and of each class the first samples or a random draw. Selection depends on the
+A study can select some of the classes, and the first samples or a random draw from each class. Selection depends on the
 labels alone, so that a reader can select before it decodes images.
 
 Seed policy: every class has its own generator, ``default_rng([crc32(id of the data set), draw, crc32(class name)])``.
@@ -131,9 +131,9 @@ def chosen_rows(
 ) -> np.ndarray:  # fmt: skip
     """Return the positions of the selected samples, ascending.
 
-    Classes are restricted to `classes`, then `exclude_classes` are removed, then the first `first_classes` kept. Of
-    each class the first `per_class` samples are kept, or all if it is smaller. With `draw`, the number of the draw from
-    0, the samples are random; `dataset` is the id in the registry that seeds the draw. Raise ConfigError for an unknown
+    Classes are restricted to `classes`, then `exclude_classes` are removed, then the first `first_classes` are kept.
+    Each class keeps its first `per_class` samples, or all if it has fewer. With `draw`, the number of the draw from 0,
+    the samples are random; `dataset` is the id in the registry that seeds the draw. Raise ConfigError for an unknown
     class, fewer classes than requested, or a class with too few samples for the draw.
     """
     names = in_natural_order(labels)

@@ -43,5 +43,5 @@ def slug(text: str) -> str:
 
 
 def named_like(column: str, names: Collection[str]) -> bool:
-    """Return whether a column has one of the names, ignoring case, and also as in ``patient_id`` or ``Patient ID``."""
+    """Return whether a column has one of the names, ignoring case and endings as in ``patient_id``."""
     return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names

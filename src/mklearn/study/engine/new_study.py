@@ -34,7 +34,7 @@ MODEL = "multi-view"
 """Method of the final model: the default method with probabilities, or with intervals for numbers."""
 FEWEST_GROUPS, IMAGES_DECODED = 5, 40
 MOST_OF_NULL, N_SHUFFLES = 500, 20
-"""Largest number of samples at which a new study has a null control, which takes some seconds, and its shuffles."""
+"""Largest number of samples for which a new study has a null control, which takes seconds; number of its shuffles."""
 COLOURED = 16
 """Smallest mean difference between channels of a pixel, on a scale of 255, at which an image counts as coloured."""
 Entry = dict[str, Any]

@@ -116,7 +116,7 @@ class FitAtSize:
     def _shown(self, result: SplitResult, split: Split) -> dict[str, Any]:
         """Return weights, history and embedding of the fit for the report, by the headline's nearest-neighbour rule."""
         of_headline = result.rules.get(headline_rule(self.spec.evaluation.neighbours))
-        rule = of_headline or next(iter(result.rules.values()))  # a classifier's own
+        rule = of_headline or next(iter(result.rules.values()))  # a classifier has a single one
         estimator, place = method_of(rule.estimator), {"repeat": split.repeat, "fold": split.fold}
         history = [
             place | {"half_step": number, "step": entry["step"], "value": entry["objective"],

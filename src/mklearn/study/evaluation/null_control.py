@@ -17,16 +17,16 @@ from mklearn.study.evaluation.split import EXPECTED
 from mklearn.study.specs.fit_spec import NULL_SAMPLES, NullSpec
 
 LARGEST_P = 0.05
-"""Largest p-value at which the views are shown to predict the target, if so few shuffles can give it."""
+"""Largest p-value of a control that is passed; with too few shuffles for it, the smallest possible p-value."""
 
 
 def null_test(problem: MethodOnViews, spec: NullSpec) -> tuple[PermutationTest, str]:
-    """Fit a method to the target of all samples, at most `NULL_SAMPLES` random ones, and to shuffled targets.
+    """Fit a method to the target of all samples, or of `NULL_SAMPLES` random ones, and to shuffled targets.
 
     The score is the method's R^2 on left-out samples, in closed form, with the first candidate of a grid. Everything
     that depends on the target, such as kernel weights, is chosen anew for each shuffle. The samples of a group are left
-    out together, and targets are shuffled as in `mklearn.base.permutation.shuffled_rows`. If a fit fails for a known
-    reason, the test has no scores; the second result is the reason.
+    out together, and targets are shuffled as in `mklearn.base.permutation.shuffled_rows`. If a fit fails with an
+    expected error, the test has no scores, and the second result is the message of the error.
     """
     rows = np.sort(np.random.default_rng(spec.fit.seed).permutation(len(problem.y))[:NULL_SAMPLES])
     every = np.arange(len(rows))
@@ -39,7 +39,7 @@ def null_test(problem: MethodOnViews, spec: NullSpec) -> tuple[PermutationTest, 
         return float(estimator.fit(own.views, y, **own.fit_parameters(every)).left_out_r2_)
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # they are of the data, and the same in each fit
+        with warnings.catch_warnings(action="ignore"):  # warnings concern the data, and are the same in each fit
             return permutation_test(
                 left_out_r2, problem.y[rows], groups, n_shuffles=spec.n_shuffles, seed=spec.fit.seed
             ), ""
@@ -65,7 +65,7 @@ class NullControl:
 
     @property
     def is_passed(self) -> bool:
-        """Whether the score has the smallest p-value, or one of at most `LARGEST_P`."""
+        """Whether the p-value is at most `LARGEST_P`, or the smallest possible one for this number of shuffles."""
         return not self.message and self.test.p_value <= max(LARGEST_P, 1 / (1 + len(self.test.shuffled)))
 
     @property

@@ -28,7 +28,7 @@ class DataSetRecord:
     """A data set: size, licence, source, and ``files`` (name, source, SHA-256).
 
     ``warnings`` appear at the top of the page: omitted samples, groups that splits do not keep together, and a null
-    control that is not passed. ``control`` is the sentence of one that is.
+    control that is not passed. ``control`` is a sentence on a null control that is passed.
     """
 
     id: str
@@ -113,7 +113,7 @@ def _warnings(dataset: str, data: SampleSet, predicted: Predictions) -> Iterator
 
 
 def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
-    """Return for each split whether it tests only some samples of a group; ``groups`` has the group of each sample."""
+    """Return for each split whether it tests only a part of a group; ``groups`` has the group of each sample."""
     group = rows["sample"].astype(str).map(groups)
     tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
     whole = groups.value_counts().reindex(tested.index.get_level_values("group"))

@@ -38,8 +38,8 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
     """Decode the content of an image file in one of `FORMATS`; raise DataError with `name` if this fails.
 
     "grey" gives (rows, cols): colours are converted to luma (ITU-R 601), and 16-bit grey stays 16-bit. "rgb" gives
-    (rows, cols, 3) uint8. Transparency is dropped, the EXIF orientation is applied, and of an animation the first frame
-    is used.
+    (rows, cols, 3) uint8. Transparency is dropped, the EXIF orientation is applied, and only the first frame of an
+    animation is used.
     """
     require("PIL")
     from PIL import Image, ImageOps, UnidentifiedImageError

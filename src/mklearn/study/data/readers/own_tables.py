@@ -79,8 +79,8 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
 
     A table has one row per sample, a column of ids, and one column per sample, named by its id. A text table of numbers
     only, without a header, is in the order of the labels file. NPZ and MATLAB files have one square array, and
-    optionally an array of ids; without ids the order is that of the labels file. Rows and columns are reordered as in
-    the labels file, and samples without a label are left out. `columns` are fields of :class:`Columns`.
+    optionally an array of ids; without ids they are in the order of the labels file. Rows and columns are reordered as
+    in the labels file, and samples without a label are left out. `columns` are fields of :class:`Columns`.
 
     `measure` is the content of the matrices: "kernel", "distance", "squared_euclidean" or "chi2". Matrices are made
     exactly symmetric: K[i, j] and K[j, i] are averaged if they differ by at most 1e-6 of the largest entry. A larger

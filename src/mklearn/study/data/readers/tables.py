@@ -153,7 +153,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
-    """Read a Parquet, CSV or TSV table; of CSV and TSV, only the first `rows` if given.
+    """Read a Parquet, CSV or TSV table; from CSV and TSV, read only the first `rows` if given.
 
     The first of `text_columns` has the ids. In CSV and TSV tables, `text_columns` are read verbatim: an id "007" or
     "NA" is text. Columns of True, False and missing values become boolean. Columns must have unique, non-empty names,
@@ -181,7 +181,7 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = 
             warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
             missing, types = ("", *MISSING), dict.fromkeys(text_columns, str)
             frame = pd.read_csv(path, index_col=False, na_values=missing, dtype=types, **options)
-            # text columns again, verbatim: `na_values` per column would take 14 kB for each column
+            # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
             as_text = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, **options)
         for name in as_text.columns:
             frame[name] = as_text[name]
@@ -212,7 +212,7 @@ def _check_names(names: Sequence[str], path: Path) -> None:
 
 
 def arrays_in(path: Path, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an NPZ, NPY or MATLAB file (versions 5 to 7.3); of MATLAB, only those in `names` if given.
+    """Read the arrays of an NPZ, NPY or MATLAB file (versions 5 to 7.3); from MATLAB, only `names` if given.
 
     The array of NPY is named ``X``. A MATLAB cell of text becomes a vector. A file of ``scipy.sparse.save_npz`` becomes
     a dense matrix ``X``.
