@@ -131,7 +131,7 @@ def test_functions_of_samples_align_too() -> None:
 @pytest.mark.parametrize("name", OF_SAMPLES)
 @pytest.mark.parametrize(
     ("labels", "first"),
-    [([*NAMES[:7], "another", *NAMES[8:]], "sample-7"), (range(60), "sample-0"), ([NAMES[0], *NAMES[:-1]], "twice")],
+    [([*NAMES[:7], "other", *NAMES[8:]], "sample-7"), (range(60), "sample-0"), ([NAMES[0], *NAMES[:-1]], "duplicated")],
     ids=["one other", "numbered", "twice"],
 )
 def test_series_of_other_samples_are_refused(name: str, labels, first: str) -> None:
