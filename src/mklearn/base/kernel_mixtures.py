@@ -235,7 +235,7 @@ def agreeing_kernels(
 
 
 def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array, shrinkage: float) -> Array:
-    """Learn the shares of the kernels with nonzero equal shares by the leave-one-out error of the targets.
+    """Learn the shares that minimise the leave-one-out error of the targets, for kernels with nonzero equal shares.
 
     Returns the equal shares if none can be learned.
     """

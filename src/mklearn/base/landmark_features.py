@@ -33,8 +33,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
 
     For kernel m with landmarks Z and K_m(Z, Z) = U W U' the features of a sample x are
     ``Phi_m(x) = k_m(x, Z) U W^(-1/2)``, so that ``Phi_m Phi_m'`` is the Nystroem approximation of K_m: exact between
-    landmarks, and everywhere if all training samples are landmarks. The features of a linear kernel are those of its
-    view; it needs no landmarks.
+    landmarks, and everywhere if all training samples are landmarks. A linear kernel needs no landmarks: its features
+    are the features of its view.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     features of each sample by the square root of k(x, x).
 
     Deviation: bandwidths, and the scale of polynomial kernels, are fitted to at most 2,000 training samples, drawn
-    uniformly. With fewer training samples they equal the ones of the kernel estimators.
+    uniformly. With fewer training samples they are the same as in the kernel estimators.
 
     A sample that lacks a view (``missing_views="mean"``) gets the mean features of the training samples that have it,
     as in `mklearn.kernels.completion.MeanCompletion`. Kernels of the view omit landmarks that lack it.

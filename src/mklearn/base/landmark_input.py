@@ -129,7 +129,7 @@ class LandmarkInput:
 
     With ``landmarks`` each kernel is approximated by inner products of explicit features (Nystroem method, exact if all
     samples are landmarks). The method is computed from the moments of these features: time grows with n, memory does
-    not. Results equal those of the method on the approximate kernels with the same parameters.
+    not. With the approximate kernel matrices and the same parameters, the method would give the same results.
 
     Differences in the attributes: ``coefficients_`` apply to the features, (n_features, n_columns), and there are
 

@@ -65,7 +65,7 @@ def geometric_blur(
         give local descriptors of 204 entries.
     n_points : int
         Largest number of points per image: see `mklearn.descriptors.edge_points.edge_points`. MKL-DR has 300; the
-        default is 160, as distances take time that grows with its square.
+        default is 160, because the time for distances grows with its square.
     n_components : int
         Entries of a descriptor after projection.
 

@@ -99,8 +99,8 @@ class FeatureScaler:
     Features that are constant in the training samples (see `constant_features`) keep this constant value in all
     samples, which "standard", "minmax" and "log" map to 0. With "none", this needs `clip`.
 
-    Computed in double precision and returned in the dtype of the features. Ranks are exact, unlike those of
-    scikit-learn's ``QuantileTransformer``, which draws a subset.
+    Computed in double precision and returned in the dtype of the features. Ranks are exact, whereas scikit-learn's
+    ``QuantileTransformer`` computes them from a subset.
     """
 
     scaling: FeatureScaling = "none"

@@ -64,7 +64,7 @@ class GaussianKernel(Kernel):
         check_choice(self.bandwidth_rule, "bandwidth_rule", get_args(BandwidthRule))
 
     def exponent(self, block: Array) -> Array:
-        """Return d^2: plain distances are squared, other measures returned unchanged."""
+        """Return d^2: square plain distances, and return other measures unchanged."""
         return np.square(block) if self.measure == "distance" else block
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:

@@ -29,8 +29,8 @@ PARAMETER_SAMPLES = 2_000
 class LandmarkTransform(KernelsOfSpecs):
     """Explicit features of kernels, ``Phi_m(x) = k_m(x, Z) U_m W_m^(-1/2)``, with landmarks Z.
 
-    U_m and W_m are the eigenvectors and eigenvalues of K_m(Z, Z). Of the training samples, only the landmarks and the
-    fitted parameters are kept.
+    U_m and W_m are the eigenvectors and eigenvalues of K_m(Z, Z). The transform keeps the landmarks and the fitted
+    parameters, but no other training samples.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ def _parameters_of(spec: KernelSpec) -> dict[str, Any]:
 
 
 def _changed(spec: KernelSpec, changes: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    """Return a spec with changed parameters, including those of its transformer."""
+    """Return a spec with changed parameters of the kernel and of its transformer."""
     changed: dict[str, Any] = {"kind": spec} if isinstance(spec, str) else dict(spec)
     prefix = "preprocessing__"
     of_transformer = {key.removeprefix(prefix): value for key, value in changes.items() if key.startswith(prefix)}

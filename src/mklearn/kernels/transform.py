@@ -298,7 +298,7 @@ def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
 class KernelPasses:
     """Training kernels for methods that need one or two passes over them.
 
-    The kernels are those of ``stack``, or ``transform`` computes them from the training ``samples``: all at once with
+    The kernels are in ``stack``, or ``transform`` computes them from the training ``samples``: all at once with
     ``keep``, else one by one and again in each pass. The transform is fitted after the first pass over all kernels.
     """
 

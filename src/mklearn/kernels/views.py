@@ -297,7 +297,7 @@ class Pairwise(SampleView):
         return None if self._positions is None else np.asarray(self._values[self._rows, self._positions])
 
     def lacking(self) -> NDArray[np.bool_]:
-        """Return a mask, (m,), of the samples without any value: their row is all NaN."""
+        """Return a mask, (m,), of the samples that have no value, only NaN in their row."""
         absent = np.zeros(len(self._rows), dtype=bool)
         if self._values.dtype.kind == "f":
             with_gaps = np.flatnonzero(np.isnan(self._values[self._rows, 0]))

@@ -102,8 +102,8 @@ def localized_mkl(
     References
     ----------
     Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008. Gonen, Alpaydin, "Localized Multiple Kernel
-    Machines for Image Recognition": sigmoid gates and their gradients. The texts give no step rule; the rule here is
-    the one of the authors' code.
+    Machines for Image Recognition": sigmoid gates and their gradients. The texts give no step rule; the rule here comes
+    from the authors' code.
 
     Notes
     -----

@@ -15,10 +15,10 @@ were multiple, one could move along a second eigenvector at the same ratio until
 smaller support.
 
 So the candidates are the smallest eigenvectors of the 2^m - 1 sub-pencils that have one sign. Most supports are pruned:
-the smallest eigenvalue of a sub-pencil is never below that of a pencil containing it (interlacing). A support whose
-eigenvalue is not below the best known ratio is therefore discarded with all its subsets. The same holds for a support
-whose eigenvector has one sign, because its ratio is its eigenvalue. Supports are processed by decreasing size, all
-supports of one size at once.
+the smallest eigenvalue does not decrease when a support shrinks to a subset (interlacing). A support whose eigenvalue
+is not below the best known ratio is therefore discarded with all its subsets. The same holds for a support whose
+eigenvector has one sign, because its ratio is its eigenvalue. Supports are processed by decreasing size, all supports
+of one size at once.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from mklearn.study.data.protocols import ProtocolRow
 def method_row(implementation: Any) -> MethodRow:
     """Return the row of an estimator: on kernels if it has a parameter `kernels`, else on concatenated features.
 
-    A parameter can be tuned, by a list in a study, unless its default is a list or tuple.
+    A list in a study tunes a parameter, unless the default of the parameter is a list or tuple.
     """
     from sklearn.base import is_classifier, is_regressor
 

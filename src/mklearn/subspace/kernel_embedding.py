@@ -74,8 +74,8 @@ class KernelEmbedding(KernelsMixin, Embedding):
         Returns
         -------
         array of shape (m, n_components)
-            Embedded samples, columns in order of discriminative power. The dtype is that of X (float32 or float64), or
-            that of the landmark features.
+            Embedded samples, columns in order of discriminative power, in the dtype of X (float32 or float64) or, with
+            landmarks, of the landmark features.
 
         Raises
         ------

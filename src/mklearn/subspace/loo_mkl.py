@@ -48,7 +48,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     shrinkage : float
         Factor from 0 to 1 by which the log ratios of the shares shrink; kernels with an optimal share of 0 keep it. 0
         gives the optimum of L, 1 the average of the kernels with a positive optimal share. If the shrunken weights do
-        not lower L below that of equal shares, equal shares are used.
+        not have a smaller L than equal shares, equal shares are used.
     max_iter : int
         Largest number of L-BFGS-B iterations.
     tol : float

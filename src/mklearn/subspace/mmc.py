@@ -57,7 +57,7 @@ class MMC(LinearEmbedding):
     Notes
     -----
     The eigenvectors are computed in the span of the centred samples, but ordered as in the whole feature space:
-    directions orthogonal to this span (eigenvalue 0) come between those of positive and those of negative eigenvalue.
+    directions orthogonal to this span (eigenvalue 0) come between directions of positive and of negative eigenvalue.
     They do not change which training sample is nearest. An implementation restricted to the span returns directions of
     negative eigenvalue instead.
 
@@ -85,7 +85,7 @@ class MMC(LinearEmbedding):
         values, vectors = generalized_eigh(
             coordinates.T @ margin_laplacian(labels, self.trade_off_).apply(coordinates), which="largest"
         )
-        # In the whole space, the eigenvalues 0 of the complement of the span are sorted among those of the span.
+        # In the whole space, the zero eigenvalues of the span's complement are sorted among the span's eigenvalues.
         n_positive = int((values > 0).sum())
         n_outside = min(max(p - n_positive, 0), d - span.rank)
         n_inside = min(p - n_outside, span.rank)

@@ -7,7 +7,7 @@ Zhu, Lin, "F-SVM", arXiv 1504.05035 (2015), sections II and III-C. With D_ijk = 
     R-SVM+     minimise 1/2 sum_k w_k^2         + lam r + C sum xi,   sum_k w_k^2  D_ijk^2 <= r for all pairs i < j,
     R-SVM+_mu  minimise 1/2 sum_k w_k^2 / mu_k  + lam r + C sum xi,   sum_k mu_k   D_ijk^2 <= r for all pairs, mu >= 0.
 
-Of the n (n - 1) / 2 pairs only a few are active. They are generated lazily, from the farthest pair on: the solution
+Only a few of the n (n - 1) / 2 pairs are active. They are generated lazily, from the farthest pair on: the solution
 with some pairs gives a lower bound of the optimum, its largest distance over all pairs an upper bound, and generation
 ends when the two meet.
 """
@@ -167,7 +167,7 @@ def _generate(
 
 
 def _new_pairs(X: Floats, weights: Floats, pairs: Pairs, radius: float) -> Pairs:
-    """Return the farthest pairs, at most one per sample, that are farther apart than all present ones."""
+    """Return the farthest pairs, at most one per sample, that are farther apart than all present pairs."""
     largest, partner = _farthest(X, weights)
     ordered = np.argsort(-largest, kind="stable")
     ordered = ordered[largest[ordered] > radius * (1 + _SAME)]

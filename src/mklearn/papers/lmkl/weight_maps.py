@@ -29,7 +29,7 @@ STARTS = 3
 CELL = 22
 """Pixels per side of a patch in a map."""
 PENALTY = {"softmax": 10.0, "sigmoid": 0.1}
-"""C that most models of the tables choose, by gate."""
+"""Value of C that most models in the tables choose, by gate."""
 
 
 def weight_maps(results: StudyResults) -> ReportPart:

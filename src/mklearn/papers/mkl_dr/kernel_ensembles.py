@@ -152,7 +152,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     max_iter : int
         Largest number of rounds; each kernel is picked at most once.
     random_state : int, RandomState or None
-        Seed of the folds. They are drawn by position, so another order of the samples gives other folds.
+        Seed of the folds. They are drawn by position, so they depend on the order of the samples.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ MOST_SAMPLES, MOST_BATCHES, SHUFFLES = 1000, 50, 199
 LEAST_R2, LARGEST_P = 0.02, 0.01
 """Smallest left-out R^2 and largest p-value with which features are said to predict the target."""
 FEWEST_BATCHES = 5
-"""Smallest number of values per class at which a column whose values have one class each lists units, such as patients,
-instead of batches. For numeric targets, half of the smallest number of values with one target each."""
+"""Smallest number of values per class with which a column whose values have one class each is not reported, because the
+values are units, such as patients. For numeric targets, twice as many values are needed in all."""
 
 
 def confounding_notes(samples: SampleSet, group_column: str | None = None) -> Iterator[str]:

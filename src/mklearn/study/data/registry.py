@@ -109,7 +109,7 @@ class Entry(Strict):
 
 @cache
 def registry() -> dict[str, Entry]:
-    """Return all registered data sets by id: mklearn's own and those of installed packages.
+    """Return all registered data sets by id, from mklearn and from installed packages.
 
     An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``.
     Raise ConfigError if the file can't be read, or has a data set that is registered already.

@@ -105,5 +105,5 @@ def only_before_holm(row: Mapping[str, Any]) -> bool:
 
 
 def _interval(row: Mapping[str, Any]) -> list[float]:
-    """Return the ends of the difference's interval and its adjusted p-value; NaN for unknown ones."""
+    """Return the ends of the difference's interval and its adjusted p-value; NaN for unknown values."""
     return [float(row.get(name, math.nan)) for name in ("difference_low", "difference_high", "p_holm")]

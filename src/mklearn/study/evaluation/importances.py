@@ -40,8 +40,8 @@ def importances(
 
     Notes
     -----
-    Redundant features replace each other: each has an importance of about 0, their view has not. The intervals are not
-    corrected for multiple comparisons: with many features, some exclude 0 by chance.
+    Redundant features replace each other: each has an importance of about 0, but their view has a larger one. The
+    intervals are not corrected for multiple comparisons: with many features, some exclude 0 by chance.
 
     References
     ----------

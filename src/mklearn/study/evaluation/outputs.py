@@ -62,7 +62,7 @@ class RulePredictions:
     y_train: Labels
     y: Labels
     labels: Labels
-    """Predicted class codes or numbers, (p, m): a row for each entry of ``components``, or one row without any."""
+    """Predicted class codes or numbers, (p, m): a row for each entry of ``components``, or one row if it is empty."""
     components: Sequence[int]
     """Numbers of components; empty for a classifier without components."""
     position: int | None

@@ -71,7 +71,7 @@ def prediction_table(
 
 
 def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
-    """Return the decision values of the predicted classes, or of the second of two classes; NaN without any."""
+    """Return the decision values of the predicted classes, or of the second of two classes; NaN if there are none."""
     try:
         values = output.class_scores
     except NotApplicable:
@@ -153,7 +153,7 @@ class Predictions:
         return {_key(dict(zip(GROUP, key, strict=True))): rows for key, rows in grouped}
 
     def by_rule(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
-        """Return the rows of a method in one setting, by one rule unless it is a classifier; None without any row."""
+        """Return the rows of a method in one setting, by one rule unless it is a classifier; None if it has no rows."""
         rows = self._groups.get(_key(keys))
         return self._groups.get(_key({**keys, "neighbour": ""})) if rows is None else rows
 

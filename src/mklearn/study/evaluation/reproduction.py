@@ -119,7 +119,7 @@ def split_noise(std: float, n_ours: float, n_published: float, std_published: fl
 
 
 def degrees_of_freedom(std: float, n_ours: int, n_published: int, std_published: float = math.nan) -> int:
-    """Return the degrees of freedom of the standard deviations in :func:`split_noise`; unknown ones add none."""
+    """Return the degrees of freedom of the standard deviations in :func:`split_noise`; an unknown one adds 0."""
     deviations = ((std, n_ours), (std_published, n_published))
     return sum(n - 1 for deviation, n in deviations if not math.isnan(deviation))
 

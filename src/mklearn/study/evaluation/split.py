@@ -77,7 +77,7 @@ class Choice(NamedTuple):
     by_rule: dict[str, tuple[int, int | None]]
     """For each rule, the positions of the candidate and of its number of components (-1: the last; None: no choice)."""
     message: str = ""
-    """Reason why no number of components was chosen; empty if one was."""
+    """Reason why no number of components was chosen; empty if a number was chosen."""
 
 
 def evaluate_split(

@@ -301,7 +301,7 @@ def _outcomes(group: _Group, predictions: Predictions | None) -> pd.DataFrame | 
 
 
 def _sizes(units: _Rows) -> tuple[float, float]:
-    """Return the mean numbers of training and test samples over the splits with known sizes; NaN without any.
+    """Return the mean numbers of training and test samples over the splits with known sizes; NaN if there are none.
 
     Validation samples count as training samples, because other models of the draw are trained on them.
     """

@@ -112,7 +112,7 @@ def planned_fits(
 
 
 def null_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[str, NullSpec]:
-    """Return the null control of a data set by key, for its first fit of a multi-view method; empty without one."""
+    """Return the null control of a data set by key, made for its first fit of a multi-view method, if there is one."""
     fit = next((fit.spec for fit in fits if study.methods[fit.entry].is_recommended), None)
     if fit is None or study.null is None:
         return {}

@@ -37,7 +37,7 @@ SEPARATOR = "\n"
 
 
 def beside_average(results: Results, average: str, scores: pd.DataFrame, predictions: Predictions | None) -> Results:
-    """Return the results of the methods that learn kernel weights, with a uniform ``average`` as reference."""
+    """Return the results of methods that learn kernel weights, compared with a uniform ``average``."""
     scores, rule = scores[scores["method"].isin([average, *results.learned])], results.neighbour
     titles = {f"{kind}s": dict(results.summary[[kind, f"{kind}_title"]].to_numpy()) for kind in ("dataset", "method")}
     summary = summarise(scores, predictions, reference=average, neighbour=rule, titles=titles)

@@ -30,7 +30,7 @@ SHOWN = 5
 
 
 class Findings(NamedTuple):
-    """The headline, and a sentence on the method of the final model, empty without one."""
+    """The headline, and a sentence on the method of the final model, empty without a final model."""
 
     headline: str
     model: str = ""
@@ -71,8 +71,8 @@ class _Judged(NamedTuple):
 def findings(results: Results, final: FinalSpec | None = None, weights: Results | None = None) -> Findings:
     """Return the findings of a study from the rows of its headline.
 
-    If the reference is no uniform average of kernels, ``weights`` are the results of the methods that learn kernel
-    weights with such an average as reference.
+    If the reference is not a uniform average of kernels, ``weights`` compare the methods that learn kernel weights with
+    such an average.
     """
     model = "" if final is None else _model(results.headline_rows, results, final)
     return Findings(_headline(results, weights or results), model)

@@ -111,7 +111,7 @@ class _ResultRow:
         return next((part for part in (self.oracle, self.inner) if not pd.isna(part.get("published"))), {})
 
     def height(self, metric: Metric) -> tuple[int, float]:
-        """Return the sort key: the inner-CV mean; rows without one come last, sorted by the oracle mean."""
+        """Return the sort key: the inner-CV mean; rows without it come last, sorted by the oracle mean."""
         for place, part in ((2, self.inner), (1, self.oracle)):
             if not pd.isna(mean := part.get("mean")):
                 return place, float(mean) if metric.larger_is_better else -float(mean)

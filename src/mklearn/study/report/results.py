@@ -125,7 +125,7 @@ class Results:
         return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
 
     def shown_fits(self, setting: Setting, attribute: str) -> list[FitRecord]:
-        """Return the fits of the best method and the reference, or of the two best methods, that have an attribute.
+        """Return the fits that have an attribute, of the best method and the reference or of the two best methods.
 
         Methods without an inner-CV value, such as a method whose kernel is chosen on the test samples, are left out.
         """
@@ -202,9 +202,9 @@ def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
 def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Compute the median processor ``seconds`` of a fit and the median ``ratio`` to the reference, by ``label``.
 
-    ``scores`` has the rows of one setting and rule. Times are those of the parameters chosen by inner cross-validation
-    or, if none were chosen, of the curve over components. Ratios are taken on the same split, NaN if the reference has
-    no time there.
+    ``scores`` has the rows of one setting and rule. Times are of fits with the parameters chosen by inner
+    cross-validation or, if none were chosen, of the curve over components. Ratios are taken on the same split; they are
+    NaN if the reference has no time there.
     """
     split = ["repeat", "fold"]
     rows = usable(scores).dropna(subset=["fit_seconds"])

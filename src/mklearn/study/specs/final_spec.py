@@ -43,7 +43,7 @@ class ModelView(Strict):
 
 
 class ModelInputs(Strict):
-    """How samples are read for a model: in the same way as the samples of the study."""
+    """Settings with which samples are read for a model, the same as in the study."""
 
     family: str
     """Kind of data: ``images`` or ``tables``."""
@@ -72,7 +72,7 @@ class FinalSpec(Spec):
     """Fits of the methods from which the model may be made: views are named as in the study, and kernels are computed
     from features."""
     inputs: ModelInputs
-    """How samples are read, with the views of all candidates. Feature files are in the order of the views."""
+    """Settings for reading samples, with the views of all candidates. Feature files are in the order of the views."""
     exclude_classes: list[str] = []
     given_splits: bool = False
     """Whether splits are read and not drawn. With a single given split, nothing is chosen on its test samples."""

@@ -93,7 +93,7 @@ class MethodSpec(Strict):
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
     """Candidate values of each parameter that the inner cross-validation chooses."""
     kernel_choice: KernelChoice | None = None
-    """How the evaluation selects or weights the kernels; None passes all of them to the method."""
+    """Selection or weighting of the kernels by the evaluation; None passes all of them to the method."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
     """Inputs by name. The estimator is fitted to the first; each other input is a parameter that names a view."""
     embeds: bool = False
@@ -136,7 +136,7 @@ def headline_rule(neighbours: Sequence[str]) -> str:
 
 
 class EvaluationSpec(Strict):
-    """How the parameters of a method are chosen on each split, and how test samples are classified."""
+    """Settings for choosing the parameters of a method on each split, and for classifying test samples."""
 
     neighbours: Annotated[list[Rule], Field(min_length=1)]
     inner_folds: InnerFolds
@@ -209,7 +209,7 @@ class FitSpec(Strict):
         return list(dict.fromkeys(name for entry in self.method.inputs.values() for name in self.descriptors_of(entry)))
 
     def descriptors_of(self, entry: InputSpec) -> list[str]:
-        """Return the keys of the descriptors whose features an input, or its kernels, take, in order."""
+        """Return the keys of the descriptors that an input or its kernels are computed from, in order."""
         return entry.descriptors if entry.kind != "kernels" or entry.descriptors else self.kernel_features
 
     @property

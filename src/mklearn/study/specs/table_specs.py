@@ -13,7 +13,7 @@ from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
 Percent = Annotated[float, Field(ge=0, le=100)]
 
 _BY_SIZE = ("train_size", "value", "std", "dimension")
-"""Keys of an entry whose lists refer to the same cells, in the same order."""
+"""Keys of an entry that may hold lists, which then refer to the same cells in the same order."""
 
 
 class Published(Strict):
