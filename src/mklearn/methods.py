@@ -63,8 +63,7 @@ class MethodRow(Row):
     refit: Refit | None = None
     """Separate fits for several numbers of components, if one fit does not give them all."""
     order_decides: bool = False
-    """Whether the order of its kernels or concatenated descriptors changes results by more than rounding, through ties
-    or random draws. The study's order is then kept."""
+    """Whether the order of its kernels or descriptors changes results beyond rounding; the study order is then kept."""
     in_model_files: bool = True
     """Whether a model file can hold the method. Trees can't, since scikit-learn does not check their array indices."""
 
@@ -424,8 +423,7 @@ METHODS: dict[str, MethodRow] = {
         "mklearn.papers.mkmmc.mkmmc:MKMMC",
         "MKMMC",
         reference='Gu, Zhou 2009, "Multiple kernel maximum margin criterion"',
-        advice="To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
-        "certain in one of nine published settings.",
+        advice="To reproduce the paper. It selects one kernel; significantly above the average in one of nine cells.",
         tuned=("max_iter",),
         refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),
     ),

@@ -1,4 +1,4 @@
-"""File names of tables and words for missing values, without pandas, so that studies are parsed quickly."""
+"""File and column names of tables, and words for missing values, without pandas, so that studies are parsed quickly."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ MISSING = (
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Words that mean a missing value, as in ``pandas.read_csv``; so does an empty cell."""
+_BATCH_NAMES = (
+    "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
+    "lab", "cohort",
+)  # fmt: skip
 
 
 def is_number(value: Any) -> bool:
@@ -45,3 +49,8 @@ def slug(text: str) -> str:
 def named_like(column: str, names: Collection[str]) -> bool:
     """Return whether a column has one of the names, ignoring case and endings as in ``patient_id``."""
     return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
+
+
+def is_batch_name(name: str) -> bool:
+    """Check whether a column has a usual name of batches, which may be confounded with the target."""
+    return named_like(name, _BATCH_NAMES)

@@ -18,18 +18,13 @@ from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
 from mklearn.study.data.samples import check_numbers, check_unique, some
-from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_number, named_like, table_suffix
+from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_batch_name, is_number, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
 
 MUDATA = ".h5mu"
 ANNOTATED = (".h5ad", MUDATA)
 ARRAYS = (".npy", ".npz", ".mat")
 """Suffixes of files of arrays: features have no names, and ids are optional."""
-BATCH_NAMES = (
-    "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
-    "lab", "cohort",
-)  # fmt: skip
-"""Usual names of columns of batches, which may be confounded with the target."""
 MOST_BYTES = 8 << 30
 """Maximum size of a sparse matrix as a dense table, in bytes."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -90,8 +85,7 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
     numbers only is a matrix with unnamed columns, like an array.
     """
     text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
-    suffix = table_suffix(path)
-    if suffix in ANNOTATED:
+    if (suffix := table_suffix(path)) in ANNOTATED:
         about, features = _annotated(path, array or "X", columns.id_column)
     elif suffix in ARRAYS:
         about, features = _of_arrays(path, array, text)
@@ -119,15 +113,14 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
         check_unique(ids, f"{path}: ids{cut}")
     elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
         require_columns([*about, *features], (columns.id_column,), path)
-    labels = words(columns.label_column)
-    if labels is not None:
+    if (labels := words(columns.label_column)) is not None:
         check = _class_names if columns.task == "classes" else _target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
     batches = {
         str(name): column_text(frame[name], path, str(name), may_be_empty=True)
         for frame in (about, features)
         for name in frame
-        if name == columns.group_column or (named_like(str(name), BATCH_NAMES) and name != columns.label_column)
+        if name == columns.group_column or (is_batch_name(str(name)) and name != columns.label_column)
     }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
     return Table(path, features, has_ids, labels, words(columns.group_column), batches, list(map(str, about)))
