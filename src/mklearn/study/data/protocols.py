@@ -26,6 +26,8 @@ class ProtocolRow(Row):
     """Whether samples are composed of several, such as pairs; methods then take features that each fit computes."""
     required: Sequence[str] = ()
     """Parameters without a default, which a study must give."""
+    exclusive: Sequence[tuple[str, str, str]] = ()
+    """Pairs of mutually exclusive parameters, each with the message for a study that gives both."""
 
 
 PROTOCOLS: dict[str, ProtocolRow] = {
@@ -33,6 +35,10 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         "mklearn.study.data.draw_splits:validation_folds",
         "validation folds with a test part",
         defaults={"folds": 5, "repeats": 1, "deals": 1},
+        exclusive=(
+            ("test_size", "test_share", "test_size stands in place of test_share; omit one of them."),
+            ("in_order", "deals", "in_order: all deals would be equal; omit deals."),
+        ),
     ),
     "group_k_fold": ProtocolRow(
         "mklearn.study.data.draw_splits:group_k_fold",
