@@ -367,13 +367,13 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     def _without_views(self, X: Any) -> Iterator[tuple[NDArray[np.bool_], Array, NDArray[np.intp]]]:
         """Yield a mask of the samples that lack the same views, and left-out outputs predicted without these views.
 
-        The outputs exclude the intercept. The third item has the positions of their training samples.
+        The outputs exclude the intercept. The third item has the positions of their samples in the problem.
         """
         if (left_out := self._left_out_views_) is not None:
             present = np.concatenate([self._source.present(block) for block in self._blocks(X)])
             for pattern, lacking in left_out.incomplete(present):
                 outputs, rows = left_out.with_views(pattern)
-                yield lacking, outputs, self._used_[rows]
+                yield lacking, outputs, rows
 
     def _applied(self, products: MixtureProducts, block: Any) -> list[Array]:
         return products(self._source.transform.new_kernels(block), self._source.completed_views(block))

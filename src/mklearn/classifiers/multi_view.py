@@ -278,9 +278,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         errors = 1.0 - self.predict_proba(X)
         thresholds = np.tile(self._thresholds(self._errors_, slice(None), coverage), (len(errors), 1))
         for lacking, outputs, rows in self._without_views(X):
-            positions = np.searchsorted(self._used_, rows)
-            left_out = self._errors_of(self._decided(outputs + self.intercept_), self._error_codes_[positions])
-            thresholds[lacking] = np.maximum(thresholds[lacking], self._thresholds(left_out, positions, coverage))
+            left_out = self._errors_of(self._decided(outputs + self.intercept_), self._error_codes_[rows])
+            thresholds[lacking] = np.maximum(thresholds[lacking], self._thresholds(left_out, rows, coverage))
         return ~(errors > thresholds)  # True for NaN
 
     def _errors_of(self, scores: Array, codes: NDArray[np.intp]) -> Array:

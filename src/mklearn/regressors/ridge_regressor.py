@@ -125,7 +125,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         """
         predicted = self.predict(X)
         half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
-        for lacking, outputs, rows in self._without_views(X):
+        for lacking, outputs, used in self._without_views(X):
+            rows = self._used_[used]
             values = self._errors_[rows] + self.left_out_predictions_.reshape(self._errors_.shape)[rows]
             radii = self._radii(values - outputs - self.intercept_, rows, coverage)
             half[lacking] = np.maximum(half[lacking], radii)
