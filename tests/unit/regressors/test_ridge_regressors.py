@@ -343,6 +343,20 @@ def test_intervals_are_wider_for_samples_that_lack_views(gaps: float, parameters
     assert gaps or "landmarks" in parameters or shares.max() <= 0.95
 
 
+def test_samples_of_weight_0_move_no_interval_of_samples_that_lack_views() -> None:
+    rng = np.random.default_rng(0)
+    Z, weights = rng.normal(size=(100, 2)), np.repeat([0.0, 1.0], [40, 60])
+    y = Z.sum(axis=1)
+    y[:40] *= 100
+    tables = {"a": Z[:, :1] + 0.1 * rng.normal(size=(100, 4)), "b": Z[:, 1:] + 0.1 * rng.normal(size=(100, 4))}
+    tables["a"][40:50] = np.nan
+    every = MultiViewRegressor().fit(tables, y, sample_weight=weights)
+    some = MultiViewRegressor().fit({name: table[40:] for name, table in tables.items()}, y[40:])
+    new = {"a": np.full((5, 4), np.nan), "b": tables["b"][90:95]}
+    (low, high), (lower, upper) = (model.predict_interval(new) for model in (every, some))
+    np.testing.assert_allclose(high - low, upper - lower, rtol=0.1)
+
+
 def test_left_out_outputs_with_all_views_are_those_of_the_fit() -> None:
     table = np.random.default_rng(0).normal(size=(N, 3))
     table[:3] = np.nan

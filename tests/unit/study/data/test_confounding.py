@@ -12,8 +12,10 @@ import pytest
 from sklearn.datasets import load_digits
 from tests.entries import descriptor
 
+from mklearn.base.permutation import association
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays
+from mklearn.study.data.confounding import confounding_notes
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.datasets import dataset_spec
@@ -84,6 +86,17 @@ def test_gaps(tmp_path: Path, tell: bool, patients: bool) -> None:
     options = {"group_column": "patient"} if patients else {}
     found = notes(tmp_path, {"patient": UNIT, "label": labels}, gaps=gaps, missing_views="mean", **options)
     assert [note.partition(" (")[0] for note in found] == ["the tables that a sample lacks predict its target"] * tell
+
+
+def test_gaps_of_few_samples_that_tell_by_chance_are_not_noted() -> None:
+    rng = np.random.default_rng(8)
+    gaps, y = rng.random((24, 1)) < 0.3, rng.permutation(np.arange(24) % 2)
+    chance = association(gaps.astype(float), y, n_shuffles=199)
+    assert chance.score > 0.1
+    assert chance.p_value > 0.01
+    tables = {"near": rng.normal(size=(24, 2)), "far": np.where(gaps, np.nan, rng.normal(size=(24, 2)))}
+    samples = SampleSet([f"s{k}" for k in range(24)], y.astype(str), tables=tables)
+    assert not list(confounding_notes(samples))
 
 
 def test_a_matrix_predicts_the_batch(tmp_path: Path) -> None:
