@@ -300,7 +300,7 @@ class Protocol(Entry):
     each split (``test_set``), to show the bias of such an oracle. In tables, the names of ``test_set`` protocols end in
     "-optimistic"."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
-    """Kind ``random_per_class``: number of training samples per class, or a list of numbers."""
+    """Number of training samples, or a list of numbers; kind ``random_per_class``: number per class."""
     path: str | None = None
     """Kind ``given``: file with the splits. Kind ``verification``: list of pairs, by default the one supplied with the
     registered data set, as a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's
@@ -329,5 +329,5 @@ class Protocol(Entry):
         return super().parameters() | {name: value for name, value in options.items() if value is not None}
 
     def train_sizes(self) -> list[int | None]:
-        """Return the numbers of training samples per class without duplicates; [None] for other protocols."""
+        """Return the training sizes without duplicates; [None] for protocols without sizes."""
         return list(dict.fromkeys(as_list(self.train_size)))

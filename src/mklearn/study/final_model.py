@@ -198,7 +198,7 @@ def model_card(
 def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     """Return the card of a model as Markdown: expected performance, and all inputs and settings as YAML."""
     expected = card["expected"]
-    size = "" if expected["train_size"] is None else f", {expected['train_size']} training samples per class"
+    size = "" if expected["train_size"] is None else f", training size {expected['train_size']}"
     interval = "" if expected["interval"] is None else " [{:.3g}, {:.3g}]".format(*expected["interval"])
     among = expected["chosen_among"]
     optimistic = f" It is optimistic: the method was chosen among {among} by the same value." if among > 1 else ""

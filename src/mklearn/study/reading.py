@@ -107,7 +107,7 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
             yield Mistake(f"methods.{key}.kernel_weights", text)
     for key, protocol in study.protocols.items():
         if kind not in protocol.row.targets:
-            text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."
+            text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, random or given."
             yield Mistake(f"protocols.{key}", text)
         if kind == "numbers" and protocol.exclude_classes:
             yield Mistake(f"protocols.{key}.exclude_classes", "the target is numbers: there are no classes.")

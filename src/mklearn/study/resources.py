@@ -124,7 +124,8 @@ class Requests:
         if isinstance(folds := protocol.parameters.get("folds"), int):
             return n, [math.ceil(n * (folds - 1) / folds)]
         sizes = [setting.train_size for setting in self._fit(wildcards).settings]
-        return n, [min(n, size * n_classes) if size and n_classes else n for size in sizes]
+        unit = n_classes if protocol.kind == "random_per_class" else 1
+        return n, [min(n, size * unit) if size and unit else n for size in sizes]
 
 
 def features_mb(source_mb: float) -> float:

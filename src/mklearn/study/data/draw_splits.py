@@ -1,8 +1,8 @@
 """Drawing of splits by the protocols of :mod:`mklearn.study.data.protocols`, and reading of splits from files.
 
 Seed policy: every repeat has its own generator, ``default_rng([crc32(name), size, repeat, seed])``. `name` is the
-name of the data set in the registry, or in the study for a user's own data; `size` is the number of training samples
-per class or the number of folds. A split depends on these four values only: more repeats do not change the first ones,
+name of the data set in the registry, or in the study for a user's own data; `size` is the training size or the number
+of folds. A split depends on these four values only: more repeats do not change the first ones,
 all methods see the same splits, and variants of a data set with one name and the same labels share them. (NumPy ignores
 a trailing 0: seed 0 gives the splits of ``default_rng([crc32(name), size, repeat])``.)
 """
@@ -142,6 +142,56 @@ def random_per_class(
     return Splits(tuple(splits), len(y))
 
 
+@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
+def random(
+    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = ""
+) -> Splits:
+    """Draw a fixed number of training samples, whatever their targets; the rest are test samples.
+
+    Raise NotApplicable if `train_size` leaves no test sample.
+
+    Parameters
+    ----------
+    train_size : int or sequence of int
+        Number of training samples, or a list of such sizes, which are drawn independently.
+    repeats : int
+        Number of random splits of each size.
+    """
+    return group_random(target, train_size, repeats, seed, name, groups=np.arange(len(target)))
+
+
+@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
+def group_random(
+    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
+    groups: np.ndarray | None = None,
+) -> Splits:  # fmt: skip
+    """Draw a fixed number of training samples, from as few groups as a random order of groups needs.
+
+    Test samples are all samples of the other groups, such as persons. Raise ConfigError if samples have no groups, and
+    NotApplicable if `train_size` may leave no group for testing.
+
+    Parameters
+    ----------
+    train_size : int or sequence of int
+        Number of training samples, or a list of such sizes, which are drawn independently. Samples of the last group
+        that are not needed are in neither part.
+    repeats : int
+        Number of random splits of each size.
+    """
+    _, codes, counts = np.unique(_present(groups, "group_random", name), return_inverse=True, return_counts=True)
+    sizes, most = [int(size) for size in np.atleast_1d(train_size)], len(codes) - counts.max()
+    if max(sizes) > most:
+        kept = "one for testing" if counts.max() == 1 else "the largest group, which may be the test group"
+        raise NotApplicable(f"train_size {max(sizes)}: expected 1 to {most}, the {len(codes)} samples without {kept}")
+    splits = []
+    for size, repeat in itertools.product(sizes, range(repeats)):
+        rng = generator(name, size, repeat, seed)
+        place = rng.permutation(len(counts))
+        train = np.sort(np.lexsort((rng.permutation(len(codes)), place[codes]))[:size])  # group by group
+        splits.append(Split(repeat, 0, train, np.flatnonzero(~np.isin(codes, codes[train])), size))
+    return Splits(tuple(splits), len(codes))
+
+
 @constrained(folds=[at_least(2)], repeats=[REPEATS])
 def k_fold(
     target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
@@ -192,18 +242,21 @@ def group_k_fold(
     repeats : int
         Number of times that folds are drawn.
     """
-    y = np.asarray(target)
-    if groups is None:
-        raise ConfigError(
-            f"protocol group_k_fold holds out whole groups, and data set {name!r} has none: name its group_column, or "
-            "merge classes, which then are the groups"
-        )
-    splits = []
+    y, groups, splits = np.asarray(target), _present(groups, "group_k_fold", name), []
     for repeat in range(repeats):
         drawn_from = int(generator(name, folds, repeat, seed).integers(2**32))
         parts = group_folds(y, groups, folds, drawn_from, classes)
         splits += [Split(repeat, fold, *part) for fold, part in enumerate(parts)]
     return Splits(tuple(splits), len(y))
+
+
+def _present(groups: np.ndarray | None, kind: str, name: str) -> np.ndarray:
+    if groups is None:
+        raise ConfigError(
+            f"protocol {kind} holds out whole groups, and data set {name!r} has none: name its group_column, or merge "
+            "classes, which then are the groups"
+        )
+    return groups
 
 
 @constrained(

@@ -3,7 +3,7 @@
 A protocol is a function of ``target``, the class codes or numbers of the samples, and of its parameters. It returns
 :class:`mklearn.study.data.splits.Splits`. It receives further arguments by keyword if its signature has them: ``seed``,
 ``name`` (of the data set), ``classes`` (class names), ``groups`` (group of each sample, or None), ``ids`` (sample ids)
-and ``files`` (paths of the files to read). A parameter ``train_size`` lists the training samples per class.
+and ``files`` (paths of the files to read). A parameter ``train_size`` lists the training sizes.
 """
 
 from __future__ import annotations
@@ -57,6 +57,21 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         "mklearn.study.data.draw_splits:random_per_class",
         "random training samples per class",
         defaults={"repeats": 10},
+        required=("train_size",),
+    ),
+    "random": ProtocolRow(
+        "mklearn.study.data.draw_splits:random",
+        "random training samples",
+        defaults={"repeats": 10},
+        targets=("classes", "numbers"),
+        required=("train_size",),
+    ),
+    "group_random": ProtocolRow(
+        "mklearn.study.data.draw_splits:group_random",
+        "random training samples, whole groups held out",
+        defaults={"repeats": 10},
+        targets=("classes", "numbers"),
+        holds_groups=True,
         required=("train_size",),
     ),
     "k_fold": ProtocolRow(

@@ -25,9 +25,9 @@ class Split:
     """One division of the samples into a training part, a test part and sometimes a validation part.
 
     Parts are (k,) int64 arrays of positions of samples, ascending and disjoint. `repeat` and `fold` are counted from 0;
-    `fold` is 0 if there are no folds. `train_size` is the number of training samples per class, if the protocol has
-    such sizes. Samples in `validation` serve to choose parameters, jointly for all splits with the same repeat,
-    training size and test part: these are models of one draw.
+    `fold` is 0 if there are no folds. `train_size` is the number of training samples, or of those per class, if the
+    protocol has such sizes. Samples in `validation` serve to choose parameters, jointly for all splits with the
+    same repeat, training size and test part: these are models of one draw.
     """
 
     repeat: int

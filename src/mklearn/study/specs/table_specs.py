@@ -26,7 +26,7 @@ class Published(Strict):
     dataset: Slug
     """Data set of this study to which the values belong."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
-    """Training samples per class: one number, or a list with one number per value."""
+    """Training size: one number, or a list with one number per value."""
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
     """Method of this study that is compared with the values; each method of a list is compared with all values."""
     protocol: Slug | None = None

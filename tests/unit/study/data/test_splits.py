@@ -1,5 +1,6 @@
 """Splits: sizes, seeds, groups, files, refused input, and which data sets share them."""
 
+import functools
 import hashlib
 import random
 import re
@@ -21,7 +22,16 @@ from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.study.data.draw_splits import draw_splits, given, group_k_fold, k_fold, random_per_class, validation_folds
+from mklearn.study.data.draw_splits import (
+    draw_splits,
+    given,
+    group_k_fold,
+    group_random,
+    k_fold,
+    random_per_class,
+    validation_folds,
+)
+from mklearn.study.data.draw_splits import random as random_samples
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.registered import uci
 from mklearn.study.data.samples import SampleSet
@@ -110,6 +120,27 @@ def test_seed_policy_is_the_documented_one() -> None:
     assert_same(sizes.of_size(4), random_per_class(y, 4, 3, 0, "yale"))
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+@settings(max_examples=20)
+@hypothesis_given(counts=st.lists(st.integers(1, 4), min_size=2, max_size=9), seed=st.integers(0, 5))
+def test_sizes_count_samples_and_groups_are_held_out_whole(grouped: bool, counts: list[int], seed: int) -> None:
+    n, most = sum(counts), sum(counts) - (max(counts) if grouped else 1)
+    groups = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(str)
+    draw = functools.partial(group_random, groups=groups) if grouped else random_samples
+    splits = draw(np.zeros(n), list(range(1, most + 1)), 3, seed, "x")
+    assert_same(splits.of_size(most), draw(np.zeros(n), most, 3, seed, "x"))
+    for split in splits:
+        assert len(split.train) == split.train_size
+        neither = np.setdiff1d(np.arange(n), np.concatenate([split.train, split.test]))
+        assert len(neither) == 0 or grouped
+        assert not grouped or not np.isin(groups[split.train], groups[split.test]).any()
+        partial_groups = set(groups[neither])  # the last group only: every other one is in one part as a whole
+        assert len(partial_groups) <= 1
+        assert partial_groups <= set(groups[split.train])
+    with pytest.raises(NotApplicable, match=f"train_size {most + 1}: expected 1 to {most}, the {n} samples"):
+        draw(np.zeros(n), [1, most + 1], 3, seed, "x")
+
+
 # --- groups
 
 
@@ -154,6 +185,7 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
          NotApplicable, r"group a of class men \(7\)"),
         (lambda: group_k_fold(Y, 2, name="faces"), ConfigError,
          "data set 'faces' has none: name its group_column, or merge classes"),
+        (lambda: group_random(Y, 2, name="faces"), ConfigError, "protocol group_random holds out whole groups, and"),
         (lambda: group_k_fold(np.repeat([0, 1], 6), 3, groups=np.array(list("aabbccddddee")), classes=NAMES),
          NotApplicable, "3 folds of whole groups: class women has 2 groups"),
         (lambda: random_per_class(Y, 2).of_size(3), DataError, "none of training size 3"),
