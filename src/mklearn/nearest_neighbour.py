@@ -5,8 +5,9 @@ components are the ones with q components plus one term, so a sweep costs as muc
 O(block x n) memory.
 
 Ties between training samples go to the first class in sorted order, so that predictions do not depend on the order of
-rows. With a single component of nonzero variance, a cosine about the mean is only a sign and nearly all samples are
-tied: the cosine rule is then replaced by the Euclidean one.
+rows. Samples whose distances differ by rounding only (`TIE`) are tied, so that predictions do not depend on the
+processor either. With a single component of nonzero variance, a cosine about the mean is only a sign and nearly all
+samples are tied: the cosine rule is then replaced by the Euclidean one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ Rule = Literal["euclidean", "cosine"]
 
 RULES: tuple[Rule, ...] = ("euclidean", "cosine")
 
+TIE = 1e-9
+"""Relative difference of squared distances, or absolute difference of cosines, up to which two samples are tied."""
 _BLOCK_ENTRIES = 1 << 20  # entries of a block of the distance matrix: 8 MB, so that three blocks fit into the cache
 
 
@@ -99,7 +102,7 @@ def nearest_neighbour_indices(
         from scipy.spatial.distance import cdist
 
         for rows in _blocks(first, second):
-            nearest[rows] = cdist(second[rows], first, "sqeuclidean").argmin(axis=1)
+            nearest[rows] = _first_smallest(cdist(second[rows], first, "sqeuclidean"))
         return nearest
     for rows, _, indices in _sweep(first, second, rule):
         nearest[rows] = indices  # the last indices are for all components
@@ -137,7 +140,7 @@ def _on_a_line(centred: NDArray) -> int:
 def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
     """Yield nearest samples by sums of squared differences, which (unlike |x|^2 - 2 x'y + |y|^2) keep ties exact."""
     if block.shape[0] == 1:  # the same sums, without a step for each component
-        yield from np.cumsum((first - block) ** 2, axis=1).argmin(axis=0)[:, None]
+        yield from _first_smallest(np.cumsum((first - block) ** 2, axis=1).T)[:, None]
         return
     squared = np.zeros((block.shape[0], first.shape[0]))
     term = np.empty_like(squared)
@@ -145,20 +148,26 @@ def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
         np.subtract(block[:, column, None], first[None, :, column], out=term)
         np.multiply(term, term, out=term)
         squared += term
-        yield squared.argmin(axis=1)
+        yield _first_smallest(squared)
+
+
+def _first_smallest(squared: NDArray) -> NDArray[np.intp]:
+    """Return the first column of each row whose value is tied with the smallest, (m,)."""
+    return np.asarray((squared <= squared.min(axis=1, keepdims=True) * (1.0 + TIE)).argmax(axis=1))
 
 
 def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
     """Yield nearest samples by x'y / |y|; the length of x scales its whole row and does not change the best y."""
     inner = np.zeros((block.shape[0], first.shape[0]))
     term = np.empty_like(inner)
-    lengths = np.zeros(first.shape[0])
+    lengths, scales = np.zeros(first.shape[0]), np.zeros((block.shape[0], 1))
     for column in range(first.shape[1]):
         np.multiply(block[:, column, None], first[None, :, column], out=term)
         inner += term
         lengths += first[:, column] ** 2
-        scale = np.sqrt(np.where(lengths > 0.0, lengths, 1.0))  # the inner products of a zero vector are 0
-        yield np.divide(inner, scale, out=term).argmax(axis=1)
+        scales = np.hypot(scales, block[:, column, None])
+        np.divide(inner, np.sqrt(np.where(lengths > 0.0, lengths, 1.0)), out=term)  # 0 for a zero vector
+        yield (term >= term.max(axis=1, keepdims=True) - TIE * scales).argmax(axis=1)
 
 
 def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:

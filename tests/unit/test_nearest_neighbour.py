@@ -72,6 +72,20 @@ def test_no_prediction_depends_on_the_order_of_training_samples(rule, data):
 
 
 @pytest.mark.parametrize("rule", RULES)
+def test_rounding_decides_no_tie(rule):
+    """A sample on the axis of a regular simplex is as near to each vertex, and so it is after a rotation."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        rotation = np.linalg.qr(rng.normal(size=(9, 9)))[0]
+        Z_train, Z_test = (Z @ rotation for Z in (np.eye(9) - 1 / 9, np.full((2, 9), [[1.0], [-3.0]])))
+        for predict in (
+            nearest_neighbour_predictions,
+            lambda *each: nearest_neighbour_predictions_by_dimension(*each)[-1],
+        ):
+            assert predict(Z_train, np.arange(9), Z_test, rule).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_accuracies_and_predictions_agree_at_each_dimension(problem, rule, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", 61)  # several blocks of test rows
     Z_train, y_train, Z_test, y_test = problem
