@@ -103,13 +103,16 @@ class RegisteredDataset(Dataset):
     """Number of the random draw of `per_class` samples: 0, 1, ... Every class must have that many samples."""
     merge: Annotated[dict[str, Merged], Field(min_length=2)] | None = None
     """New classes, each with the list of original classes that form it. ``rest`` stands for all classes not listed;
-    without it they are left out. The original class of a sample becomes its group. The keys above select among the new
-    classes."""
+    without it they are left out. The keys above select among the new classes."""
+    class_groups: bool | None = None
+    """Whether the original class of a sample of merged classes is its group: true for classes such as persons."""
 
     @model_validator(mode="after")
     def _selection(self) -> RegisteredDataset:
         if self.draw is not None and self.per_class is None:
             raise ValueError(f"draw: {self.draw} needs per_class, the number of samples to draw of each class.")
+        if self.class_groups is not None and self.merge is None:
+            raise ValueError(f"class_groups: {str(self.class_groups).lower()} needs merge, the merged classes.")
         named = [name for names in (self.merge or {}).values() for name in ([names] if names == "rest" else names)]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
@@ -133,7 +136,7 @@ class RegisteredDataset(Dataset):
 
     def reading(self) -> dict[str, Any]:
         """Return the specification in the registry with the selection of the study; ConfigError for an unknown name."""
-        spec = entry(self.name).spec() | self._dumped({"resize", "merge", "duplicates", *SELECTION})
+        spec = entry(self.name).spec() | self._dumped({"resize", "merge", "class_groups", "duplicates", *SELECTION})
         if self.target is not None:
             spec["options"] = spec["options"] | {"target": self.target}
         unexpected = ["image_shape"] if self.resize else []

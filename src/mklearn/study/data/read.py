@@ -77,7 +77,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         samples = samples.subset(rows) if selection or new_names else samples
     if new_names:
         merged = np.array([new_names[name] for name in samples.labels.tolist()])
-        samples = replace(samples, labels=merged, groups=samples.labels)
+        groups = samples.labels if spec.get("class_groups") else samples.groups
+        samples = replace(samples, labels=merged, groups=groups)
     samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
     if "paths" in spec:  # the user's own data
         samples = replace(samples, notes=(*samples.notes, *confounding_notes(samples, options.get("group_column"))))

@@ -48,7 +48,9 @@ class Entry(Strict):
     of: str | None = None
     """Entry from which this one inherits all fields that it does not set itself."""
     merge: dict[str, list[str] | Literal["rest"]] | None = None
-    """Merged classes by name, each with the original classes that form it. These become the groups of the samples."""
+    """Merged classes by name, each with the original classes that form it."""
+    class_groups: bool | None = None
+    """Whether the original class of a sample of merged classes is its group, as persons are."""
     released_splits: str | None = None
     """Function (``"module:function"``) that reads the released splits, for the protocol ``released``. It takes the path
     of the first file and the ids of the samples, and returns the ids of the test samples of each split."""
@@ -103,7 +105,8 @@ class Entry(Strict):
     def spec(self) -> dict[str, Any]:
         """Return the specification for :func:`mklearn.study.data.read.read_dataset`, in builtin types."""
         options = self.options | ({"target": self.targets[0]} if self.targets else {})
-        further = {name: value for name in ("resize", "merge") if (value := getattr(self, name)) is not None}
+        optional = {name: getattr(self, name) for name in ("resize", "merge", "class_groups")}
+        further = {name: value for name, value in optional.items() if value is not None}
         return {"registered": self.id, "reader": self.reader, "options": options, "expected": self.expected, **further}
 
 

@@ -191,11 +191,12 @@ def digits(merge: dict[str, Any] | None = None, **selection: Any) -> SampleSet:
     return read_dataset(dataset_spec({"name": "digits", "merge": merge, **selection}))
 
 
-def test_the_original_class_is_the_group() -> None:
+def test_the_original_class_is_the_group_if_asked() -> None:
     whole = digits()
-    merged = digits(ODD)
+    merged = digits(ODD, class_groups=True)
     np.testing.assert_array_equal(merged.ids, whole.ids)
     np.testing.assert_array_equal(merged.groups, whole.labels)
+    assert digits(ODD).groups is None
     np.testing.assert_array_equal(merged.labels == "odd", whole.y % 2 == 1)
     np.testing.assert_array_equal(merged.images, whole.images)
 
