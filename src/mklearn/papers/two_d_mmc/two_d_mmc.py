@@ -41,6 +41,8 @@ class TwoDMMC(BilinearEmbedding):
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
+    exchanged : bool
+        Exchange S_b and S_w in f and in both eigenproblems, as equations (7), (8) and Algorithm 1 print.
     init : {"identity", "random"}
         The initial V: (I, 0)' or random orthonormal columns. The paper allows "any" start.
     max_iter : int
@@ -74,9 +76,9 @@ class TwoDMMC(BilinearEmbedding):
 
     Notes
     -----
-    Corrections of the paper: equations (7), (8) and Algorithm 1 exchange S_b and S_w of (3) to (6), which would select
-    the directions that do not discriminate; (8) and step 5 lack transposes; M_k lacks 1/n_k; V is (cols, l2); the
-    eigenproblems are of size rows and cols, so an iteration costs
+    Corrections of the paper: equations (7), (8) and Algorithm 1 exchange S_b and S_w of (3) to (6), which selects the
+    directions that do not discriminate (``exchanged=True``); (8) and step 5 lack transposes; M_k lacks 1/n_k; V is
+    (cols, l2); the eigenproblems are of size rows and cols, so an iteration costs
     O(rows^3 + cols^3 + n rows cols (l1 + l2) + n rows^2 l2 + n cols^2 l1), not l1^3 + l2^3; there are ``max_iter``
     iterations, while "t <= T" makes T + 1.
 
@@ -94,16 +96,18 @@ class TwoDMMC(BilinearEmbedding):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BilinearEmbedding._parameter_constraints,
         "trade_off": [StrOptions({"trace_ratio"}), NONNEGATIVE],
+        "exchanged": ["boolean"],
     }
 
     def __init__(
         self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
-        trade_off: str | float = "trace_ratio", init: Init = "identity", max_iter: int = 20, tol: float = 1e-8,
-        random_state: Any = None,
+        trade_off: str | float = "trace_ratio", exchanged: bool = False, init: Init = "identity", max_iter: int = 20,
+        tol: float = 1e-8, random_state: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.shape = shape
         self.trade_off = trade_off
+        self.exchanged = exchanged
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -123,5 +127,6 @@ class TwoDMMC(BilinearEmbedding):
             self.trade_off_ = spread / noise
         else:
             self.trade_off_ = float(self.trade_off)
-        scatter = Scatter((1.0, between), (-self.trade_off_, within))
+        gain, loss = (within, between) if self.exchanged else (between, within)
+        scatter = Scatter((1.0, gain), (-self.trade_off_, loss))
         return partial(trace_step, scatter), spread + self.trade_off_ * noise
