@@ -88,8 +88,8 @@ PROTOCOL_FIELDS: dict[str, dict[str, Any]] = {
     "random_per_class": {"train_size": 3}, "random": {"train_size": 12}, "group_random": {"train_size": 12}
 }  # fmt: skip
 NEEDS_GROUPS = ["group_k_fold", "group_random"]
-DRAWN = [kind for kind in PROTOCOLS if kind not in ("given", "released", "verification")]
-"""The others are read from files."""
+DRAWN = [kind for kind in PROTOCOLS if kind not in ("given", "released", "verification", "leave_one_group_out")]
+"""The others are read from files, or follow from the groups."""
 
 
 @pytest.mark.parametrize("kind", DRAWN)

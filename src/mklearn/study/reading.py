@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mklearn.errors import ConfigError
+from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.parameters import parameter_mistakes
@@ -107,7 +108,8 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
             yield Mistake(f"methods.{key}.kernel_weights", text)
     for key, protocol in study.protocols.items():
         if kind not in protocol.row.targets:
-            text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, random or given."
+            valid = ", ".join(name for name, row in PROTOCOLS.items() if kind in row.targets)
+            text = f"{protocol.title} needs classes, and the target is {kind}; valid: {valid}."
             yield Mistake(f"protocols.{key}", text)
         if kind == "numbers" and protocol.exclude_classes:
             yield Mistake(f"protocols.{key}.exclude_classes", "the target is numbers: there are no classes.")

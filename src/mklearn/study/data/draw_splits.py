@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.base.folds import group_folds, number_folds
+from mklearn.base.folds import group_folds, groups_of_classes, number_folds
 from mklearn.base.parameters import Interval, ListOf, at_least, constrained, from_to
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.rows import load
@@ -248,6 +248,25 @@ def group_k_fold(
         parts = group_folds(y, groups, folds, drawn_from, classes)
         splits += [Split(repeat, fold, *part) for fold, part in enumerate(parts)]
     return Splits(tuple(splits), len(y))
+
+
+def leave_one_group_out(
+    target: np.ndarray, name: str = "", *, classes: np.ndarray | None = None, groups: np.ndarray | None = None
+) -> Splits:  # fmt: skip
+    """Hold out each group once, such as a site: fold k tests the group that is k-th in the natural order of names.
+
+    Raise ConfigError if samples have no groups, and NotApplicable if only one group has samples of a class.
+    """
+    y, names = np.asarray(target), _present(groups, "leave_one_group_out", name)
+    numbers = target_of(y) == "numbers"
+    single = [code for code, n in enumerate(groups_of_classes(y * 0 if numbers else y, names)) if n < 2]
+    if single:
+        rarest = str(np.unique(y)[single[0]] if classes is None else classes[np.unique(y)[single[0]]])
+        few = "there is one" if numbers else f"class {rarest} has one; exclude_classes: [{rarest!r}] leaves it out"
+        raise NotApplicable(f"leave_one_group_out needs two groups{'' if numbers else ' of each class'}: {few}")
+    is_test = [names == group for group in in_natural_order(names)]
+    parts = ((np.flatnonzero(~held_out), np.flatnonzero(held_out)) for held_out in is_test)
+    return Splits(tuple(Split(0, fold, *part) for fold, part in enumerate(parts)), len(y))
 
 
 def _present(groups: np.ndarray | None, kind: str, name: str) -> np.ndarray:

@@ -47,6 +47,12 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         targets=("classes", "numbers"),
         holds_groups=True,
     ),
+    "leave_one_group_out": ProtocolRow(
+        "mklearn.study.data.draw_splits:leave_one_group_out",
+        "leave one group out",
+        targets=("classes", "numbers"),
+        holds_groups=True,
+    ),
     "verification": ProtocolRow(
         "mklearn.papers.fsvm.pairs:verification",
         "verification of pairs",

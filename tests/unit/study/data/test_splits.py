@@ -28,6 +28,7 @@ from mklearn.study.data.draw_splits import (
     group_k_fold,
     group_random,
     k_fold,
+    leave_one_group_out,
     random_per_class,
     validation_folds,
 )
@@ -186,6 +187,9 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
         (lambda: group_k_fold(Y, 2, name="faces"), ConfigError,
          "data set 'faces' has none: name its group_column, or merge classes"),
         (lambda: group_random(Y, 2, name="faces"), ConfigError, "protocol group_random holds out whole groups, and"),
+        (lambda: leave_one_group_out(Y, groups=np.repeat(["a", "b"], 7), classes=NAMES), NotApplicable,
+         r"two groups of each class: class women has one; exclude_classes: \['women'\]"),
+        (lambda: leave_one_group_out(np.arange(3.0), groups=np.repeat("a", 3)), NotApplicable, "groups: there is one"),
         (lambda: group_k_fold(np.repeat([0, 1], 6), 3, groups=np.array(list("aabbccddddee")), classes=NAMES),
          NotApplicable, "3 folds of whole groups: class women has 2 groups"),
         (lambda: random_per_class(Y, 2).of_size(3), DataError, "none of training size 3"),
@@ -194,6 +198,13 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
 def test_what_can_not_be_drawn(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         draw()
+
+
+def test_each_group_is_held_out_once() -> None:
+    splits = leave_one_group_out(np.arange(5.0), groups=np.array(["10", "2", "10", "x", "2"]))
+    assert [(split.fold, split.test.tolist(), split.train.tolist()) for split in splits] == [
+        (0, [1, 4], [0, 2, 3]), (1, [0, 2], [1, 3, 4]), (2, [3], [0, 1, 2, 4])
+    ]  # fmt: skip
 
 
 def test_groups_of_the_kept_classes() -> None:
