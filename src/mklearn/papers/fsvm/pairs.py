@@ -24,7 +24,8 @@ from mklearn.atomic import existing_file
 from mklearn.base.parameters import ListOf, at_least, constrained, one_of
 from mklearn.errors import DataError
 from mklearn.kernels.views import LearnedView, Views
-from mklearn.study.data.readers.tables import column_text, read_frame, require_columns, sample_positions, whole_numbers
+from mklearn.study.data.readers.frames import read_frame
+from mklearn.study.data.readers.tables import column_text, require_columns, sample_positions, whole_numbers
 from mklearn.study.data.samples import check_unique, some
 from mklearn.study.data.splits import Split, Splits
 

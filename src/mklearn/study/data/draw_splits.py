@@ -26,7 +26,8 @@ from mklearn.base.folds import group_folds, groups_of_classes, number_folds
 from mklearn.base.parameters import Interval, ListOf, at_least, constrained, from_to
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.rows import load
-from mklearn.study.data.readers.tables import column_text, read_frame, sample_positions, whole_numbers
+from mklearn.study.data.readers.frames import read_frame
+from mklearn.study.data.readers.tables import column_text, sample_positions, whole_numbers
 from mklearn.study.data.samples import in_natural_order, some, target_of
 from mklearn.study.data.splits import ROLES, Split, Splits, splits_of_frame
 from mklearn.study.specs.data_specs import SplitSpec

@@ -1,5 +1,6 @@
 """Own tables and matrices of every format: the same samples whatever wrote them, and a sentence for what is wrong."""
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ X = RNG.poisson(1.0, size=(N, 4)) * 0.5
 IDS = np.array([f"s{number}" for number in range(N)])
 LABELS = np.array(["cat", "dog"] * 3)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(id=IDS, label=LABELS)
+INDEXED = FRAME.set_index("id").rename_axis(None)
 OBS = pd.DataFrame({"label": LABELS}, index=IDS)
 EMPTY = pd.DataFrame(index=IDS)
 
@@ -73,10 +75,16 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "a.csv": lambda path: FRAME.to_csv(path, index=False),
     "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + FRAME.to_csv(index=False).encode()),
     "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
+    "index.tsv.gz": lambda path: INDEXED.to_csv(path, sep="\t"),
+    "row_names.csv": lambda path: path.write_text(INDEXED.to_csv()[1:]),  # as write.table of R
+    "row_numbers.csv": lambda path: FRAME.to_csv(path),
+    "european.csv": lambda path: FRAME.to_csv(path, index=False, sep=";", decimal=",", lineterminator="\r\n"),
+    "unicode.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t", decimal=",", encoding="utf-16"),
+    "spaces.csv": lambda path: FRAME.to_csv(path, index=False, sep=" ", quoting=csv.QUOTE_ALL),
     "a.csv.gz": lambda path: FRAME.to_csv(path, index=False),
     "a.parquet": lambda path: FRAME.to_parquet(path),
     "named_index.parquet": lambda path: FRAME.set_index("id").to_parquet(path),
-    "index.parquet": lambda path: FRAME.set_index("id").rename_axis(None).to_parquet(path),
+    "index.parquet": lambda path: INDEXED.to_parquet(path),
     "a.npz": lambda path: np.savez(path, id=IDS, label=LABELS, features=X),
     "csr.npz": lambda path: np.savez(path, id=IDS, label=LABELS, **stored(sp.csr_array(X))),
     "a.mat": lambda path: savemat(path, {"id": cells(IDS), "label": cells(LABELS), "X": X, "n": 3}),
@@ -89,6 +97,14 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "csc.h5ad": lambda path: write_h5ad(path, sp.csc_array(X), OBS.reset_index(names="id")),
     "a.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS), "two": (X, OBS.iloc[:, :0])}, OBS),
     "whole.h5mu": lambda path: write_h5mu(path, {"two": (X, EMPTY.iloc[::-1]), "one": (X, EMPTY)}, OBS),
+}
+
+
+NOTES = {
+    "index.tsv.gz": ["the first column, which has no name, has the ids"],
+    "row_names.csv": ["the first column, which has no name, has the ids"],
+    "row_numbers.csv": ["the first column, which has no name, is left out"],
+    "index.parquet": ["the index has the ids"],
 }
 
 
@@ -107,6 +123,7 @@ def test_every_format_gives_the_same_samples(tmp_path: Path, name: str) -> None:
     assert samples.ids.tolist() == IDS.tolist()
     assert samples.labels.tolist() == LABELS.tolist()
     np.testing.assert_array_equal(samples.tables["one"], X)
+    assert [*samples.notes] == [f"{path}: {note}" for note in NOTES.get(name, ())]
     assert target_kind({"kind": "feature_tables", "target": "label", "tables": {"one": str(path)}}) == "classes"
 
 
@@ -224,12 +241,14 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (FRAME.to_csv(), "column 1 has no name. If it is the index of a pandas table, leave it out"),
-        (FRAME.to_csv(index=False).replace(",id,label", ",id", 1), "not a readable .csv file"),
+        (FRAME.drop(columns="id").to_csv(), "the first column has numbers and no name. Row numbers of pandas or R"),
+        (FRAME.to_csv().replace("\n5,", "\n5.5,"), "the first column has numbers and no name"),
+        (FRAME.set_index("label").to_csv(index_label=""), "must be unique; more than once: 'cat', 'dog'"),
+        (FRAME.to_csv(index=False).replace(",id,label", ",id", 1), "has 5 names and the second 6 values"),
+        (FRAME.rename(columns={"b": ""}).to_csv(index=False), "column 2 has no name; name it"),
         (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
-        (FRAME.to_csv(index=False).encode("utf-16"), "save it as UTF-8 text"),
-        (FRAME.to_csv(index=False, sep=";"), "is one column: a .csv file has ',' between values"),
-        (FRAME.to_csv(index=False, sep="\t"), "is one column: a .csv file has ',' between values"),
+        (FRAME.assign(label="Käfer").to_csv(index=False).encode("latin-1"), "save it as UTF-8 text"),
+        (FRAME.assign(b="1,234").to_csv(index=False, sep=";"), "not numbers: 'b'; for example '1,234'"),
         ('id,label,f\n"unfinished', "not a readable .csv file"),
         ("", "is empty; expected a line of column names"),
         (FRAME.drop(columns="id").to_csv(index=False), "no column 'id'; it has"),
@@ -427,6 +446,15 @@ def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
     assert samples.notes[0].startswith("3 samples without a number are left out")
 
 
+def test_numbers_to_predict_with_decimal_commas(tmp_path: Path) -> None:
+    path, y = tmp_path / "one.csv", np.array([-1.5, 2.0, 0.25])
+    pd.DataFrame({"id": ["1,5", "b", "c"], "a": [1, 2, 3], "y": y}).to_csv(path, sep=";", decimal=",", index=False)
+    assert target_kind({"kind": "feature_tables", "target": "y", "tables": {"one": str(path)}}) == "numbers"
+    samples = feature_tables({"one": path}, label_column="y", task="numbers")
+    assert samples.y.tolist() == y.tolist()
+    assert samples.ids[0] == "1,5"
+
+
 # --- matrices
 
 
@@ -457,7 +485,8 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     write_npz(tmp_path / "named.npz", K=moved, id=names)
     write_npz(tmp_path / "bare.npz", K=kernel)
     np.save(tmp_path / "bare.npy", kernel)
-    np.savetxt(tmp_path / "bare.csv", kernel, delimiter=",")
+    np.savetxt(tmp_path / "bare.csv", kernel)
+    frame.set_index("id").rename_axis(None).to_csv(tmp_path / "index.csv")
     np.savetxt(tmp_path / "bare.csv.gz", kernel, delimiter=",")
     for path in sorted({*tmp_path.iterdir()} - {labels}):
         samples = read_one(path, labels)

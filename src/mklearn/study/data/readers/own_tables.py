@@ -124,7 +124,7 @@ def _labelled_samples(
         for name, values in source.batches.items()
     }
     fields = content(ids)
-    notes = (*notes, *fields.pop("notes", ()))
+    notes = (*(note for source in sources for note in source.notes), *notes, *fields.pop("notes", ()))
     target = labels if columns.task == "classes" else labels.astype(np.float64)
     try:
         return SampleSet(ids, target, groups=groups, batches=batches, notes=notes, **fields)

@@ -16,7 +16,8 @@ import pandas as pd
 from mklearn.atomic import existing_file
 from mklearn.errors import ConfigError, DataError
 from mklearn.extras import require
-from mklearn.study.data.readers.tables import matlab_variables, readable, whole_numbers
+from mklearn.study.data.readers.frames import readable
+from mklearn.study.data.readers.tables import matlab_variables, whole_numbers
 from mklearn.study.data.samples import SampleSet, some
 
 _PER_PERSON, _SIDE = 10, 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import existing_file, read_npz, read_parquet
+from mklearn.atomic import existing_file, read_npz
 from mklearn.checks import LARGEST_VALUE
-from mklearn.errors import DataError, UserError
+from mklearn.errors import DataError
 from mklearn.extras import require
+from mklearn.study.data.readers.frames import read_frame, readable
 from mklearn.study.data.samples import check_numbers, check_unique, some
-from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_batch_name, is_number, table_suffix
+from mklearn.study.data.text_tables import MISSING, is_batch_name, is_number, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
 
 MUDATA = ".h5mu"
@@ -28,8 +28,6 @@ ARRAYS = (".npy", ".npz", ".mat")
 MOST_BYTES = 8 << 30
 """Maximum size of a sparse matrix as a dense table, in bytes."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
-"""Pattern of an empty column name, or of the name that pandas gives to such a column."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,7 @@ class Table:
     """Columns (n,) str that may be batches: the group column, and columns with a usual name."""
     columns: Sequence[str]
     """Names of the columns that do not hold features."""
+    notes: Sequence[str] = ()
 
     @property
     def ids(self) -> np.ndarray:
@@ -85,6 +84,7 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
     numbers only is a matrix with unnamed columns, like an array.
     """
     text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
+    notes: list[str] = []
     if (suffix := table_suffix(path)) in ANNOTATED:
         about, features = _annotated(path, array or "X", columns.id_column)
     elif suffix in ARRAYS:
@@ -93,6 +93,7 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
         raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
     else:
         frame = read_frame(path, text)
+        notes = _notes_on_index(frame, columns.id_column, path)
         about = frame[[name for name in text if name in frame]]
         features = frame.drop(columns=list(about))
     if not len(features):
@@ -123,82 +124,15 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
         if name == columns.group_column or (is_batch_name(str(name)) and name != columns.label_column)
     }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    return Table(path, features, has_ids, labels, words(columns.group_column), batches, list(map(str, about)))
+    return Table(path, features, has_ids, labels, words(columns.group_column), batches, list(map(str, about)), notes)
 
 
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Convert exceptions of libraries, raised for damaged or wrong files, to DataError."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except (UserError, MemoryError):
-        raise
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 ({error}); save it as UTF-8 text") from error
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DataError(f"{path}: not a readable {path.suffix} file ({reason}); truncated or damaged") from error
-
-
-# --- tables of named columns
-
-
-def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
-    """Read a Parquet, CSV or TSV table; from CSV and TSV, read only the first `rows` if given.
-
-    The first of `text_columns` has the ids. In CSV and TSV tables, `text_columns` are read verbatim: an id "007" or
-    "NA" is text. Columns of True, False and missing values become boolean. Columns must have unique, non-empty names,
-    except in a text table whose first line has numbers only: it is a matrix without names, and that line is a row.
-    """
-    suffix = table_suffix(path)
-    if suffix == ".parquet":
-        frame = read_parquet(path)[0]
-        _check_names([str(name) for name in frame.columns], path)
-        ids, index = next(iter(text_columns), None), frame.index
-        is_ids = index.name == ids if index.name else pd.api.types.is_string_dtype(index.dtype)
-        if ids is not None and ids not in frame.columns and index.nlevels == 1 and is_ids:
-            frame = frame.rename_axis(ids).reset_index()
-    elif suffix in SEPARATORS:
-        options: dict[str, Any] = {"sep": SEPARATORS[suffix], "keep_default_na": False}
-        with readable(path):
-            try:
-                first = pd.read_csv(existing_file(path), header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
-            except pd.errors.EmptyDataError:
-                raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample") from None
-            is_matrix = all(map(is_number, first))
-            if not is_matrix:
-                _check_names(first, path)
-            options |= {"nrows": rows, "header": None if is_matrix else "infer"}
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
-            missing, types = ("", *MISSING), dict.fromkeys(text_columns, str)
-            frame = pd.read_csv(path, index_col=False, na_values=missing, dtype=types, **options)
-            # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
-            as_text = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, **options)
-        for name in as_text.columns:
-            frame[name] = as_text[name]
-        frame = frame.set_axis(pd.RangeIndex(frame.shape[1]), axis=1) if is_matrix else frame
-    else:
-        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
-    objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in text_columns]
-    logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
-    return frame.astype(dict.fromkeys(logical, "boolean"))
-
-
-def _check_names(names: Sequence[str], path: Path) -> None:
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t,"):
-        raise DataError(
-            f"{path}: {names[0][:40]!r} is one column: a .csv file has ',' between values, a .tsv file a tab, and "
-            "numbers have a decimal point"
-        )
-    nameless = [number for number, name in enumerate(names, start=1) if _NAMELESS.fullmatch(name)]
-    if nameless:
-        raise DataError(
-            f"{path}: column {nameless[0]} has no name. If it is the index of a pandas table, leave it out "
-            "(to_csv(..., index=False)); else name it in the first line"
-        )
-    check_unique(np.array(names, dtype=str), f"{path}: names of columns")
+def _notes_on_index(frame: pd.DataFrame, ids: str, path: Path) -> list[str]:
+    """Return a note on an index, or first column, without a name: it has the ids, or is left out."""
+    if ids not in frame or isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        return []
+    place = "the index" if path.suffix == ".parquet" else "the first column, which has no name,"
+    return [f"{path}: {place} {'has the ids' if frame.index.equals(pd.Index(frame[ids])) else 'is left out'}"]
 
 
 # --- files of arrays

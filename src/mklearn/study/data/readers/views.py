@@ -13,9 +13,10 @@ import pandas as pd
 
 from mklearn.errors import DataError
 from mklearn.extras import require
+from mklearn.study.data.readers.frames import read_frame, readable
 from mklearn.study.data.readers.own_tables import feature_tables
 from mklearn.study.data.readers.registered import only_path
-from mklearn.study.data.readers.tables import column_text, read_frame, readable, require_columns
+from mklearn.study.data.readers.tables import column_text, require_columns
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import table_stem
 

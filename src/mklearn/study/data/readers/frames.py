@@ -1,0 +1,152 @@
+"""Reading of tables of named columns from Parquet and text, as pandas, R, Excel and NumPy write them."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import existing_file, read_parquet
+from mklearn.errors import DataError, UserError
+from mklearn.study.data.samples import check_unique
+from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_number, table_suffix
+
+_NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
+"""Pattern of an empty column name, or of the name that pandas gives to such a column."""
+_DECIMAL_COMMA = r"[+-]?(?![1-9]\d{0,2}(,\d{3})+$)\d*,\d+([eE][+-]?\d+)?"
+"""Pattern of a number with a decimal comma that can't be a number with commas between thousands."""
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Convert exceptions of libraries, raised for damaged or wrong files, to DataError."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (UserError, MemoryError):
+        raise
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 ({error}); save it as UTF-8 text") from error
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(f"{path}: not a readable {path.suffix} file ({reason}); truncated or damaged") from error
+
+
+def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
+    """Read a Parquet or text table; from text, read only the first `rows` if given.
+
+    The first of `text_columns` has the ids. If there is no such column, the index of a Parquet table becomes this
+    column: if it has that name, or no name and text; so does the first column of a text table that has no name. The
+    frame keeps this index, and the index is no RangeIndex either if such a column is not one of the frame.
+
+    In text tables, `text_columns` are read verbatim: an id "007" or "NA" is text. Columns of True, False and missing
+    values become boolean. Columns must have unique, non-empty names, except in a text table whose first line has
+    numbers only: it is a matrix without names, and that line is a row.
+    """
+    ids, suffix = next(iter(text_columns), None), table_suffix(path)
+    if suffix == ".parquet":
+        frame = read_parquet(path)[0]
+        _check_names([str(name) for name in frame.columns], path)
+    elif suffix in SEPARATORS:
+        frame = _read_text(path, text_columns, rows)
+    else:
+        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
+    index = frame.index
+    is_ids = index.name == ids if index.name else pd.api.types.is_string_dtype(index.dtype)
+    if ids is not None and ids not in frame.columns and index.nlevels == 1 and is_ids:
+        frame = pd.concat([index.to_series(name=ids), frame], axis=1)
+    objects = _objects(frame, text_columns)
+    logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
+    return frame.astype(dict.fromkeys(logical, "boolean"))
+
+
+def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.DataFrame:
+    """Read a text table; a first column without a name becomes the index."""
+    with readable(path):
+        options, names, width = _layout(path)
+        if len(names) == width and all(map(is_number, names)):
+            frame = pd.read_csv(path, header=None, nrows=rows, na_values=["", *MISSING], **options)
+            return frame.set_axis(pd.RangeIndex(frame.shape[1]), axis=1)
+        ids = next(iter(text_columns), None)
+        names = names if width != len(names) + 1 or ids in names else ["", *names]  # R has no name for row names
+        if width > len(names):
+            raise DataError(
+                f"{path}: the first line has {len(names)} names and the second {width} values. Name every column; row "
+                "names of R are written by write.csv(...), or write.table(..., col.names = NA)"
+            )
+        names = ["" if _NAMELESS.fullmatch(name) else name for name in names]
+        _check_names(names if names[0] else names[1:], path, first=1 if names[0] else 2)
+        text = [name for name in ("", *text_columns) if name in names]
+        options |= {"header": 0, "names": names, "nrows": rows, "index_col": False}
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
+        options |= {"na_values": ["", *MISSING], "dtype": dict.fromkeys(text, str)}
+        frame = pd.read_csv(path, **options)
+        # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
+        as_text = pd.read_csv(path, usecols=lambda name: name in text, **options | {"na_values": None, "dtype": str})
+        words = (frame[name].astype(str) for name in _objects(frame, ("", ids)))
+        if options["sep"] != "," and any(column.str.fullmatch(_DECIMAL_COMMA).any() for column in words):
+            frame = pd.read_csv(path, decimal=",", **options)
+            numbers = as_text.drop(columns=["", ids], errors="ignore")
+            as_text[[*numbers]] = numbers.replace(r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$", r"\1.\2", regex=True)
+    for name in as_text.columns:
+        frame[name] = as_text[name]
+    return frame if names[0] else _indexed(frame, ids, path)
+
+
+def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
+    """Return arguments of ``pandas.read_csv`` for a text table, its first line, and the number of values in the next.
+
+    The encoding is UTF-8, or UTF-16 if the file begins with its mark. The separator is the usual one of the suffix; if
+    the first line lacks it, a semicolon, tab, space or comma.
+    """
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(existing_file(path), "rb") as file:
+        is_utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    encoding = "utf-16" if is_utf16 else "utf-8-sig"
+    with opened(path, "rt", encoding=encoding, newline="") as file:
+        first = next(filter(str.strip, file), None)
+        if first is None:
+            raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
+        usual = SEPARATORS[table_suffix(path)]
+        separator = next((mark for mark in (usual, *";\t ,") if mark in first), usual)
+        names, *values = islice(filter(None, csv.reader(chain([first], file), delimiter=separator)), 2)
+    width = len(values[0]) if values else len(names)
+    return {"sep": separator, "encoding": encoding, "keep_default_na": False}, names, width
+
+
+def _indexed(frame: pd.DataFrame, ids: str | None, path: Path) -> pd.DataFrame:
+    """Make the first column, which has no name, the index: text, or whole numbers beside a column of ids."""
+    first = frame.pop("")
+    check_unique(first.to_numpy(dtype=str), f"{path}: values of the first column, which has no name,")
+    if not all(map(is_number, first)):
+        return frame.set_axis(pd.Index(first.array))
+    if ids not in frame or not first.str.isdecimal().all():
+        raise DataError(
+            f"{path}: the first column has numbers and no name. Row numbers of pandas or R are no ids: leave them out "
+            f"(to_csv(..., index=False), row.names = FALSE), or name the column in the first line, {ids!r} if it has "
+            "the ids"
+        )
+    return frame.set_axis(pd.Index(pd.to_numeric(first).array))
+
+
+def _objects(frame: pd.DataFrame, others: Collection[Any]) -> list[Any]:
+    """Return the columns of text or mixed values, except `others`."""
+    return [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in others]
+
+
+def _check_names(names: Sequence[str], path: Path, first: int = 1) -> None:
+    nameless = [number for number, name in enumerate(names, start=first) if _NAMELESS.fullmatch(name)]
+    if nameless:
+        raise DataError(f"{path}: column {nameless[0]} has no name; name it")
+    check_unique(np.array(names, dtype=str), f"{path}: names of columns")
