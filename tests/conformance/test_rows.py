@@ -84,10 +84,8 @@ def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
 
 # --- protocols that draw splits
 
-PROTOCOL_FIELDS: dict[str, dict[str, Any]] = {
-    "random_per_class": {"train_size": 3}, "random": {"train_size": 12}, "group_random": {"train_size": 12}
-}  # fmt: skip
-NEEDS_GROUPS = ["group_k_fold", "group_random"]
+PROTOCOL_FIELDS: dict[str, dict[str, Any]] = {"random_per_class": {"train_size": 3}, "random": {"train_size": 12}}
+NEEDS_GROUPS = ["group_k_fold"]
 DRAWN = [kind for kind in PROTOCOLS if kind not in ("given", "released", "verification", "leave_one_group_out")]
 """The others are read from files, or follow from the groups."""
 
@@ -105,7 +103,7 @@ def test_splits_depend_on_seed_and_data_set_only(kind: str) -> None:
         splits = list(draw(y, **parameters, seed=seed, name=name))
         for split in splits:
             assert not np.intersect1d(split.train, split.test).size
-            assert {*y[split.train]} == {*y[split.test]} == {0, 1, 2} or kind in ("random", "group_random")
+            assert {*y[split.train]} == {*y[split.test]} == {0, 1, 2} or kind == "random"
         return [split.train.tolist() for split in splits]
 
     assert drawn() == drawn()

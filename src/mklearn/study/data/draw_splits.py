@@ -143,13 +143,14 @@ def random_per_class(
     return Splits(tuple(splits), len(y))
 
 
-@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
+@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS], whole_groups=["boolean"])
 def random(
-    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = ""
-) -> Splits:
+    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
+    whole_groups: bool = False, groups: np.ndarray | None = None,
+) -> Splits:  # fmt: skip
     """Draw a fixed number of training samples, whatever their targets; the rest are test samples.
 
-    Raise NotApplicable if `train_size` leaves no test sample.
+    Raise NotApplicable if `train_size` may leave no test sample, and ConfigError for `whole_groups` without groups.
 
     Parameters
     ----------
@@ -157,32 +158,15 @@ def random(
         Number of training samples, or a list of such sizes, which are drawn independently.
     repeats : int
         Number of random splits of each size.
+    whole_groups : bool
+        Whether to hold out whole groups, such as persons. Training samples are then drawn group by group; samples of
+        the last group that are not needed are in neither part.
     """
-    return group_random(target, train_size, repeats, seed, name, groups=np.arange(len(target)))
-
-
-@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
-def group_random(
-    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
-    groups: np.ndarray | None = None,
-) -> Splits:  # fmt: skip
-    """Draw a fixed number of training samples, from as few groups as a random order of groups needs.
-
-    Test samples are all samples of the other groups, such as persons. Raise ConfigError if samples have no groups, and
-    NotApplicable if `train_size` may leave no group for testing.
-
-    Parameters
-    ----------
-    train_size : int or sequence of int
-        Number of training samples, or a list of such sizes, which are drawn independently. Samples of the last group
-        that are not needed are in neither part.
-    repeats : int
-        Number of random splits of each size.
-    """
-    _, codes, counts = np.unique(_present(groups, "group_random", name), return_inverse=True, return_counts=True)
+    of_groups = _present(groups, "random", name) if whole_groups else np.arange(len(target))
+    _, codes, counts = np.unique(of_groups, return_inverse=True, return_counts=True)
     sizes, most = [int(size) for size in np.atleast_1d(train_size)], len(codes) - counts.max()
     if max(sizes) > most:
-        kept = "one for testing" if counts.max() == 1 else "the largest group, which may be the test group"
+        kept = "the largest group, which may be the test group" if whole_groups else "one for testing"
         raise NotApplicable(f"train_size {max(sizes)}: expected 1 to {most}, the {len(codes)} samples without {kept}")
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):

@@ -72,14 +72,6 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         targets=("classes", "numbers"),
         required=("train_size",),
     ),
-    "group_random": ProtocolRow(
-        "mklearn.study.data.draw_splits:group_random",
-        "random training samples, whole groups held out",
-        defaults={"repeats": 10},
-        targets=("classes", "numbers"),
-        holds_groups=True,
-        required=("train_size",),
-    ),
     "k_fold": ProtocolRow(
         "mklearn.study.data.draw_splits:k_fold",
         "k-fold",

@@ -47,7 +47,9 @@ def final_protocol(study: Study) -> str | None:
     groups. Otherwise it is the first suitable protocol.
     """
     suited = [name for name, reason in _protocols(study).items() if not reason]
-    return next((name for name in suited if study.protocols[name].row.holds_groups), next(iter(suited), None))
+    protocols = [(name, study.protocols[name]) for name in suited]
+    whole = (name for name, each in protocols if each.row.holds_groups or each.given.get("whole_groups"))
+    return next(whole, next(iter(suited), None))
 
 
 def _protocols(study: Study) -> dict[str, str]:

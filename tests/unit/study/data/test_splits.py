@@ -26,7 +26,6 @@ from mklearn.study.data.draw_splits import (
     draw_splits,
     given,
     group_k_fold,
-    group_random,
     k_fold,
     leave_one_group_out,
     random_per_class,
@@ -127,7 +126,7 @@ def test_seed_policy_is_the_documented_one() -> None:
 def test_sizes_count_samples_and_groups_are_held_out_whole(grouped: bool, counts: list[int], seed: int) -> None:
     n, most = sum(counts), sum(counts) - (max(counts) if grouped else 1)
     groups = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(str)
-    draw = functools.partial(group_random, groups=groups) if grouped else random_samples
+    draw = functools.partial(random_samples, groups=groups, whole_groups=grouped)
     splits = draw(np.zeros(n), list(range(1, most + 1)), 3, seed, "x")
     assert_same(splits.of_size(most), draw(np.zeros(n), most, 3, seed, "x"))
     for split in splits:
@@ -186,7 +185,7 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
          NotApplicable, r"group a of class men \(7\)"),
         (lambda: group_k_fold(Y, 2, name="faces"), ConfigError,
          "data set 'faces' has none: name its group_column, or merge classes"),
-        (lambda: group_random(Y, 2, name="faces"), ConfigError, "protocol group_random holds out whole groups, and"),
+        (lambda: random_samples(Y, 2, whole_groups=True), ConfigError, "protocol random holds out whole groups, and"),
         (lambda: leave_one_group_out(Y, groups=np.repeat(["a", "b"], 7), classes=NAMES), NotApplicable,
          r"two groups of each class: class women has one; exclude_classes: \['women'\]"),
         (lambda: leave_one_group_out(np.arange(3.0), groups=np.repeat("a", 3)), NotApplicable, "groups: there is one"),
