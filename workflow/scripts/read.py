@@ -9,6 +9,7 @@ from mklearn.study.data.readers.images import find_images
 from mklearn.study.log import logger
 from mklearn.study.provenance import digest, file_digest
 from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.data_specs import FOLDER_KEY
 
 
 def read(
@@ -24,10 +25,10 @@ def read(
     logger.info("%s: %d samples%s", spec["dataset"], len(data), of)
     for note in data.notes:
         logger.info("note: %s", note)
-    if "root" in spec.get("paths", {}):  # the images are not inputs of the rule
-        root = Path(spec["paths"]["root"])
+    if FOLDER_KEY in spec.get("paths", {}):  # the images are not inputs of the rule
+        root = Path(spec["paths"][FOLDER_KEY])
         images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)[0]]
-        record = {**record, "inputs": {"images": digest(images)}}
+        record = {**record, "inputs": {**record["inputs"], "images": digest(images)}}
     data.save(samples, record)
     write_table(labels, labels_table(data), record)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, TypeAdapter, WithJsonSchema, model_validator
 
 from mklearn.study.data.registry import SELECTION, Entry, entry, registry
-from mklearn.study.specs.data_specs import TargetKind
+from mklearn.study.specs.data_specs import FOLDER_KEY, TargetKind
 from mklearn.study.specs.fit_spec import Impute
 from mklearn.study.specs.model import Count, Slug, Strict
 from mklearn.study.targets import of_each_target, target_kind
@@ -151,19 +151,38 @@ class OwnDataset(Dataset):
     """Classes to leave out, such as classes that are too small for the folds."""
 
 
-class OwnTables(OwnDataset):
-    """Keys shared by the user's own tables and matrices."""
+class OwnFiles(OwnDataset):
+    """Keys shared by the user's own data with tables or matrices."""
 
     reader: ClassVar[str]
 
-    labels: str | None = None
-    """File with a table of ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"
     """Column of the sample ids, in every table and in the labels file."""
+    group_column: str | None = None
+    """Column of the group of each sample, such as a person or patient; in the labels file or in one of the tables."""
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Path of each table or matrix."""
+        raise NotImplementedError
+
+    def reading(self) -> dict[str, Any]:
+        """Return the specification for the reader of the data set."""
+        return {
+            "reader": f"mklearn.study.data.readers.own_tables:{self.reader}",
+            "options": self._dumped(TABLE_OPTIONS),
+            "paths": dict(self.files),
+            **self._dumped({"exclude_classes", "duplicates"}),
+        }
+
+
+class OwnTables(OwnFiles):
+    """Keys shared by the user's own tables and matrices with labels."""
+
+    labels: str | None = None
+    """File with a table of ids and labels, if the feature tables do not hold the labels."""
     label_column: str = "label"
     """Column of the classes, in the labels file or in one of the tables."""
-    group_column: str | None = None
-    """Column of the group of each sample, such as a person or patient; in the same file as the labels."""
     missing_labels: list[str] | None = None
     """Words that mean a missing label or group, as an empty cell does. By default the usual ones, such as NA, NaN,
     None, null and N/A; set ``[]`` if a class has such a name."""
@@ -184,46 +203,15 @@ class OwnTables(OwnDataset):
             raise ValueError("exclude_classes: the target is numbers and has no classes.")
         return self
 
-    @property
-    def files(self) -> dict[str, str]:
-        """Path of each table or matrix."""
-        raise NotImplementedError
-
     def reading(self) -> dict[str, Any]:
         """Return the specification for the reader of the data set."""
-        options, paths = self._dumped(TABLE_OPTIONS), dict(self.files)
+        spec = super().reading()
         if self.target is not None:
-            options |= {"label_column": self.target, "task": self.task_of_target}
+            spec["options"] |= {"label_column": self.target, "task": self.task_of_target}
         if self.labels is not None:
-            options["labels"] = LABELS_KEY
-            paths[LABELS_KEY] = self.labels
-        reader = f"mklearn.study.data.readers.own_tables:{self.reader}"
-        return {
-            "reader": reader,
-            "options": options,
-            "paths": paths,
-            **self._dumped({"exclude_classes", "duplicates"}),
-        }
-
-
-class ImageFolder(OwnDataset):
-    """The user's own images: a folder with one sub-folder per class."""
-
-    family: ClassVar[str] = "images"
-
-    kind: Literal["image_folder"]
-    path: str
-    """Path of the folder; the names of its sub-folders are the classes."""
-    colour: Literal["grey", "rgb"] = "grey"
-    """Colour mode in which the images are read."""
-    resize: Resize | None = Resize(shape=(64, 64))
-    """Size of the images; null keeps their original sizes."""
-
-    def reading(self) -> dict[str, Any]:
-        """Return the specification for the reader of the data set."""
-        fields = {"options": {"colour": self.colour}, "paths": {"root": self.path}}
-        further = self._dumped({"exclude_classes", "duplicates", "resize"})
-        return {"reader": "mklearn.study.data.readers.images:class_folders", **fields, **further}
+            spec["options"]["labels"] = LABELS_KEY
+            spec["paths"][LABELS_KEY] = self.labels
+        return spec
 
 
 class TableFile(Strict):
@@ -236,20 +224,14 @@ class TableFile(Strict):
     ``MODALITY/obsm/NAME``."""
 
 
-class FeatureTables(OwnTables):
-    """The user's own features: one table per descriptor, one row per sample."""
+class FeatureFiles(OwnFiles):
+    """Keys shared by the user's own data with tables of features."""
 
-    family: ClassVar[str] = "tables"
-    reader: ClassVar[str] = "feature_tables"
-
-    kind: Literal["feature_tables"]
-    tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
+    tables: dict[Slug, str | TableFile] = {}
     """Files by descriptor name (Parquet, CSV, TSV, .csv.gz, .tsv.gz, NPZ, NPY, MATLAB, .h5ad or .h5mu). If a file has
     several arrays, give a mapping with ``path`` and ``array``. The default array is the only matrix of the file, ``X``
-    of .h5ad, and for .h5mu the modality with the name of the descriptor."""
-    id_prefix: Count | None = None
-    """Number of leading characters of an id that identify the sample, if some tables have longer ids: for example 12,
-    to match aliquot barcodes with patient barcodes. By default all characters."""
+    of .h5ad, and for .h5mu the modality with the name of the descriptor. Beside images, the ids of rows are the paths
+    of images in their folder, or their names where only one image has the name."""
     leave_out: list[str] = []
     """Columns that are not features, such as further measurements of a sample."""
     missing_views: Literal["error", "drop", "mean"] = "error"
@@ -274,6 +256,50 @@ class FeatureTables(OwnTables):
         spec = super().reading()
         arrays = {name: table.array for name, table in self.tables.items() if isinstance(table, TableFile)}
         return spec | {"options": spec["options"] | ({"arrays": arrays} if arrays else {})}
+
+
+class FeatureTables(FeatureFiles, OwnTables):
+    """The user's own features: one table per descriptor, one row per sample."""
+
+    family: ClassVar[str] = "tables"
+    reader: ClassVar[str] = "feature_tables"
+
+    kind: Literal["feature_tables"]
+    tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
+    """Files by descriptor name, as for images."""
+    id_prefix: Count | None = None
+    """Number of leading characters of an id that identify the sample, if some tables have longer ids: for example 12,
+    to match aliquot barcodes with patient barcodes. By default all characters."""
+
+
+class ImageFolder(FeatureFiles):
+    """The user's own images: a folder with one sub-folder per class, and tables of further features of the images."""
+
+    family: ClassVar[str] = "images"
+    reader: ClassVar[str] = "images_and_tables"
+
+    kind: Literal["image_folder"]
+    path: str
+    """Path of the folder; the names of its sub-folders are the classes."""
+    colour: Literal["grey", "rgb"] = "grey"
+    """Colour mode in which the images are read."""
+    resize: Resize | None = Resize(shape=(64, 64))
+    """Size of the images; null keeps their original sizes."""
+
+    @model_validator(mode="after")
+    def _options_of_tables(self) -> Self:
+        unused = sorted(self.model_fields_set & TABLE_OPTIONS)
+        if unused and not self.tables:
+            raise ValueError(f"{', '.join(unused)}: needs `tables` beside the images; name one or omit the key.")
+        return self
+
+    def reading(self) -> dict[str, Any]:
+        """Return the specification for the reader of the data set."""
+        spec = super().reading() | self._dumped({"resize"})
+        if not self.tables:
+            spec |= {"reader": "mklearn.study.data.readers.images:class_folders", "options": {}}
+        options, paths = {"colour": self.colour, **spec["options"]}, {FOLDER_KEY: self.path, **self.files}
+        return spec | {"options": options, "paths": paths}
 
 
 class Precomputed(OwnTables):

@@ -333,7 +333,8 @@ def split_spec(dataset: PlannedDataset, protocol: SplitSpec) -> SplitSpec:
 def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
     if dataset.downloads or not dataset.files:
         return dataset.read
-    return dataset.read | {"listing": digest([content_digest(path) for path in dataset.files])}
+    listed = [dataset.read["listing"]] if "listing" in dataset.read else []  # of images, which are no input files
+    return dataset.read | {"listing": digest([*listed, *map(content_digest, dataset.files)])}
 
 
 def parts(n: int) -> list[str]:

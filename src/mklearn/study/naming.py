@@ -38,9 +38,10 @@ def descriptors_of(
     if named is not None:
         images = config.family == "images"
         return {n: m for n, m in named.items() if (m.table in config.table_names if m.kind == TABLE else images)}
-    if config.family == "images":
-        return image_descriptors(side, in_colour=getattr(config, "colour", "grey") == "rgb")
-    return {name: Descriptor.model_validate({"kind": TABLE, "table": name}) for name in config.table_names}
+    in_colour = getattr(config, "colour", "grey") == "rgb"
+    of_images = image_descriptors(side, in_colour=in_colour) if config.family == "images" else {}
+    of_tables = {name: Descriptor.model_validate({"kind": TABLE, "table": name}) for name in config.table_names}
+    return of_images | of_tables
 
 
 def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> dict[str, Descriptor]:
@@ -61,13 +62,15 @@ def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> di
     return {name: Descriptor.model_validate(entry) for name, entry in entries.items()}
 
 
-def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) -> list[str]:
-    """Return the names of a data set's matrices, or else of its descriptors, from which kernels are computed."""
-    return list(config.matrices if isinstance(config, Precomputed) else descriptors_of(config, named))
+def sources_of(
+    config: DatasetConfig, named: Mapping[str, Descriptor] | None
+) -> Mapping[str, Descriptor] | Mapping[str, None]:
+    """Return a data set's descriptors by name, or else its matrices (None), from which kernels are computed."""
+    return dict.fromkeys(config.matrices) if isinstance(config, Precomputed) else descriptors_of(config, named)
 
 
 def kernels_of(
-    config: DatasetConfig, named: Mapping[str, Kernel] | None, sources: list[str]
+    config: DatasetConfig, named: Mapping[str, Kernel] | None, sources: Mapping[str, Descriptor] | Mapping[str, None]
 ) -> list[tuple[str, Kernel, NamedKernel]]:
     """Return (key, entry, kernel) for each kernel that applies to a data set, without products.
 
@@ -75,12 +78,12 @@ def kernels_of(
     """
     suited = {key: kernel for key, kernel in (named or {}).items() if _suits(kernel, config)}
     if not suited and (named is None or isinstance(config, Precomputed)):
-        suited = {name: _default_kernel(name, config) for name in sources}
+        suited = {name: _default_kernel(name, config, descriptor) for name, descriptor in sources.items()}
     return [
         (key, kernel, one)
         for key, kernel in suited.items()
         if not kernel.is_product
-        for one in kernel_names(key, kernel, sources)
+        for one in kernel_names(key, kernel, list(sources))
     ]
 
 
@@ -91,14 +94,14 @@ def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
     return kernel.row.of == "descriptor"
 
 
-def _default_kernel(name: str, config: DatasetConfig) -> Kernel:
+def _default_kernel(name: str, config: DatasetConfig, descriptor: Descriptor | None) -> Kernel:
     """Return the default kernel of a descriptor or matrix.
 
     Features of tables have arbitrary units, so their scaling is chosen on the training samples (``reports/scaling``).
     """
     if isinstance(config, Precomputed) and config.measure == "kernel":
         return Kernel.model_validate({"kind": "precomputed", "descriptor": name})
-    scaling = "auto" if config.family == "tables" else "none"
+    scaling = "auto" if descriptor is not None and descriptor.kind == TABLE else "none"
     return Kernel.model_validate({"kind": "gaussian", "descriptor": name, "feature_scaling": scaling})
 
 

@@ -11,10 +11,10 @@ from typing import Any
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import nearest
 from mklearn.study.data.registry import registry, selection_mistakes
-from mklearn.study.datasets import DatasetConfig, Precomputed, RegisteredDataset, normalise_datasets
+from mklearn.study.datasets import DatasetConfig, ImageFolder, Precomputed, RegisteredDataset, normalise_datasets
 from mklearn.study.entries import Kernel
 from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
-from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
+from mklearn.study.naming import expanded_descriptors, image_descriptors, kernels_of, matching, sources_of, variants
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.model import Slug, as_list
 from mklearn.study.specs.table_specs import Comparison, Published, Remark
@@ -188,6 +188,10 @@ def _impossible(study: Study, no_gaussian: bool) -> Iterator[Mistake]:
         if isinstance(config, RegisteredDataset) and config.entry is not None:
             mistakes = selection_mistakes(config.entry, config.model_dump())
             yield from (Mistake(f"datasets.{key}.{field}", text) for field, text in mistakes)
+        if isinstance(config, ImageFolder) and study.descriptors is None:
+            for name in sorted({*config.tables} & {*image_descriptors(in_colour=config.colour == "rgb")}):
+                text = "has the name of a default image descriptor; rename it, or name all `descriptors`."
+                yield Mistake(f"datasets.{key}.tables.{name}", text)
         source = study.datasets.get(config.splits_of or key, config).splits_of
         if config.splits_of != key and source not in (None, config.splits_of):
             text = f"{config.splits_of!r} has the splits of {source!r}; name that one."

@@ -16,7 +16,7 @@ from typing import Any
 from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.specs.data_specs import SplitSpec
+from mklearn.study.specs.data_specs import FOLDER_KEY, SplitSpec
 from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, FitSpec
 
 AROUND_MB = 650
@@ -80,7 +80,7 @@ class Requests:
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
             triangles = kernels_mb(size, 0, n_splits * (moments.inner_folds + 4) / 2)
             return triangles + drawn + features_mb(files.size_mb / n_blocks)
-        images = dataset.read.get("paths", {}).get("root") if rule == "read" else None  # a folder is not an input file
+        images = dataset.read.get("paths", {}).get(FOLDER_KEY) if rule == "read" else None  # not an input file
         n_bytes = sum(path.stat().st_size for path in Path(images).rglob("*")) if images else 0
         among = kernels_mb(n, 0, 4) if rule == "distances" else 0.0
         return features_mb(files.size_mb + n_bytes / 2**20) + among

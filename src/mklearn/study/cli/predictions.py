@@ -33,7 +33,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     predict.add_argument(
         "new", nargs="+", metavar="NEW",
         help="a folder of images (any depth) or one image; or one table, a folder of files named as the study's, or "
-        "VIEW=FILE for each view",
+        "VIEW=FILE for each view; or images, then tables",
     )  # fmt: skip
     predict.add_argument("--output", metavar="FILE", help="write the table to FILE.csv or FILE.parquet")
     predict.set_defaults(run=_predict)

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from mklearn.errors import ConfigError, absence
 from mklearn.study.data.registry import MIRROR_VARIABLE, entry
-from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
+from mklearn.study.datasets import DatasetConfig, FeatureFiles, FeatureTables, ImageFolder, RegisteredDataset
 from mklearn.study.entries import Protocol
 from mklearn.study.provenance import digest, key
-from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, SplitSpec, TargetKind
+from mklearn.study.specs.data_specs import DOWNLOADS, FOLDER_KEY, FileSpec, SplitSpec, TargetKind
 from mklearn.study.specs.fit_spec import Impute, Setting
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
@@ -80,10 +80,10 @@ def planned_dataset(dataset_id: str, datasets: Mapping[str, DatasetConfig], resu
     )  # fmt: skip
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, results)
+    planned = replace(planned, files=_own_files(dataset_id, read["paths"]))
     if isinstance(config, ImageFolder):
-        return replace(planned, read=read | {"listing": _listing(dataset_id, config.path)})
-    planned = replace(planned, files=_own_files(dataset_id, config))
-    if not isinstance(config, FeatureTables):
+        planned = replace(planned, read=read | {"listing": _listing(dataset_id, config.path)})
+    if not isinstance(config, FeatureFiles):
         return planned
     return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
 
@@ -130,8 +130,8 @@ def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str
     )
 
 
-def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str]:
-    files = list(dict.fromkeys([*config.files.values(), *([config.labels] if config.labels else [])]))
+def _own_files(dataset_id: str, paths: Mapping[str, str]) -> list[str]:
+    files = list(dict.fromkeys(path for name, path in paths.items() if name != FOLDER_KEY))
     missing = [f"{path}: {absence(path)}" for path in files if not Path(path).is_file()]
     if missing:
         raise ConfigError(f"datasets.{dataset_id}: {'; '.join(missing)}.")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mklearn.errors import ConfigError
 from mklearn.extras import require
-from mklearn.study.datasets import FeatureTables, Precomputed, TableFile
+from mklearn.study.datasets import FeatureFiles, Precomputed, TableFile
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
@@ -128,6 +128,7 @@ def planned_final(
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
     config, candidates, reasons = study.datasets[dataset.id], [], []
+    tables = config.tables if isinstance(config, FeatureFiles) else {}
     for fit in fits:
         if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
             continue
@@ -139,7 +140,7 @@ def planned_final(
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue
-        candidates.append(_on_named_features(fit.spec, names, completes=isinstance(config, FeatureTables)))
+        candidates.append(_on_named_features(fit.spec, names, completes=bool(tables)))
     if not candidates:
         what = "no method can be a model" if final.method == BEST else "this method can't be a model"
         listed = "; ".join(reasons) or f"{final.method!r} is not evaluated by protocol {named!r}"
@@ -149,7 +150,6 @@ def planned_final(
         )
     used = {name for fit_spec in candidates for name in fit_spec.descriptors}
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
-    tables = config.tables if isinstance(config, FeatureTables) else {}
     inputs = ModelInputs(
         family=dataset.family, options=dataset.read["options"], resize=dataset.read.get("resize"),
         views=[_view(planned, tables) for planned in views],

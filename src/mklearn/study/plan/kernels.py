@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mklearn.descriptors.table import TABLE
 from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.kernels.table import KERNELS
 from mklearn.study.datasets import DatasetConfig, Precomputed
 from mklearn.study.entries import Descriptor, Kernel
 from mklearn.study.method import Method
-from mklearn.study.naming import NamedKernel, descriptors_of, kernels_of
+from mklearn.study.naming import NamedKernel, descriptors_of, kernels_of, sources_of
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kernel_parts
@@ -81,7 +82,7 @@ def planned_kernels(
     among all samples (see `pairwise_spec`). Raise ConfigError if a kernel can't compare its descriptor, or a product
     has unknown factors.
     """
-    sources = list(config.matrices if isinstance(config, Precomputed) else descriptors)
+    sources = sources_of(config, {name: planned.config for name, planned in descriptors.items()})
     kernels = []
     for kernel_id, kernel, one in kernels_of(config, named, sources):
         if one.descriptor not in sources:
@@ -92,11 +93,8 @@ def planned_kernels(
                 raise ConfigError(f"kernels.{kernel_id}.feature_scaling: {reason}")
             measure: str = config.measure
             source: Spec = {"view": f"{_matrix_key(one.descriptor)}/{measure}"}
-        elif one.feature_scaling != "none" or dataset.is_incomplete:
-            source, measure = _features(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
         else:
-            measure = _measure(kernel_id, kernel, descriptors[one.descriptor])
-            source = {"view": f"{descriptors[one.descriptor].key}/{measure}"}
+            source, measure = _source(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
         parameters = kernel.parameters() | ({} if one.bandwidth is None else {"bandwidth": one.bandwidth})
         kernels.append({"id": one.name, **source, **_code(kernel), **parameters, "measure": measure})
     return kernels + _products(dataset, named or {}, kernels)
@@ -123,11 +121,17 @@ def pairwise_of(kernel: Spec) -> list[str]:
     return [part["view"] for part in kernel_parts([kernel]) if is_pairwise(part["view"])]
 
 
-def _features(
+def _source(
     dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> tuple[Spec, str]:
-    """Return the view of a kernel on features, with scaling and completion by training samples, and its measure."""
+    """Return the view of a kernel and its measure: a matrix among all samples, or features.
+
+    Features are scaled and completed by training samples.
+    """
     path, scaling = f"kernels.{kernel_id}.feature_scaling", named.feature_scaling
+    if scaling == "none" and not (dataset.is_incomplete and descriptor.config.kind == TABLE):
+        measure = _measure(kernel_id, kernel, descriptor)
+        return {"view": f"{descriptor.key}/{measure}"}, measure
     if descriptor.config.point_sets:
         raise ConfigError(
             f"{path}: descriptor {descriptor.id!r} is a set of points for each image and has no features to scale; "

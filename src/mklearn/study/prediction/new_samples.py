@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.atomic import existing_file, file_content
-from mklearn.descriptors.table import DESCRIPTORS
+from mklearn.descriptors.table import DESCRIPTORS, TABLE
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.own_tables import agreed, array_of_view
+from mklearn.study.data.readers.own_tables import agreed, array_of_view, rows_of_images
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
@@ -53,12 +53,16 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
     features than the training samples, and ConfigError for sources of the wrong kind. Unreadable images raise an error
     only if no image can be read.
     """
+    tables = [view for view in inputs.views if view.kind == TABLE]
     if inputs.family == "tables":
-        return _from_tables(_files_by_view(sources, inputs.views), inputs, arrays)
-    source = Path(sources[0])
-    if len(sources) > 1 or not source.exists():
-        raise ConfigError(f"{', '.join(sources)}: the model takes one folder of images, or one image")
-    return _from_images(source, inputs, arrays)
+        return _from_tables(_files_by_view(sources, tables), inputs, arrays)
+    source, others = Path(sources[0]), sources[1:]
+    if (others and not tables) or not source.exists():
+        beside = f", then VIEW=FILE for its tables: {', '.join(view.name for view in tables)}" if tables else ""
+        raise ConfigError(f"{', '.join(sources)}: the model takes one folder of images, or one image{beside}")
+    images = _from_images(source, inputs, arrays)
+    files = _files_by_view(others, tables) if others else {}
+    return _from_tables(files, inputs, arrays, images, source) if tables else images
 
 
 # --- images
@@ -82,7 +86,7 @@ def _from_images(source: Path, inputs: ModelInputs, arrays: Arrays) -> NewSample
     if not read:
         raise DataError(next(iter(unread.values())))
     images = stack_if_regular(list(read.values()))
-    views = {view.name: described_images(images, view, arrays) for view in inputs.views}
+    views = {view.name: described_images(images, view, arrays) for view in inputs.views if view.kind != TABLE}
     X = Views(views or {IMAGES: np.asarray(images, dtype=np.float64)})
     return NewSamples(np.array(list(read)), X, unread=unread)
 
@@ -132,7 +136,11 @@ def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[s
     return files
 
 
-def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
+def _from_tables(
+    files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays, images: NewSamples | None = None,
+    folder: Path = Path(),
+) -> NewSamples:  # fmt: skip
+    """Read tables; with `images` of a folder, the samples are these images, with their features too."""
     options = inputs.options
     columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
     read = [view for view in inputs.views if view.name in files]
@@ -141,9 +149,18 @@ def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays)
     without = [table.path for table in tables.values() if not table.has_ids]
     if without and len(set(files.values())) > 1:
         raise DataError(f"{without[0]}: no array {columns.id_column!r}; samples in several files need ids")
+    views, notes, unread = {}, list[str](), {} if images is None else images.unread
+    if images is not None:
+        there = np.array([*images.ids, *unread])
+        tables = {name: rows_of_images(table, there, folder) for name, table in tables.items()}
     ids = np.array(list(dict.fromkeys(name for table in tables.values() for name in table.ids)))
-    views, notes = {}, list[str]()
+    if images is not None:
+        extra, ids = ids[~np.isin(ids, there)], images.ids
+        notes = [f"{len(extra)} rows of tables have no image and are left out: {some(extra)}"] * bool(len(extra))
     for view in inputs.views:
+        if images is not None and view.kind != TABLE:
+            views[view.name] = images.X[view.name]
+            continue
         values = pd.DataFrame(columns=range(view.n_features))
         if view.name in tables:
             values, note = _features(view, tables[view.name], options, arrays)
@@ -160,7 +177,7 @@ def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays)
             f"{fitted_to} of {len(ids)} samples have ids of training samples: if they are these samples, the model has "
             "learned their labels, and how well it predicts them says nothing about new ones"
         )
-    return NewSamples(ids, Views(views), agreed(list(tables.values()), ids, "labels"), notes)
+    return NewSamples(ids, Views(views), agreed(list(tables.values()), ids, "labels"), notes, unread)
 
 
 def _features(

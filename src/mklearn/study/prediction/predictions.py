@@ -26,7 +26,8 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
         A model file, such as ``results/photos/model.mklearn``.
     sources : paths
         For a model on images: one image, or one folder with images at any depth. For a model on tables: one file with
-        all views, a folder of files with the same names as in the study, or ``VIEW=FILE`` for each view.
+        all views, a folder of files with the same names as in the study, or ``VIEW=FILE`` for each view. For a model on
+        both: the images, then the tables.
 
     Returns
     -------

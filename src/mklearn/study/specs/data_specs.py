@@ -13,7 +13,8 @@ The labels file of a data set has the target in column ``y``: integer class code
 floats.
 """
 
-
+FOLDER_KEY = "FOLDER"
+"""Key of the folder of images among the paths of a user's data. It can't clash: names of tables are lower case."""
 DOWNLOADS = "downloads/{source}/{file}"
 """Path of a downloaded file below the results folder."""
 

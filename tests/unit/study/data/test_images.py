@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -23,6 +24,7 @@ from mklearn.study.data.registry import entry
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.datasets import dataset_spec
+from mklearn.study.specs.data_specs import FOLDER_KEY
 
 RNG = np.random.default_rng(0)
 HUGE = struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", 10**5, 10**5, 8, 0, 0, 0, 0)
@@ -48,7 +50,7 @@ def root(tmp_path: Path) -> Path:
 def test_class_folders(root: Path) -> None:
     (root / ".git").mkdir()
     (root / "s2/.DS_Store").write_text("x")
-    samples = class_folders({"root": root})
+    samples = class_folders({FOLDER_KEY: root})
     assert samples.ids.tolist() == ["s2/9.png", "s2/10.png", "s10/9.png", "s10/10.png"]
     assert samples.classes.tolist() == ["s2", "s10"]
     assert samples.image_shape == (6, 5)
@@ -56,10 +58,52 @@ def test_class_folders(root: Path) -> None:
     np.testing.assert_array_equal(samples.images[1], np.array(Image.open(root / "s2" / "10.png")))
     (root / "s2/more").mkdir()
     (root / "README.txt").write_text("x")
-    [note] = class_folders({"root": root}).notes
+    [note] = class_folders({FOLDER_KEY: root}).notes
     assert note == "2 files or folders that are no images of a class were left out: 'README.txt', 's2/more'"
     spec = dataset_spec({"kind": "image_folder", "path": str(root), "resize": {"shape": [3, 4], "pixels": None}})
     assert read_dataset(spec).image_shape == (3, 4)
+
+
+SPELT = ["./s2/9.png", "s2\\10.png", "s10/9", "s10/10.png", "tree"]
+"""Ids of rows of all images; only one image has the last name."""
+
+
+def read_with_table(root: Path, ids: list[str], labels: str = "s2", **options: Any) -> SampleSet:
+    """Read the images, a tree, and a table that has a label of the first image only."""
+    save(root / "s10" / "tree.png", np.zeros((6, 5), np.uint8))
+    frame = pd.DataFrame({"id": ids, "unit": range(len(ids)), "label": [labels] + [""] * (len(ids) - 1)})
+    frame.iloc[::-1].to_csv(root / "network.csv", index=False)
+    entry = {"kind": "image_folder", "path": str(root), "resize": None, "tables": {"network": f"{root}/network.csv"}}
+    return read_dataset(dataset_spec(entry | options))
+
+
+def test_tables_of_images_are_joined_by_path_or_name(root: Path) -> None:
+    samples = read_with_table(root, SPELT)
+    alone = class_folders({FOLDER_KEY: root, "network": root / "network.csv"})
+    for name in ("ids", "labels", "images", "notes"):
+        np.testing.assert_array_equal(getattr(samples, name), getattr(alone, name))
+    assert samples.tables["network"].ravel().tolist() == [0, 1, 2, 3, 4]
+    first, *others = read_with_table(root, [*SPELT[:3], "bush", "tree"], missing_views="drop").notes
+    assert first == "1 rows of tables have no image and are left out: 'bush'"
+    assert others == ["1 of 5 samples lack a table and are left out (missing_views: drop). network: 's10/10.png'"]
+    incomplete = read_with_table(root, SPELT[:3], missing_views="mean")
+    assert np.isnan(incomplete.tables["network"].ravel()).tolist() == [False] * 3 + [True] * 2
+    np.testing.assert_array_equal(incomplete.images, alone.images)
+
+
+@pytest.mark.parametrize(
+    ("ids", "options", "message"),
+    [
+        ([*SPELT[:4], "bush"], {}, r"images: lacks 'bush'; .*network.csv: lacks 's10/tree.png'. 2 of 6 .* or an image"),
+        (["9", "10"], {}, r"none of its ids '10', '9' is an image of .*/images; .* such as 's2/9.png'"),
+        ([*SPELT, "s10/tree.png"], {}, r"images of rows must be unique; more than once: 's10/tree.png'"),
+        (SPELT, {"labels": "s10"}, r"labels disagree .* 's2/9.png' is 's10' here and 's2' there"),
+        (SPELT, {"tables": {}, "impute": "mean"}, r"impute: needs `tables`"),
+    ],
+)
+def test_tables_of_images_that_are_refused(root: Path, ids: list[str], options: dict[str, Any], message: str) -> None:
+    with pytest.raises((DataError, ValueError), match=message):
+        read_with_table(root, ids, **options)
 
 
 def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
@@ -69,12 +113,12 @@ def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
     colour = np.zeros((8, 8, 3), np.uint8)
     colour[..., 0] = 255
     save(tmp_path / "b" / "red.png", colour)
-    samples = class_folders({"root": tmp_path})
+    samples = class_folders({FOLDER_KEY: tmp_path})
     assert len(samples) == len(IMAGE_SUFFIXES) + 1
     for image in samples.images[:-1]:
         assert np.abs(image.astype(int) - 100).max() <= 2  # lossy formats
     assert (samples.images[-1] == 76).all()  # 0.299 * 255
-    rgb = class_folders({"root": tmp_path}, colour="rgb")
+    rgb = class_folders({FOLDER_KEY: tmp_path}, colour="rgb")
     assert rgb.image_shape == (8, 8, 3)
     np.testing.assert_array_equal(rgb.images[-1], colour)
 
@@ -83,23 +127,23 @@ def test_deep_images_and_rotation(tmp_path: Path) -> None:
     deep = np.array([[0, 1000], [40000, 65535]], dtype=np.uint16)
     for label in "ab":
         save(tmp_path / label / "x.png", deep)
-    np.testing.assert_array_equal(class_folders({"root": tmp_path}).images[0], deep)
+    np.testing.assert_array_equal(class_folders({FOLDER_KEY: tmp_path}).images[0], deep)
     with pytest.raises(DataError, match="more than 8 bits"):
-        class_folders({"root": tmp_path}, colour="rgb")
+        class_folders({FOLDER_KEY: tmp_path}, colour="rgb")
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was turned by 90 degrees
     save(tmp_path / "b" / "y.jpg", np.zeros((4, 8), np.uint8), exif=exif)
     with pytest.raises(DataError, match=r"different depth .*x\.png.*y\.jpg"):
-        class_folders({"root": tmp_path})
+        class_folders({FOLDER_KEY: tmp_path})
     for label in "ab":
         save(tmp_path / label / "x.png", np.zeros((8, 4), np.uint8))
-    assert class_folders({"root": tmp_path}).image_shape == (8, 4)
+    assert class_folders({FOLDER_KEY: tmp_path}).image_shape == (8, 4)
 
 
 def test_folders_that_are_refused(root: Path, tmp_path: Path) -> None:
     (root / "empty").mkdir()
     with pytest.raises(DataError, match="no images in class folder 'empty'"):
-        class_folders({"root": root})
+        class_folders({FOLDER_KEY: root})
     (root / "empty").rmdir()
     data = (root / "s10" / "9.png").read_bytes()
     for damaged, word in (
@@ -111,11 +155,11 @@ def test_folders_that_are_refused(root: Path, tmp_path: Path) -> None:
         (root / "s10" / "9.png").write_bytes(damaged)
         (root / "s2" / "9.png").write_bytes(damaged)
         with pytest.raises(DataError, match=rf"s2/9\.png: .*{word}.*; .*s10/9\.png: .*{word}"):
-            class_folders({"root": root})
+            class_folders({FOLDER_KEY: root})
     with pytest.raises(DataError, match=r"expected two or more sub-folders.* it has '9\.png', '10\.png'"):
-        class_folders({"root": root / "s2"})
+        class_folders({FOLDER_KEY: root / "s2"})
     with pytest.raises(DataError, match="no such folder"):
-        class_folders({"root": tmp_path / "nowhere"})
+        class_folders({FOLDER_KEY: tmp_path / "nowhere"})
 
 
 # --- a tar archive inside a zip archive, as Caltech-101 is published
@@ -179,7 +223,7 @@ def test_an_archive_equals_the_unpacked_folder(small: Path, image_files: dict[st
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
     for colour in ("grey", "rgb"):  # of grey and of colour files
-        assert_same(read(small, colour=colour), class_folders({"root": tmp_path / FOLDER}, colour=colour))
+        assert_same(read(small, colour=colour), class_folders({FOLDER_KEY: tmp_path / FOLDER}, colour=colour))
     [note] = read(small).notes
     assert note.startswith("2 files or folders that are no images of a class were left out")
     assert "BACKGROUND_Google/tmp" in note

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 from tests.unit.study.data.annotated_files import write_h5ad
-from tests.unit.study.prediction.conftest import cells, digits, make
+from tests.unit.study.prediction.conftest import cells, digits, make, write_images
+from tests.unit.study.small_study import run_study
 
 from mklearn.__main__ import main
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
@@ -328,3 +329,31 @@ def test_samples_without_a_label_of_a_study_with_gaps(tmp_path: Path) -> None:
     study["datasets"]["own"] |= {"missing_views": "mean", "impute": "median"}
     found = predict(make(study, tmp_path), tmp_path / "train").set_index("id").loc[[f"s{k}" for k in range(len(y))]]
     assert (found["label"] == truth)[held].mean() >= 0.85
+
+
+def test_images_with_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    images, y, held = digits()
+    X = Views({"hog": hog(images, cell=4), "network": images.reshape(len(y), -1)[:, ::2] / 16.0})
+    names = np.array([f"{label}/{number}.png" for number, label in enumerate(y)])
+    for part, rows in {"train": ~held, "new": held}.items():
+        write_images(tmp_path / part, images[rows], names[rows].tolist())
+        frame = pd.DataFrame(X["network"][rows], pd.Index(names[rows], name="id")).add_prefix("unit")
+        frame.to_csv(tmp_path / f"{part}.csv")
+    entry = {"kind": "image_folder", "path": "train", "resize": None, "tables": {"network": "train.csv"}}
+    study = {
+        "study": "own", "datasets": {"own": entry | {"missing_views": "mean"}}, "final": {"method": "views"},
+        "descriptors": {"hog": {"kind": "hog", "cell": 4}, "network": {"kind": "table", "table": "network"}},
+        "methods": {"average": {"kind": "kernel_fda"}, "views": {"kind": "multi_view"}},
+        "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+    }  # fmt: skip
+    done = run_study(tmp_path, study)
+    scalings = [kernel.get("feature_scaling") for job in done.of("fit") for kernel in job.spec.get("kernels", ())]
+    assert scalings == [None, "auto"]
+    expected = MultiViewClassifier().fit(X[~held], y[~held].astype(str)).predict(X[held])
+    for sources in ([f"network={tmp_path / 'new.csv'}"], [str(tmp_path / "new.csv")]):
+        frame = predicted(tmp_path, "own", str(tmp_path / "new"), *sources).set_index("id")
+        assert (frame["label"][names[held]] == expected).all()
+    assert (predicted(tmp_path, "own", str(tmp_path / "new"))["label"].str[0] == frame.index.str[0]).mean() > 0.8
+    assert "view 'network' is missing for 20 samples" in capsys.readouterr().err
+    model = tmp_path / "results" / "own" / "model.mklearn"
+    assert "then VIEW=FILE for its tables: network" in refusal(capsys, model, "network=new.csv")

@@ -17,6 +17,7 @@ from mklearn.errors import DataError, UserError
 from mklearn.extras import require
 from mklearn.study.data.readers.registered import check_content, only_path
 from mklearn.study.data.samples import SampleSet, check_text, natural_key, read_each, some, stack_if_regular
+from mklearn.study.specs.data_specs import FOLDER_KEY
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
 """Image formats that Pillow may detect. Others are disabled, because some decoders, such as EPS, start programs."""
@@ -72,12 +73,13 @@ def _note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
 
 
 def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
-    """Read the images below the folder ``paths["root"]``, in colour or grey.
+    """Read the images below the folder ``paths[FOLDER_KEY]``, in colour or grey.
 
-    Ids are relative paths, "class/file.png". Other files are left out, listed in ``notes`` and logged; hidden files and
-    ``__MACOSX`` are left out silently. Raise DataError as :func:`find_images` does, or if images are corrupt.
+    Ids are relative paths, "class/file.png". Other files are left out, listed in ``notes`` and logged; hidden files,
+    ``__MACOSX`` and the other files of `paths` are left out silently. Raise DataError as :func:`find_images` does, or
+    if images are corrupt.
     """
-    root = Path(paths["root"])
+    root = Path(paths[FOLDER_KEY])
     files, strays = find_images(root)
     images = read_each(lambda file: decode_image(file_content(file), str(file), colour), files, _NAMED)
     by_dtype = {image.dtype: file for file, image in images.items()}
@@ -86,7 +88,8 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
         raise DataError(f"{root}: images of different depth can't be compared: {examples}")
     ids = np.array([file.relative_to(root).as_posix() for file in files])
     labels = np.array([file.parent.name for file in files])
-    notes = _note_strays([path.relative_to(root).as_posix() for path in strays], root)
+    tables = set(map(Path, paths.values()))
+    notes = _note_strays([path.relative_to(root).as_posix() for path in strays if path not in tables], root)
     return SampleSet(ids, labels, images=list(images.values()), notes=notes)
 
 

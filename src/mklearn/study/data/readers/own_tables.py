@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import numpy as np
@@ -13,14 +14,10 @@ import pandas as pd
 
 from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
-from mklearn.study.data.readers.tables import (
-    MUDATA,
-    Columns,
-    Table,
-    numeric_values,
-    read_table,
-)
-from mklearn.study.data.samples import SampleSet, check_numbers, read_each, some
+from mklearn.study.data.readers.images import class_folders
+from mklearn.study.data.readers.tables import MUDATA, Columns, Table, numeric_values, read_table
+from mklearn.study.data.samples import SampleSet, check_numbers, check_unique, read_each, some
+from mklearn.study.specs.data_specs import FOLDER_KEY
 from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
@@ -35,7 +32,7 @@ def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
 
 def feature_tables(
     paths: Mapping[str, Path], *, labels: str | None = None, arrays: Mapping[str, str] | None = None,
-    missing_views: MissingViews = "error", impute: Impute = "none", **columns: Any,
+    missing_views: MissingViews = "error", impute: Impute = "none", images: Table | None = None, **columns: Any,
 ) -> SampleSet:  # fmt: skip
     """Read tables of features of the same samples. `paths` has one file per descriptor.
 
@@ -47,16 +44,19 @@ def feature_tables(
     labels; labels in several files must agree. `arrays` names the array of a descriptor whose file has several.
     `missing_views` decides about samples that lack a table or whose row has no value: "error" raises DataError, "drop"
     leaves them out, "mean" keeps them with a row of NaN (see :mod:`mklearn.kernels.completion`). With `impute`, single
-    values may be missing; they stay NaN here. `columns` are fields of :class:`Columns`.
+    values may be missing; they stay NaN here. `images` has the paths and labels of images, which count as a table first
+    in order, but samples without an image are never kept. `columns` are fields of :class:`Columns`.
     """
     special = Columns(**columns)
 
     def opened(name: str) -> Table:
         path = Path(paths[name])
         array = None if name == labels else array_of_view(path, name, (arrays or {}).get(name))
-        return read_table(path, special, array)
+        table = read_table(path, special, array)
+        return table if images is None else rows_of_images(table, images.ids, images.path)
 
     tables = read_each(opened, sorted(paths, key=lambda name: name != labels))
+    tables = tables if images is None else {FOLDER_KEY: images} | tables
     sources = list(tables.values())
     _check_columns(sources, special, has_holder=labels is not None)
     holder = tables.pop(labels) if labels else None
@@ -64,14 +64,50 @@ def feature_tables(
     names = {name: table.names for name, table in tables.items() if table.names is not None}
     views = read_each(lambda name: _numbers(tables[name], impute), list(tables))
     absent = _absent(views, tables, holder, missing_views)
+    extra = [] if images is None else absent.index[absent[FOLDER_KEY]].tolist()
+    notes = [f"{len(extra)} rows of tables have no image and are left out: {some(extra)}"] * bool(extra)
+    absent = absent.drop(extra)
     kept = absent.index[~absent.any(axis=1) if missing_views == "drop" else ~absent.all(axis=1)].to_numpy(dtype=str)
 
     def content(ids: np.ndarray) -> dict[str, Any]:
-        values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables}
+        values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables if name != FOLDER_KEY}
         return {"tables": values, "columns": names, "notes": _notes_on_values(values, impute)}
 
     return _labelled_samples([*([holder] if holder else []), *tables.values()], kept, special, content,
-                             _missing_notes(absent, missing_views))  # fmt: skip
+                             [*notes, *_missing_notes(absent, missing_views)])  # fmt: skip
+
+
+def images_and_tables(paths: Mapping[str, Path], *, colour: str = "grey", **options: Any) -> SampleSet:
+    """Read a folder of images and tables of further features; `options` are those of :func:`feature_tables`."""
+    images = class_folders(paths, colour=colour)
+    features = pd.DataFrame(0.0, index=images.ids, columns=range(1))
+    source = Table(paths[FOLDER_KEY], features, True, images.labels, None, {}, [Columns.label_column])
+    files = {name: path for name, path in paths.items() if name != FOLDER_KEY}
+    samples = feature_tables(files, images=source, **options)
+    rows = pd.Index(images.ids).get_indexer(pd.Index(samples.ids))
+    return replace(samples, images=images.subset(rows).images, notes=(*images.notes, *samples.notes))
+
+
+def rows_of_images(table: Table, images: np.ndarray, folder: Path) -> Table:
+    """Return a table with the paths of images as ids: equal paths, or else a path or name that only one image has.
+
+    Paths are relative to the folder of the images and may have backslashes, a leading ``./``, and no suffix. Ids
+    without an image stay. Raise DataError if no row has an image, two rows have the same one, or rows have no ids.
+    """
+    paths = images.tolist()
+    every = [(name, str(path)) for path in map(PurePosixPath, paths)
+             for name in {path.name, path.stem, str(path.with_suffix(""))}]  # fmt: skip
+    times = Counter(name for name, _ in every)
+    known = {name: path for name, path in every if times[name] == 1} | dict(zip(paths, paths, strict=True))
+    rows = [name.replace("\\", "/").removeprefix("./") for name in table.ids.tolist()]
+    ids = np.array([known.get(row, row) for row in rows])
+    if not table.has_ids or not np.isin(ids, paths).any():
+        raise DataError(
+            f"{table.path}: none of its ids {some(table.ids)} is an image of {folder}; expected paths in the "
+            f"folder, such as {some(paths[:1])}, or names that one image has"
+        )
+    check_unique(ids, f"{table.path}: images of rows")
+    return replace(table, features=table.features.set_axis(ids))
 
 
 def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kernel", **columns: Any) -> SampleSet:
@@ -232,9 +268,11 @@ def _absent(
     if n and missing_views == "error":
         lacking = {name: ids[absent[name]].tolist() for name in tables}
         each = "; ".join(f"{tables[name].path}: lacks {some(gone)}" for name, gone in lacking.items() if gone)
+        images = FOLDER_KEY in tables
         raise DataError(
-            f"{each}. {n} of {len(ids)} samples {'lacks' if n == 1 else 'lack'} a table. If that is so, set "
-            "missing_views: drop (these samples are left out) or mean (kernels put them at the mean of the others)"
+            f"{each}. {n} of {len(ids)} samples {'lacks' if n == 1 else 'lack'} a table{' or an image' * images}. If "
+            "that is so, set missing_views: drop (these samples are left out) or mean (kernels put them at the mean of "
+            f"the others{'; rows without an image are left out' * images})"
         )
     return absent
 
