@@ -258,7 +258,7 @@ def _present(groups: np.ndarray | None, kind: str, name: str) -> np.ndarray:
     if groups is None:
         raise ConfigError(
             f"protocol {kind} holds out whole groups, and data set {name!r} has none: name its group_column, or merge "
-            "classes, which then are the groups"
+            "classes with class_groups: true"
         )
     return groups
 

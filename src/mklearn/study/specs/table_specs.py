@@ -116,8 +116,8 @@ class Claim(Strict):
     """Paper, and the place in it."""
     text: Annotated[str, Field(min_length=1)]
     """Statement of the paper."""
-    verdict: Literal["holds", "holds in part", "does not hold", "not tested"]
-    """Verdict of this study."""
+    verdict: Literal["holds", "holds in part", "does not hold", "not decided", "not tested"]
+    """Verdict of this study; "not decided" where its intervals leave both answers open."""
     evidence: Annotated[str, Field(min_length=1)]
     """Numbers behind the verdict, or the reason why the statement was not tested."""
 
