@@ -53,7 +53,8 @@ def fit(
         size, name = drawn.of_size(setting.train_size), setting.protocol
         stored[name] = at_size(problem, spec, setting, size, choosing).supervised_records(here=here)
         arrays |= {f"{name}/{key}": array for key, array in model_arrays(stored[name], spec).items()}
-    write_predictions(predictions, spec, record, stored, y, ids)
+    of_samples = groups if drawn.samples is None else None
+    write_predictions(predictions, spec, record, stored, y, ids, of_samples)
     write_arrays(model, record, **arrays)
 
 

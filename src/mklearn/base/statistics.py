@@ -30,6 +30,10 @@ The quantile is Student's, with Satterthwaite's degrees of freedom for the sum o
 ``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
 pools of real data; ``reports/intervals`` has its tables.
 
+If splits hold out whole groups, such as sites or persons, groups take the place of samples. A group g with n_g of the m
+samples that split j tests, and with the mean d_g, has the value ``d_j + (d_g - d_j) n_g G_j/m``, so that the mean of
+the G_j groups in the split is the split's mean d_j. The numbers of training and test samples become numbers of groups.
+
 Models of one draw share their test samples, so more models give no information on other test samples. Their values are
 first averaged, sample by sample. A draw then counts as one split, whose n is the number of all samples used to train or
 validate its models.
@@ -109,8 +113,9 @@ def standard_deviation(values: ArrayLike) -> float:
 
 
 def sample_interval(
-    values: ArrayLike, n_train: float, *, draws: ArrayLike | None = None, bounds: tuple[float, float] = SHARE
-) -> Interval:
+    values: ArrayLike, n_train: float, *, draws: ArrayLike | None = None, bounds: tuple[float, float] = SHARE,
+    groups: ArrayLike | None = None,
+) -> Interval:  # fmt: skip
     """Compute the mean of a metric over splits, with the confidence interval described in the module's docstring.
 
     Parameters
@@ -124,6 +129,9 @@ def sample_interval(
         Draw of each row; models of one draw test the same samples. Default: each row is a draw of its own.
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
+    groups : array-like of shape (N,), optional
+        Group of each sample, if every split holds out whole groups; the interval is then for samples of new groups,
+        unless only one group is tested.
 
     Returns
     -------
@@ -140,15 +148,15 @@ def sample_interval(
     if not len(table):
         return Interval(math.nan, math.nan, math.nan)
     p = mean(np.nanmean(table, axis=1))
-    if len(table) == 1 and bounds == SHARE and _are_outcomes(table):
-        return Interval(p, *_exact_share(int(np.nansum(table)), int((~np.isnan(table)).sum())))
-    spread = _spread(table, n_train, bounds)
+    n_tested, (units, n_train) = int((~np.isnan(table)).any(axis=0).sum()), _units(table, n_train, groups)
+    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and units is table:
+        return Interval(p, *exact_share(float(np.nansum(table)), n_tested))
+    spread = _spread(units, n_train, bounds, n_tested)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
     spent = max(p * (1.0 - p), 0.0)
-    n_tested = int((~np.isnan(table)).any(axis=0).sum())
     count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_tested
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
@@ -158,7 +166,7 @@ def sample_interval(
 
 def paired_sample_difference(
     first: ArrayLike, second: ArrayLike, n_train: float, *, draws: ArrayLike | None = None,
-    bounds: tuple[float, float] = SHARE,
+    bounds: tuple[float, float] = SHARE, groups: ArrayLike | None = None,
 ) -> Difference:  # fmt: skip
     """Compute the mean difference of a metric between two methods on the same test samples, with its interval.
 
@@ -166,7 +174,7 @@ def paired_sample_difference(
     ----------
     first, second : array-like of shape (J, N)
         Values as in :func:`sample_interval`, with NaN in the same places. Different shapes raise `DataError`.
-    n_train, draws, bounds
+    n_train, draws, bounds, groups
         As in :func:`sample_interval`.
 
     Notes
@@ -187,8 +195,9 @@ def paired_sample_difference(
     difference = mean(np.nanmean(table, axis=1))
     if 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
-    result = _difference(difference, _spread(table, n_train, bounds), disagreement)
-    if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other):
+    n_tested, (units, n_train) = int((~np.isnan(table)).any(axis=0).sum()), _units(table, n_train, groups)
+    result = _difference(difference, _spread(units, n_train, bounds, n_tested), disagreement)
+    if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and units is table:
         return _exact_difference(result, int((table == 1.0).sum()), int((table == -1.0).sum()))
     return result
 
@@ -198,11 +207,13 @@ def _are_outcomes(values: NDArray[np.float64]) -> bool:
     return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
-def _exact_share(n_right: int, n: int) -> tuple[float, float]:
-    from scipy.stats import binomtest
+def exact_share(n_right: float, n: int) -> tuple[float, float]:
+    """Return Clopper and Pearson's interval of a share; ``n_right`` of n samples may be a mean over repeats."""
+    from scipy.special import betaincinv
 
-    found = binomtest(n_right, n).proportion_ci(CONFIDENCE, method="exact")
-    return float(found.low), float(found.high)
+    tail = (1.0 - CONFIDENCE) / 2.0
+    low = betaincinv(n_right, n - n_right + 1.0, tail) if n_right > 0 else 0.0
+    return float(low), float(betaincinv(n_right + 1.0, n - n_right, 1.0 - tail)) if n_right < n else 1.0
 
 
 def _exact_difference(found: Difference, n_first: int, n_second: int) -> Difference:
@@ -212,7 +223,7 @@ def _exact_difference(found: Difference, n_first: int, n_second: int) -> Differe
     apart = n_first + n_second
     if not apart:
         return found._replace(p_value=1.0)
-    low, high = (found.disagreement * (2.0 * end - 1.0) for end in _exact_share(n_first, apart))
+    low, high = (found.disagreement * (2.0 * end - 1.0) for end in exact_share(n_first, apart))
     p_value = float(binomtest(n_first, apart).pvalue)
     return found._replace(low=min(found.low, low), high=max(found.high, high), p_value=p_value)
 
@@ -259,14 +270,41 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, float]) -> _Spread:
-    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring."""
+def _units(
+    values: NDArray[np.float64], n_train: float, groups: ArrayLike | None
+) -> tuple[NDArray[np.float64], float]:  # fmt: skip
+    """Return the values of the tested groups, (J, G), and the number of training groups.
+
+    Without several groups, or if each has one sample, the arguments are returned: samples are the units.
+    """
+    tested = ~np.isnan(values)
+    names = np.zeros(len(values.T)) if groups is None else np.asarray(groups)
+    _, codes = np.unique(names[tested.any(axis=0)], return_inverse=True)
+    if not 1 < (n_groups := codes.max() + 1) < codes.size:
+        return values, n_train
+    means = np.nanmean(values, axis=1, keepdims=True)
+    sums, counts = (
+        np.array([np.bincount(codes, row[tested.any(axis=0)], n_groups) for row in table])
+        for table in (np.where(tested, values - means, 0.0), tested)
+    )
+    n_test, n_tested_groups = counts.sum(axis=1, keepdims=True), (counts > 0).sum(axis=1, keepdims=True)
+    of_groups = np.where(counts > 0, means + sums * n_tested_groups / n_test, np.nan)
+    return of_groups, n_train * n_tested_groups.sum() / n_test.sum()
+
+
+def _spread(
+    values: NDArray[np.float64], n_train: float, bounds: tuple[float, float], n_tested: int
+) -> _Spread:  # fmt: skip
+    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring.
+
+    Values may be of groups, of n_tested samples in all.
+    """
     tested = ~np.isnan(values)
     values, tested = values[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
     length = bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
-    of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_samples + 2) ** 2)
+    of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
     if n_splits == 1:
         return _Spread(of_samples, max(n_samples - 1, 1))
     of_splits = np.nanmean(values, axis=1).var(ddof=1)

@@ -152,6 +152,32 @@ def test_identities_of_outcomes(seed, n_splits, n_train):
     assert 0 <= single.low <= single.mean <= single.high <= 1
 
 
+SIZES = [3, 1, 4, 2, 6]
+OF_GROUPS = np.repeat(list("abcde"), SIZES)
+
+
+def test_groups_that_are_held_out_are_the_units():
+    gain = np.random.default_rng(0).normal(size=16)
+    means = np.array([gain[group == OF_GROUPS].mean() for group in "abcde"])
+    each_alone = np.where(np.array([*"abcde"])[:, None] == OF_GROUPS, gain, math.nan)
+    found = paired_sample_difference(each_alone, 0 * each_alone, 13, bounds=(-math.inf, math.inf), groups=OF_GROUPS)
+    test = stats.ttest_1samp(means, 0)
+    assert found[:4] == pytest.approx((means.mean(), *test.confidence_interval(), test.pvalue))
+    one_set = sample_interval(gain[None], 13, bounds=(-math.inf, math.inf), groups=OF_GROUPS)
+    robust = math.sqrt((np.multiply(SIZES, means - gain.mean()) ** 2).sum() / 16**2 * 5 / 4)
+    assert one_set == pytest.approx(gain.mean() + np.array([0, -1, 1]) * stats.t.ppf(0.975, 4) * robust)
+
+
+@pytest.mark.parametrize("n_splits", [1, 10])
+@pytest.mark.parametrize("groups", [np.arange(60), np.zeros(60)], ids=["of one sample", "only one"])
+def test_groups_without_several_samples_or_others_change_nothing(n_splits, groups):
+    first = outcomes(np.random.default_rng(0), n_splits, n_test=60)
+    second = outcomes(np.random.default_rng(1), n_splits, n_test=60)
+    assert sample_interval(first, 20, groups=groups) == sample_interval(first, 20)
+    expected = paired_sample_difference(first, second, 20)
+    assert paired_sample_difference(first, second, 20, groups=groups) == expected
+
+
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     low, high = sample_interval(np.ones((10, 50)), 20)[1:]
     quantile = stats.t.ppf(0.975, 49)

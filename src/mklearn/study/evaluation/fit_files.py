@@ -77,14 +77,14 @@ def fit_of(spec: FitSpec, setting: Setting) -> dict[str, Any]:
 
 def write_predictions(
     path: str | Path, spec: FitSpec, record: Mapping[str, Any], stored: Mapping[str, Sequence[SplitRecord]],
-    y: ArrayLike, ids: ArrayLike,
+    y: ArrayLike, ids: ArrayLike, groups: ArrayLike | None = None,
 ) -> None:  # fmt: skip
-    """Write the records of each training size, and the target and ids of all samples.
+    """Write the records of each training size, and the target, ids and any groups of all samples.
 
     For example, ``faces-p2/0/train`` is an array of the first split, and ``faces-p2/0/cosine/labels`` an array of one
     of its rules. The columns of each size and the facts of its splits are stored as JSON.
     """
-    fits, arrays = [], {"y": np.asarray(y)}
+    fits, arrays = [], {"y": np.asarray(y)} | ({} if groups is None else {"groups": np.asarray(groups)})
     for setting in spec.settings:
         splits = []
         for number, split in enumerate(stored[setting.protocol]):
@@ -98,8 +98,8 @@ def write_predictions(
 
 def read_predictions(
     path: Path,
-) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_]]:
-    """Read the columns and records of each training size, and the target and ids of all samples."""
+) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_], NDArray[np.str_] | None]:
+    """Read the columns and records of each training size, and the target, ids and any groups of all samples."""
     stored = read_arrays(path)
     fits, ids, y = json.loads(str(stored.pop("fits"))), stored.pop("ids"), _full_width(stored.pop("y"))
     arrays: dict[str, dict[str, NDArray[Any]]] = {}
@@ -111,7 +111,7 @@ def read_predictions(
     for fit in fits:
         places = ((f"{fit['protocol']}/{number}", facts) for number, facts in enumerate(fit.pop("splits")))
         read.append((fit, [_restored(facts, arrays.get(place, {}), y) for place, facts in places]))
-    return read, y, ids
+    return read, y, ids, stored.get("groups")
 
 
 def _stored(split: SplitRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -29,11 +29,13 @@ Samples are ids. ``true`` and ``predicted`` are class codes, or floats if the ta
 ``predicted`` uses the number of components that was chosen without the test samples (missing if the choice failed),
 ``predicted_oracle`` the best number on the test samples (missing for a method without components, unless its parameters
 were chosen on the test samples). ``decision_value`` belongs to the predicted class, or to the second of two classes.
+If samples have groups, ``group`` has them, and ``new_group`` is True if no training sample of the split has the group.
 Metrics other than the accuracy have a column ``value_METRIC``, at the chosen number of components (see
 :mod:`mklearn.study.evaluation.metrics.sample_values`).
 """
 VALUE = "value_"
 """Prefix of the columns with a metric's values per sample."""
+GROUP_COLUMNS = {"group": "category", "new_group": "boolean"}
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
 """Column with the predictions for each selection of the summary table."""
 SETTING = ["dataset", "protocol", "train_size"]
@@ -42,18 +44,20 @@ GROUP = [*SETTING, "method", "neighbour"]
 
 def prediction_table(
     splits: Sequence[SplitRecord], fit: Mapping[str, Any], y: NDArray[Any], ids: NDArray[np.str_],
-    metrics: Sequence[str] = ("accuracy",),
+    metrics: Sequence[str] = ("accuracy",), groups: NDArray[np.str_] | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Build the table of one fit at one training size, with a column for each metric that has values per sample.
 
-    ``fit`` has the keys ``dataset``, ``protocol``, ``train_size`` and ``method``. ``y`` and ``ids`` cover all samples
-    of the data set.
+    ``fit`` has the keys ``dataset``, ``protocol``, ``train_size`` and ``method``. ``y``, ``ids`` and
+    ``groups`` cover all samples of the data set.
     """
     oracles = {rule: _oracle(rule, splits, y) for rule in dict.fromkeys(rule for s in splits for rule in s.rules)}
     by_sample = [metric for metric in map(metric_named, metrics) if metric.by_sample]
     frames = []
     for split in splits:
         place = {name: split.facts[name] for name in ("repeat", "fold")} | {"sample": ids[split.test]}
+        if groups is not None and split.rules:
+            place |= {"group": groups[split.test], "new_group": ~np.isin(groups[split.test], groups[split.train])}
         missing = np.full(len(split.test), np.nan if y.dtype.kind == "f" else -1)
         for rule, made in split.rules.items():
             best, components, position = oracles[rule], list(made.components), made.position
@@ -97,7 +101,9 @@ def _sample_values(made: RulePredictions, metrics: Sequence[Metric]) -> dict[str
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with its columns in order and typed: texts as categories, a missing class as NA."""
     of_metrics = [name for name in table if str(name).startswith(VALUE)]
-    table = table[[*COLUMNS, *of_metrics]].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32"})
+    of_groups = {name: kind for name, kind in GROUP_COLUMNS.items() if name in table}
+    kinds = of_groups | {"repeat": "int32", "fold": "int32", "train_size": "Int32"}
+    table = table[[*COLUMNS, *of_groups, *of_metrics]].astype(kinds)
     if table["true"].dtype.kind == "f":
         table = table.astype(dict.fromkeys(("true", *SELECTED.values()), "float64"))
     else:
@@ -193,6 +199,14 @@ class Predictions:
             if rows is not None and chosen in rows and (is_accuracy or keys["selection"] == "inner_cv"):
                 self._outcomes[name] = _outcomes(rows[rows[chosen].notna()], chosen, is_accuracy)
         return self._outcomes[name]
+
+    def held_out_groups(self, keys: Mapping[str, Any], outcomes: pd.DataFrame) -> pd.Series | None:
+        """Return the group of each sample of the `outcomes` if every split holds out whole groups, else None."""
+        rows = self._groups.get(_key(keys))
+        if rows is None or "new_group" not in rows or not rows["new_group"].fillna(False).all():
+            return None
+        groups = rows.drop_duplicates("sample").astype({"sample": str, "group": str}).set_index("sample")["group"]
+        return groups[outcomes.columns]
 
     def majority_value(self, keys: Mapping[str, Any]) -> float:
         """Compute the mean over splits of a metric when every prediction is the majority class of the tested samples.

@@ -68,13 +68,13 @@ def score_table(
 
 def evaluated_fit(path: Path, metrics: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the score rows of a fit, and its prediction table."""
-    fits, y, ids = read_predictions(path)
+    fits, y, ids, groups = read_predictions(path)
     rows: list[dict[str, Any]] = []
     tables = []
     for fit, splits in fits:
         columns = fit | {"metric": metrics[0] if len(metrics) == 1 else ""}
         rows += [row for split in splits for row in score_rows(columns, split, metrics)]
-        tables.append(prediction_table(splits, fit, y, ids, metrics))
+        tables.append(prediction_table(splits, fit, y, ids, metrics, groups))
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).assign(code=read_record(path).get("code", "")).astype(COLUMNS)
     return _checked(frame, path), typed(pd.concat(tables, ignore_index=True))
 

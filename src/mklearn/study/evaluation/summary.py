@@ -265,8 +265,9 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "message": group.message,
     }
     n_train, n_test = _sizes(group.units)
-    if (outcomes := _outcomes(group, predictions)) is not None:
-        interval = sample_interval(outcomes.to_numpy(), n_train, draws=draws(outcomes), bounds=metric.bounds)
+    if predictions is not None and (outcomes := _outcomes(group, predictions)) is not None:
+        groups = predictions.held_out_groups(group.keys, outcomes)
+        interval = sample_interval(outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, groups=groups)
     else:
         interval = corrected_resampled_interval(values, n_train, n_test)
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
@@ -288,10 +289,10 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
     units = group.units[mine]
     n_train, n_test = _sizes(units)
     one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
-    if one is not None and other is not None:
+    if predictions is not None and one is not None and other is not None:
         one, other = common(one, other)
-        bounds = metric_named(group.keys["metric"]).bounds
-        return paired_sample_difference(one.to_numpy(), other.to_numpy(), n_train, draws=draws(one), bounds=bounds)
+        groups, bounds = predictions.held_out_groups(group.keys, one), metric_named(group.keys["metric"]).bounds
+        return paired_sample_difference(one, other, n_train, draws=draws(one), bounds=bounds, groups=groups)
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
 
 

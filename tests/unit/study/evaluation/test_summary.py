@@ -328,6 +328,18 @@ def test_a_row_for_each_test_sample(predicted_table):
     assert set(predicted_table["train_size"]) == {2}
 
 
+def test_groups_are_units_only_where_every_split_holds_them_out():
+    right = rule([[0, 1]], [], 0)
+    splits = [split(0, [0, 1, 4], [2, 3], right), split(0, [2, 3, 4], [0, 1], right, fold=1)]
+    keys = {**FIT, "neighbour": "", "selection": "inner_cv"}
+    for names, held_out in (("aabbc", ["a", "a", "b", "b"]), ("abbac", None)):
+        table = prediction_table(splits, FIT, Y, IDS, groups=np.array([*names]))
+        assert table["new_group"].all() == (held_out is not None)
+        predictions = Predictions(typed(pd.concat([table, table[[*COLUMNS]].assign(dataset="without groups")])))
+        groups = predictions.held_out_groups(keys, predictions.outcomes(keys))
+        assert (None if groups is None else groups.tolist()) == held_out
+
+
 def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
     parts = np.array([0, 1]), np.array([2, 4])
     honest, on_test = (
