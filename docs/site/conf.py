@@ -26,8 +26,8 @@ extensions = [
 ]
 templates_path = [str(Path(__file__).parent / "templates")]  # autosummary looks in the folder of the pages
 include_patterns = [
-    "*.*", "api/**", "gallery/*", "docs/*.md", "docs/explanation/*", "reports/README.md", "reports/*/summary.md",
-    "src/mklearn/papers/*/README.md",
+    "*.*", "api/**", "gallery/*", "docs/*.md", "docs/explanation/*", "docs/howto/*", "reports/README.md",
+    "reports/*/summary.md", "src/mklearn/papers/*/README.md",
 ]  # fmt: skip
 exclude_patterns = ["README.md"]  # `index.md` includes it
 default_role = "literal"

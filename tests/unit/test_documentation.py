@@ -21,7 +21,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "reports" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "explanation").glob("*.md")),
+    *sorted((ROOT / "docs").glob("[eh]*/*.md")),  # explanation, howto
     *sorted((ROOT / "src" / "mklearn" / "papers").glob("*/README.md")),
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -139,6 +139,18 @@ class Checkout:
         return before
 
 
+class EmptyFolder(Checkout):
+    """A folder that is no checkout; the code is the repository's."""
+
+    def __init__(self, folder: Path, repository: Path) -> None:
+        self.folder, self.repository = folder, repository
+        folder.mkdir(parents=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return super().environment | {"PYTHONPATH": str(self.repository / "src")}
+
+
 def jobs_by_rule(output: str) -> dict[str, int]:
     """The numbers of jobs in the table that Snakemake prints, without their total."""
     counts: dict[str, int] = {}

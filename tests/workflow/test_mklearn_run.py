@@ -6,23 +6,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
+from tests.workflow.conftest import SMOKE, Checkout, EmptyFolder, jobs_by_rule
 
 from mklearn.study.provenance import file_digest
 
 DRY = ("run", "--dry-run")
-
-
-class EmptyFolder(Checkout):
-    """A folder that is no checkout; the code is the repository's."""
-
-    def __init__(self, folder: Path, repository: Path) -> None:
-        self.folder, self.repository = folder, repository
-        folder.mkdir()
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return super().environment | {"PYTHONPATH": str(self.repository / "src")}
 
 
 @pytest.mark.full

@@ -1,9 +1,10 @@
 """From a user's files to predictions, or a paper's table, by the commands of the pages, as they print them.
 
-Jobs of `mklearn run` run in this process: starting Python for each takes most of the time of a small study, and
-`tests/workflow` runs studies through Snakemake.
+A page says what a command does: the comment after it names the files that it writes (`-> FILE`), and a block without a
+language after it has lines that it prints.
 """
 
+import importlib.util
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,55 +21,75 @@ import pytest
 import yaml
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
-from tests.unit.planned_jobs import planned_jobs
 from tests.unit.study.data.annotated_files import write_h5mu
 from tests.unit.study.report.test_paper_table import compiles
-from tests.unit.test_documentation import blocks
+from tests.unit.test_documentation import BLOCK
+from tests.workflow.conftest import EmptyFolder
 
-from mklearn.__main__ import main
 from mklearn.study.datasets import TableFile
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study, read_study
 
 pytestmark = pytest.mark.full
-ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "own_data.md"
-STUDIES = ROOT / "docs" / "studies.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-@pytest.fixture
-def mirror(repository: Path) -> Path:
-    place = Path(os.environ.get("MKLEARN_MIRROR") or repository.parent / "shared" / "data")
-    if not (place / "multiview").is_dir():
-        pytest.skip("the mirror of public data is not there")
-    return place
+class Reader(EmptyFolder):
+    """A user who does what a page says in a folder."""
 
+    packages: tuple[str, ...] = ()
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "path/to").mkdir(parents=True)
-    return tmp_path / "path/to"
+    @property
+    def environment(self) -> dict[str, str]:
+        inherited = super().environment
+        return inherited | {"PYTHONPATH": os.pathsep.join([*self.packages, inherited["PYTHONPATH"]])}
 
+    def follow(self, page: str, section: str = "") -> str:
+        """Write the files of a page or a section of it, run its commands, and return their output."""
+        text = (DOCS / page).read_text(encoding="utf-8")
+        text = text.partition(f"## {section}\n")[2].partition("\n## ")[0] if section else text
+        output = ""
+        for language, block in BLOCK.findall(text):
+            name = re.match(r"# (\S+\.\w+)\n", block)
+            if language == "bash":
+                lines = block.splitlines()
+                assert sum(line.startswith("mklearn") for line in lines) <= 5
+                output += "".join(map(self.run, lines))
+            elif name is not None:
+                (self.folder / name[1]).parent.mkdir(exist_ok=True)
+                (self.folder / name[1]).write_text(block, encoding="utf-8")
+            elif not language:
+                missing = [
+                    line for line in block.splitlines() if " ".join(line.split()) not in " ".join(output.split())
+                ]
+                assert not missing, output
+        return output
 
-def commands(first: str, page: Path = PAGE) -> list[list[str]]:
-    (block,) = [block for block in blocks(page, "") if block.startswith(first)]
-    return [shlex.split(line, comments=True) for line in block.splitlines()]
-
-
-def follow(words: list[list[str]]) -> None:
-    assert len(words) <= 5
-    for program, *arguments in words:
-        assert program == "mklearn"
-        if arguments[0] == "run":
-            for job in planned_jobs(yaml.safe_load(Path(arguments[1]).read_text(encoding="utf-8"))):
-                job.run()
+    def run(self, line: str) -> str:
+        program, *words = shlex.split(line, comments=True)
+        output = ""
+        if program == "export":
+            self.packages = (str(self.folder / words[0].removeprefix("PYTHONPATH=")),)
+        elif program == "python":
+            subprocess.run([sys.executable, *words], cwd=self.folder, env=self.environment, check=True)
         else:
-            assert main(arguments) == 0, arguments
+            output = self.output(program, *words)
+            assert "Traceback" not in output
+        promised = re.findall(r"[\w./-]+\.\w+", line.partition("# -> ")[2])
+        assert not [name for name in promised if not (self.folder / name).exists()], output
+        return output
 
 
-def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
+@pytest.fixture
+def user(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+    made = Reader(tmp_path / "user", repository)
+    (made.folder / "path/to").mkdir(parents=True)
+    monkeypatch.chdir(made.folder)
+    return made
+
+
+def photographs(folder: Path, mirror: Path) -> None:
     """Four flowers of Flowers-17: white and yellow ones have the same shapes in grey."""
     with zipfile.ZipFile(mirror / "flowers17" / "flowers17_224.zip") as archive:
         names = sorted(name for name in archive.namelist() if name.endswith(".jpg"))
@@ -78,16 +100,13 @@ def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
                 place = folder / "photos" / flower if number < 9 else folder / "new-photos"
                 place.mkdir(parents=True, exist_ok=True)
                 (place / f"{flower}-{number}.jpg").write_bytes(archive.read(name))
-    follow(commands("mklearn init path/to/photos"))
-    found = pd.read_csv("new-photos.csv")
-    probabilities = found.filter(like="probability_")
-    assert list(probabilities) == [f"probability_{name}" for name in ("bluebell", "crocus", "daffodil", "snowdrop")]
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    assert (found["id"].str.split("-").str[0] == found["label"]).mean() >= 0.75
 
 
-def test_tables_with_gaps_to_probabilities(folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Tumours beside normal tissue of the same patients, in a MuData file and a table; metastases have no label."""
+def patients(folder: Path, mirror: Path) -> pd.DataFrame:
+    """Tumours beside normal tissue of the same patients, in a MuData file and a table; metastases have no label.
+
+    Return the samples that are held back.
+    """
     place = mirror / "multiview" / "tcga_brca_survival"
     samples = pd.read_csv(place / "samples.csv")
     both = samples["group"].isin(samples.loc[samples["tissue"] == "normal", "group"])
@@ -111,8 +130,19 @@ def test_tables_with_gaps_to_probabilities(folder: Path, mirror: Path, capsys: p
     clinical.loc[clinical["id"].isin(samples.loc[~held, "id"]), kept].to_csv(
         folder / "cohort/clinical.csv", index=False
     )
-    follow(commands("mklearn init path/to/cohort"))
-    output = capsys.readouterr().out
+    return samples[held]
+
+
+def test_photos_and_tables_with_gaps_to_probabilities(user: Reader, mirror: Path) -> None:
+    folder = user.folder / "path/to"
+    photographs(folder, mirror)
+    held = patients(folder, mirror)
+    output = user.follow("own_data.md", "From files to predictions")
+    found = pd.read_csv("new-photos.csv")
+    probabilities = found.filter(like="probability_")
+    assert list(probabilities) == [f"probability_{name}" for name in ("bluebell", "crocus", "daffodil", "snowdrop")]
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert (found["id"].str.split("-").str[0] == found["label"]).mean() >= 0.75
     for words in ("'patient'", "its other columns are no features", "3 of ", "impute: median", "without a label"):
         assert words in output
     study = read_study("cohort.yaml")
@@ -123,14 +153,15 @@ def test_tables_with_gaps_to_probabilities(folder: Path, mirror: Path, capsys: p
         "panel": "path/to/cohort/panel.csv",
     }
     found = pd.read_csv("new-patients.csv")
-    assert len(found) == len(samples[held])
+    assert len(found) == len(held)
     np.testing.assert_allclose(found.filter(like="probability_").sum(axis=1), 1.0)
-    truth = samples.set_index("id")["tissue"][found["id"]].to_numpy()
+    truth = held.set_index("id")["tissue"][found["id"]].to_numpy()
     known = truth != "metastasis"
     assert (found["label"].to_numpy() == truth)[known].mean() >= 0.9
 
 
-def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
+def test_kernels_and_distances_with_numbers_to_predict(user: Reader) -> None:
+    folder = user.folder / "path/to"
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
     people = pd.DataFrame({"id": [f"s{row}" for row in range(40)], "weeks": X[:, 0] + 20.5, "height": X[:, 2]})
@@ -140,7 +171,7 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
     for name, columns in (("blood", slice(0, 2)), ("genes", slice(2, 4))):
         kernel = pd.DataFrame(X[:, columns] @ X[:, columns].T, people["id"], people["id"])
         kernel.to_csv(folder / "pairs" / f"{name}.csv")
-    follow(commands("mklearn init path/to/pairs --measure kernel"))
+    user.follow("own_data.md", "Numbers to predict")
     found = pd.read_csv("results/pairs/report/summary.csv").query("metric == 'r2' and selection == 'inner_cv'")
     assert set(found["method"]) == {"multi-view", "average", "best-single"}
     assert (found["mean"] > 0.9).all()
@@ -150,7 +181,8 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
     assert [count.split(" with")[0] for count in counts] == ["pairs-weeks: 40 samples", "pairs-height: 39 samples"]
 
 
-def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
+def test_a_method_of_her_own_to_a_table_in_latex(user: Reader) -> None:
+    folder = user.folder / "path/to"
     wine = load_wine()
     chosen = np.arange(0, len(wine.target), 2)
     samples = pd.Index([f"wine-{number}" for number in chosen], name="id")
@@ -160,17 +192,56 @@ def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
         pd.DataFrame(features @ features.T, samples, samples).to_csv(folder / "kernels" / f"{name}.csv")
     labels = pd.Series(wine.target_names[wine.target[chosen]], samples, name="label")
     labels.to_csv(folder / "kernels" / "labels.csv")
-    for language in ("python", "yml"):
-        for text in blocks(STUDIES, language):
-            name = text.partition("\n")[0].removeprefix("# ")
-            Path(name).parent.mkdir(exist_ok=True)
-            Path(name).write_text(text, encoding="utf-8")
-    (_, *words) = commands("export PYTHONPATH=my-method", STUDIES)
-    program = f"from tests.unit.study.test_journeys import follow; follow({words})"
-    path = os.pathsep.join([str(Path("my-method").resolve()), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, check=True)
+    user.follow("studies.md", "A method of your own")
     text = Path("mine.tex").read_text(encoding="utf-8")
     assert re.search(r"Class means & \\textbf\{9\d\.\d \$\\pm\$ \d\.\d\} & \d\.\d{3} ", text), text
     assert r"\label{tab:mine}" in text
     if shutil.which("pdflatex") is not None:
         assert compiles(text, Path("paper"))
+
+
+# --- how-tos
+
+
+def tumours(folder: Path, mirror: Path) -> None:
+    """Write the MuData file of 220 tumours, of which 70 have no proteins."""
+    place = mirror / "multiview" / "breast_tcga"
+    tables = {name: pd.read_csv(place / f"{name}.csv.gz", index_col="id") for name in ("mrna", "mirna", "protein")}
+    modalities = {name: (table.to_numpy(), pd.DataFrame(index=table.index)) for name, table in tables.items()}
+    subtypes = pd.read_csv(place / "samples.csv", index_col="id")[["label"]].set_axis(["subtype"], axis=1)
+    write_h5mu(folder / "tumours.h5mu", modalities, subtypes)
+
+
+def cohorts(folder: Path, mirror: Path) -> None:
+    """Write a table per view, and the samples with the published training and test part."""
+    place = mirror / "multiview" / "breast_tcga"
+    for name in ("mrna", "mirna", "protein"):
+        pd.read_csv(place / f"{name}.csv.gz").to_csv(folder / f"{name}.csv", index=False)
+    samples = pd.read_csv(place / "samples.csv").set_axis(["id", "subtype", "role"], axis=1)
+    samples.to_csv(folder / "samples.csv", index=False)
+
+
+def slurm(folder: Path, mirror: Path) -> None:
+    """Without the plug-in, `slurm` is a copy of the profile that runs the jobs here (`test_slurm.py` runs it there)."""
+    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
+        text = (DOCS.parent / "workflow/profiles/slurm/config.yaml").read_text(encoding="utf-8")
+        kept = {key: value for key, value in yaml.safe_load(text).items() if "slurm" not in f"{key}: {value}"}
+        (folder.parents[1] / "slurm").mkdir()
+        (folder.parents[1] / "slurm/config.yaml").write_text(yaml.safe_dump(kept | {"cores": 2}), encoding="utf-8")
+
+
+HOW_TOS: dict[str, tuple[Callable[[Path, Path], object], dict[str, str]]] = {
+    "cluster": (slurm, {}),
+    "omics": (tumours, {"table.tex": r"\toprule"}),
+    "external_cohort": (cohorts, {"results/external/report/summary.md": "McNemar's exact test"}),
+}
+"""What makes the files of each page, and words in the files that it promises."""
+
+
+@pytest.mark.parametrize("page", [path.stem for path in sorted((DOCS / "howto").glob("*.md"))])
+def test_a_how_to(page: str, user: Reader, mirror: Path) -> None:
+    write_files, promised = HOW_TOS[page]
+    write_files(user.folder / "path/to", mirror)
+    user.follow(f"howto/{page}.md")
+    for name, words in promised.items():
+        assert words in Path(name).read_text(encoding="utf-8")

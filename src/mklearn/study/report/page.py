@@ -149,12 +149,16 @@ def _content(
 
 def results_section(results: Results) -> Section:
     """Return the section with the figure of differences and the result table of each setting."""
+    exact = (
+        " Intervals are exact (Clopper and Pearson), and p is McNemar's exact test." * results.metric.mean_of_samples
+    )
     parts = [
         ReportPart(
             difference_figures(results, setting), [result_table(results, setting)], heading=setting.title,
-            text=f"Means {splits_of(setting, results)}.",
+            text=f"Means {splits}.{exact * (splits == 'on one split')}",
         )
         for setting in results.settings
+        for splits in [splits_of(setting, results)]
     ]  # fmt: skip
     embeds = bool(results.scores["dimension"].notna().any())
     oracle = ""
