@@ -140,6 +140,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
         eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
         fields of `mklearn.optimize.KernelWeights`.
+    diagnostics_ : list of dict
+        One per beta-step: "value" (f at its weights), "bound" (the smallest generalised eigenvalue: the value of the
+        paper's relaxation) and "mixed_sign".
     certificate_ : dict
         Fields of a beta-step for the returned A. "value" is f(A, weights), "bound" is a lower bound of f over all
         nonnegative weights for this A, and "gap" is their relative difference. A positive gap means that the
@@ -244,6 +247,15 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.solver = solver
         self.kernel_weights = kernel_weights
         self.landmarks = landmarks
+
+    @property
+    def diagnostics_(self) -> list[dict[str, Any]]:
+        """Value, bound of the paper's relaxation and mixed signs of each beta-step."""
+        return [
+            {"value": entry["objective"], "bound": entry["lambda_min"], "mixed_sign": entry["mixed_sign"]}
+            for entry in self.history_
+            if "mixed_sign" in entry
+        ]
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)

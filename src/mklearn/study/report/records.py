@@ -61,8 +61,8 @@ class FitRecord:
     """Objective after each step of an alternation, with columns ``repeat, fold, half_step, step, value,
     optimum``. ``optimum`` is the optimum of the objective ``value``, if known."""
     diagnostics: pd.DataFrame | None = None
-    """Diagnostics of the method's solutions (``diagnostics_`` of `mklearn.classifiers.fsvc.FSVC`), with ``repeat`` and
-    ``fold``."""
+    """Diagnostics of the method's solutions (``diagnostics_``, as of `mklearn.classifiers.fsvc.FSVC`), with ``repeat``
+    and ``fold``."""
     embedding: pd.DataFrame | None = None
     """First two dimensions of the embedding in one split, with columns ``x, y, label, role`` ("train" or "test")."""
     kernel_info: pd.DataFrame | None = None
