@@ -15,7 +15,7 @@ COMPILE := pip compile -q --no-config --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
-.PHONY: help setup run failed test test-all smoke oracle test-core lint budget format lock schema docs slurm clean clean-cache
+.PHONY: help setup run failed test test-all smoke oracle test-core lint budget format lock schema docs slurm plugin clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -81,6 +81,10 @@ docs: $(DOCS) ## the documentation site: build/docs/html/index.html; its warning
 
 slurm: $(READY) $(UV) ## add Snakemake's executor for SLURM clusters; then: snakemake --workflow-profile workflow/profiles/slurm
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/slurm.lock
+
+plugin: $(READY) $(UV) ## install your own package for studies: make plugin DIR=FOLDER (again after .venv was made anew)
+	$(if $(DIR),,$(error DIR is not set: make plugin DIR=FOLDER, with the folder of your pyproject.toml))
+	$(UV) pip install -q --python $(BIN)/python -e "$(DIR)"
 
 clean: ## remove what runs and tests have made, except downloads and the cache of descriptors, kernels and fits
 	rm -rf logs .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,20 @@ protocols:
 """
 
 
+def built(source: Path, folder: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
 @pytest.fixture(scope="module")
 def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], cwd=repository,
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return next(folder.glob("*.whl"))
+    return built(repository, tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_example_of_a_package_can_be_installed(repository: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(built(repository / "tests" / "outside_package", tmp_path)) as package:
+        assert {"outside_package/column_means.py", "outside_package/registry.yaml"} <= set(package.namelist())
 
 
 def installed(wheel: Path, extra: str, repository: Path, folder: Path) -> Path:

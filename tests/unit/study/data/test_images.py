@@ -17,6 +17,7 @@ from PIL import Image
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data import resizing
+from mklearn.study.data.description import described
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, archive, class_folders
@@ -121,6 +122,15 @@ def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
     rgb = class_folders({FOLDER_KEY: tmp_path}, colour="rgb")
     assert rgb.image_shape == (8, 8, 3)
     np.testing.assert_array_equal(rgb.images[-1], colour)
+    for data, values in ((samples, [76]), (rgb, [255, 0, 0])):  # what a descriptor of another package gets
+        data.save(tmp_path / "samples.npz")
+        mine = f"{__name__}:first_pixels"
+        features, _ = described(tmp_path / "samples.npz", None, mine, mine, {}, None, None)
+        np.testing.assert_array_equal(features[-1], values)
+
+
+def first_pixels(images: np.ndarray) -> np.ndarray:
+    return images[:, 0, 0].reshape(len(images), -1)
 
 
 def test_deep_images_and_rotation(tmp_path: Path) -> None:
