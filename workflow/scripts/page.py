@@ -21,13 +21,15 @@ def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
     importances: Path | None = None, controls: list[Path] | None = None, *, page: Output, reference: str,
     order: list[str] | None = None, sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
+    rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
     """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
     the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model, and
     ``controls`` the null controls.
-    ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers.
+    ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers,
+    ``rivals`` the methods that could be the model in place of the final one.
     """
     record, frame, table = read_record(run), read_table(scores)[0], read_table(summary)[0]
     study, predicted = Study.model_validate(record["config"]), Predictions(read_table(predictions)[0])
@@ -56,6 +58,7 @@ def page(
         parts=[*parts, *(load(part)(results) for part in study.report.parts)],
         cited=sources or (),
         final=final,
+        rivals=rivals or (),
     )
     logger.info("%d files in %s", len(written), page.parent)
 

@@ -82,7 +82,7 @@ def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FitSpec:
                 rules = evaluate_split(problem, train, test, evaluation=fit.evaluation, seed=fit.seed).rules
                 predictions = rules[RULE if RULE in rules else ""].predictions
                 values.append(predictions.scores(metric)[-1 if predictions.position is None else predictions.position])
-            scores.append(float(np.mean(values)) * (1.0 if metric.larger_is_better else -1.0))
+            scores.append(metric.sign * float(np.mean(values)))
         except EXPECTED as reason:
             logger.warning("%s: %s", fit.method.id, reason)
             scores.append(np.nan)

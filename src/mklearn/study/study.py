@@ -11,7 +11,7 @@ from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.methods import METHODS
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.entries import Descriptor, Kernel, Protocol
-from mklearn.study.evaluation.metrics.metric import metric_mistakes
+from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
 from mklearn.study.method import Method
 from mklearn.study.naming import expanded_descriptors
 from mklearn.study.specs.final_spec import BEST
@@ -66,13 +66,20 @@ class Evaluation(Strict):
     cross-validation, or the largest within ``one_standard_error`` of the best score. By default ``all``, and
     ``one_standard_error`` for methods that are refitted for each number of components."""
     metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
-    """Names of the reported metrics."""
+    """Names of the reported metrics. The first one is the metric of the headline, figures and result tables."""
     choose_by: str = "accuracy"
-    """Metric that the inner cross-validation optimises."""
+    """Metric that the inner cross-validation optimises, by default the first of ``metrics``."""
     time_limit: Positive | None = None
     """Time limit in minutes of a method on all splits of one training size; later splits have no value."""
     reference: Slug | None = None
     """Reference method for paired comparisons; by default the first uniform average of all kernels."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_metric_chooses(cls, data: Any) -> Any:
+        metrics = data.get("metrics") if isinstance(data, Mapping) else None
+        first = metrics[0] if isinstance(metrics, list) and metrics else None
+        return {"choose_by": first, **data} if isinstance(first, str) else data
 
     @model_validator(mode="after")
     def _metrics_can_be_used(self) -> Evaluation:
@@ -98,8 +105,9 @@ class Final(Strict):
     """Method of the study, or ``best``: the method with the best mean metric, methods that choose parameters on test
     samples excluded. The headline of the page names the same method: it uses the same metric and, for embeddings, the
     Euclidean rule, by which models predict."""
-    metric: str = "accuracy"
-    """Metric of the study that defines ``best``, the model's expected performance, and the page."""
+    metric: str | None = None
+    """Metric of the study that defines ``best``, the model's expected performance, and the page; by default the first
+    of ``evaluation.metrics``."""
     dataset: Slug | None = None
     """Data set of the model; required if the study has several."""
     protocol: Slug | None = None
@@ -179,11 +187,9 @@ class Study(Strict):
             data = {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
         if not numbers:
             return data
-        evaluation, final, first = data.get("evaluation") or {}, data.get("final"), NUMBER_METRICS[0]
+        evaluation = data.get("evaluation") or {}
         if isinstance(evaluation, Mapping):
-            evaluation = {"metrics": list(NUMBER_METRICS), "choose_by": first, **evaluation}
-        if isinstance(final, Mapping):
-            data = {**data, "final": {"metric": first, **final}}
+            evaluation = {"metrics": list(NUMBER_METRICS), **evaluation}
         return {"methods": usual, **data, "evaluation": evaluation}
 
     @field_validator("study")
@@ -213,20 +219,21 @@ class Study(Strict):
 
     @property
     def metric(self) -> str:
-        """Metric of the page: the final model's, else the accuracy if reported, else the one that chooses."""
-        usual = "accuracy" if "accuracy" in self.evaluation.metrics else self.evaluation.choose_by
-        return self.final.metric if self.final else usual
+        """Metric of the page and of the final model: ``final.metric``, else the first of the reported metrics."""
+        return (self.final and self.final.metric) or self.evaluation.metrics[0]
 
     @property
     def average(self) -> str:
         """Method with equal kernel weights, the baseline of learned weights; empty if there is none.
 
-        The reference if it averages kernels uniformly, otherwise the first method that does so with all kernels.
+        The reference if it averages kernels uniformly, otherwise the first method that does so with all kernels and
+        has a value of the page's metric.
         """
-        methods, named = self.methods, self.evaluation.reference
-        if named in methods and methods[named].kernel_weights == "uniform":
+        named, scored = self.evaluation.reference, metric_named(self.metric).needs_scores
+        uniform = {name: one for name, one in self.methods.items() if one.kernel_weights == "uniform"}
+        if named in uniform:
             return named
-        averages = (name for name, one in methods.items() if one.kernel_weights == "uniform" and one.kernels == "all")
+        averages = (name for name, one in uniform.items() if one.kernels == "all" and not (scored and one.row.embeds))
         return next(averages, "")
 
     @property

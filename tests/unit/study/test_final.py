@@ -76,6 +76,7 @@ def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
     one = planned({"method": "kfd-blocks"}).final
     assert one is not None
     assert [view.name for view in one.spec.inputs.views] == ["blocks"]
+    assert (plan.final.rivals, one.rivals) == ([], ["kfd-pixels", "average", "mkl-lda"])
 
 
 @pytest.mark.parametrize("whole", [{"kind": "group_k_fold"}, {"kind": "random", "train_size": 4, "whole_groups": True}])

@@ -44,6 +44,14 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
     assert "kfd" not in found.methods
     (count,) = check_data(plan_study(found)).counts
     assert count.startswith("d: 15 samples with numbers to predict, from 1.5 to 9, mean 4.167")
+    for evaluation, final, names in (
+        ({"metrics": ["mae", "r2"]}, {}, ("mae", "mae")),
+        ({"metrics": ["mae", "r2"], "choose_by": "r2"}, {}, ("r2", "mae")),
+        ({"metrics": ["rmse", "r2"]}, {"metric": "r2"}, ("rmse", "r2")),
+    ):
+        plan = plan_study(study(numbers, evaluation=evaluation, final=final))
+        assert plan.final is not None
+        assert (plan.final.spec.candidates[0].evaluation.choose_by, plan.final.spec.metric) == names
     classes = study(words)
     assert classes.evaluation.metrics == ["accuracy"]
     assert "kfd" in classes.methods
@@ -95,7 +103,9 @@ def test_targets_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         ({"methods": {"m": {"kind": "kernel_fda"}}}, {}, "methods.m: Kernel Fisher discriminant predicts classes, and"),
         ({"protocols": {"p": {"kind": "random_per_class", "train_size": 2}}}, {}, "protocols.p: .* needs classes"),
         ({"evaluation": {"metrics": ["r2", "accuracy"]}}, {}, "metric 'accuracy' takes classes, and the target is num"),
-        ({"evaluation": {"metrics": ["rmse"], "choose_by": "rmse"}}, {}, "'rmse' can't choose parameters"),
+        ({"evaluation": {"metrics": ["support_vector_share"]}}, {}, "does not measure predictions; add a metric that"),
+        ({"evaluation": {"metrics": ["support_vector_share", "mae"]}}, {}, "does not measure predictions; valid: mae"),
+        ({"evaluation": {"metrics": []}}, {}, "1 mistake:\n.*a list with at least 1 item"),
         ({}, {"label_column": "class"}, "target stands in place of label_column"),
         ({"methods": {"m": {"kind": "kernel_ridge_regressor", "kernel_weights": "cv_accuracy"}}}, {},
          "cv_accuracy weights by accuracy"),
@@ -118,13 +128,13 @@ def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
         inner_folds(y, 3, 0, np.repeat("g", 12), "numbers")
 
 
-def evaluated(kind: str, X: Any, y: Any, n_train: int, groups: Any = None) -> Any:
+def evaluated(kind: str, X: Any, y: Any, n_train: int, groups: Any = None, choose_by: str = "r2") -> Any:
     method = MethodSpec(
         id="m", implementation=f"mklearn.regressors.baselines:{kind}",
         inputs={"features": InputSpec(kind="features", descriptors=["one"])},
         grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
     )  # fmt: skip
-    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by=choose_by)
     problem, rows = MethodOnViews(Views({"one": X}), y, method, groups=groups), np.arange(len(y))
     return evaluate_split(problem, rows[:n_train], rows[n_train:], evaluation=evaluation, seed=0).rules[""]
 
@@ -142,5 +152,7 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
     assert r2 is not None
     assert rmse is not None
     assert r2 < 0 if kind == "mean_regressor" else r2 > 0.3
+    for error in ("rmse", "mae") if kind == "elastic_net" else ():
+        assert evaluated(kind, X, y, 45, choose_by=error).candidate.parameters == {"alpha": 0.01}
     train = np.arange(45)
     assert rmse / scale == pytest.approx(np.sqrt((1 - r2) * np.var(y[train])) / scale, rel=1e-9)

@@ -66,6 +66,8 @@ def test_defaults_are_filled_in() -> None:
     assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
     assert {fit.protocol_id for fit in plan.fits.values()} == {"5-fold"}
     assert plan.reference == "average"
+    scored = {"metrics": ["auc"]}  # embeddings have none
+    assert planned({"study": "s", "datasets": ["digits"], "evaluation": scored}).reference == "kernel-ridge"
     equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}  # a learner is not the reference
     assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
     assert planned(SMOKE | {"methods": {"equal": equal}}).reference == ""

@@ -42,12 +42,14 @@ def test_a_table_printed_or_written(finished: SmallStudy, tmp_path: Path, capsys
         words = ["--format", "latex", "--columns", "score", "time", "--caption", "Ours & theirs", "--label", "tab:ours"]
         assert main(["table", "results/small", *words, "--output", str(out)]) == 0
         assert main(["table", "results/small", "--columns", "ponts"]) == 1
+        assert main(["table", "results/small", "--metric", "auc"]) == 1
     text = out.read_text(encoding="utf-8")
     assert r"\caption{Ours \& theirs}" in text
     assert r"\label{tab:ours}" in text
     output = capsys.readouterr()
     assert output.out == ""
     assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in output.err
+    assert "mklearn: results/small: no metric 'auc'. Valid: accuracy." in output.err
 
 
 @pytest.mark.full

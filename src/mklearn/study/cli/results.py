@@ -33,6 +33,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     for name in ("first", "second"):
         compare.add_argument(name, metavar=name.upper(), help=STUDY_HELP)
+    compare.add_argument("--metric", metavar="NAME", help="a metric of both studies (default: the first of FIRST)")
     compare.add_argument("--output", metavar="FILE", help="write the table to a file, as Markdown")
     compare.set_defaults(run=_compare)
 
@@ -50,6 +51,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="of each setting: score (default), difference, p (after Holm's correction), time, interval, "
         "dimension, oracle, oracle_dimension, splits, seconds, status, and published of a paper's study",
     )  # fmt: skip
+    table.add_argument("--metric", metavar="NAME", help="a metric of the study (default: the first)")
     table.add_argument("--caption", default="", metavar="TEXT", help="default: what the numbers and the marks are")
     table.add_argument("--label", metavar="TEXT", help="of the LaTeX table (default: tab:STUDY)")
     table.add_argument("--output", metavar="FILE", help="write the table to a file")
@@ -75,7 +77,7 @@ def _compare(options: argparse.Namespace) -> None:
     first, second = (study_tables(Path(path)) for path in (options.first, options.second))
     if Path(first.name).resolve() == Path(second.name).resolve():
         raise ConfigError(f"{first.name} and {second.name} are the same results: there is nothing to compare.")
-    _write(markdown(compare(first, second)), options.output)
+    _write(markdown(compare(first, second, options.metric)), options.output)
 
 
 def _table(options: argparse.Namespace) -> None:
@@ -85,7 +87,7 @@ def _table(options: argparse.Namespace) -> None:
 
     study = study_tables(Path(options.study))
     label = f"tab:{study.config['study']}" if options.label is None else options.label
-    table = paper_table(study.results(), options.columns, options.caption)
+    table = paper_table(study.results(options.metric), options.columns, options.caption)
     _write(FORMATS[options.format](table, label), options.output)
 
 

@@ -58,8 +58,7 @@ def winner(
     a few splits. Next come the entries without a failed split, because means over different splits are not comparable.
     Ties go to the first entry.
     """
-    larger_is_better = metric_named(metric).larger_is_better
-    sign = 1.0 if larger_is_better else -1.0
+    kind = metric_named(metric)
     valued: list[tuple[int, dict[str, Any]]] = []
     for position, (method, protocol, train_size) in enumerate(entries):
         of_entry = rows[
@@ -71,10 +70,11 @@ def winner(
         valued += [(position, row) for row in plain_records(of_entry)]
     if not valued:
         return None
-    certain = [one for one in valued if verdict(one[1], 0.0, larger_is_better) == BETTER]
+    certain = [one for one in valued if verdict(one[1], 0.0, kind.larger_is_better) == BETTER]
     complete = [one for one in valued if not one[1].get("n_failed", 0)]
     kept = certain or complete or valued
-    return Winner(*max(kept, key=lambda one: sign * float(one[1]["mean"])), len({position for position, _ in valued}))
+    position, row = max(kept, key=lambda one: kind.sign * float(one[1]["mean"]))
+    return Winner(position, row, len({position for position, _ in valued}))
 
 
 # --- verdicts

@@ -30,13 +30,14 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     """Return the row of the candidate with the highest mean score, and its number of leading dimensions.
 
     ``mean_scores`` are validation scores (n_candidates, n_dimensions). Column q - 1 has the score with the first q
-    dimensions, NaN if the candidate has none. SolverFailed is raised if all are NaN. Scores within 1e-9 of the best
-    tie: the fewest dimensions win, then the first candidate, so list simpler candidates first.
+    dimensions, NaN if the candidate has none; an error has a negative score. SolverFailed is raised if all are NaN.
+    Scores within 1e-9 of the best tie, negative ones relative to it, as errors may have any unit: the fewest dimensions
+    win, then the first candidate, so list simpler candidates first.
 
     ``components="all"`` compares candidates at the largest dimension of each. "one_standard_error" takes the candidate
     of the best score s, and its largest dimension with a score within one standard error of s. The standard error
     ``sqrt(s (1 - s) / n_samples)`` is exact for a proportion of ``n_samples`` validation samples, and an upper bound
-    for the mean of any score between 0 and 1. It is 0 for a negative s, which R^2 may have.
+    for the mean of any score between 0 and 1. It is 0 for a negative s, which errors have and R^2 may have.
     """
     scores = np.asarray(mean_scores, dtype=np.float64)
     if not np.isfinite(scores).any():
@@ -45,17 +46,21 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     if components == "all":
         widths = scores.shape[1] - np.isfinite(scores[:, ::-1]).argmax(axis=1)
         last = finite[np.arange(len(finite)), widths - 1]
-        candidate = int((last >= last.max() - TIE).argmax())
+        candidate = int((last >= last.max() - _tie(last.max())).argmax())
         return candidate, int(widths[candidate])
-    best = finite >= finite.max() - TIE
+    top = float(finite.max())
+    best = finite >= top - _tie(top)
     column = int(best.any(axis=0).argmax())
     candidate = int(best[:, column].argmax())
     if components == "one_standard_error":
-        top = float(finite.max())
         share = min(max(top, 0.0), 1.0)
         error = math.sqrt(share * (1.0 - share) / n_samples) if n_samples else 0.0
-        column = int(np.flatnonzero(finite[candidate] >= top - error - TIE)[-1])
+        column = int(np.flatnonzero(finite[candidate] >= top - error - _tie(top))[-1])
     return candidate, column + 1
+
+
+def _tie(best: float) -> float:
+    return TIE * min(1.0, -best) if best < 0 else TIE
 
 
 def select(mean_scores: NDArray[np.float64], components: Components, n_samples: int) -> tuple[int, int]:

@@ -248,7 +248,10 @@ def _scores(
 def _scores_on_parts(
     problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str]
 ) -> dict[str, list[Scores]]:
-    """Compute the scores of all candidates by each rule, part by part; a failed candidate has the reason instead."""
+    """Compute the scores of all candidates by each rule, part by part; a failed candidate has the reason instead.
+
+    Errors have a negative sign, so that larger scores are better.
+    """
     scores: dict[str, list[Scores]] = {rule: [[] for _ in grid] for rule in rules}
     for train, validation in parts:
         scaled = with_chosen_scalings(problem, train, validation)
@@ -259,7 +262,7 @@ def _scores_on_parts(
             try:
                 fitted = samples.fit(candidate)
                 for rule, of_rule in scores.items():
-                    curve = fitted.predictions(rule, problem.y[validation]).scores(metric)
+                    curve = metric.sign * fitted.predictions(rule, problem.y[validation]).scores(metric)
                     of_rule[number] = [*of_rule[number], curve]
             except (NotApplicable, SolverFailed) as reason:
                 for of_rule in scores.values():

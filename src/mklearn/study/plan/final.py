@@ -32,6 +32,8 @@ class PlannedFinal:
     descriptors: list[str]
     """Keys of the descriptors that are the views of the model."""
     spec: FinalSpec
+    rivals: list[str]
+    """Names of the other methods that could be the model, if the study names its method."""
 
 
 def final_dataset(study: Study) -> str:
@@ -87,7 +89,7 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
     """
     final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
     assert final is not None
-    if final.metric not in evaluation.metrics:
+    if study.metric not in evaluation.metrics:
         yield Mistake(
             "final.metric", f"{final.metric!r} is not among evaluation.metrics: {one_of(evaluation.metrics)}."
         )
@@ -127,20 +129,22 @@ def planned_final(
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
-    config, candidates, reasons = study.datasets[dataset.id], [], []
+    config, candidates, reasons, rivals = study.datasets[dataset.id], [], [], []
     tables = config.tables if isinstance(config, FeatureFiles) else {}
     for fit in fits:
-        if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
+        if fit.protocol != protocol.key:
             continue
         method = study.methods[fit.entry]
         reason = unsuited(method, study.evaluation.neighbours) or unsuited_kernels(fit.spec.kernels)
         foreign = [descriptors[key].id for key in fit.spec.descriptors if ":" in descriptors[key].config.kind]
         if foreign and not reason:
             reason = f"takes descriptor {foreign[0]!r} of another package, whose code a model file does not name"
-        if reason:
+        if final.method not in (BEST, fit.method_id):
+            rivals += [] if reason else [fit.method_id]
+        elif reason:
             reasons.append(f"{fit.method_id} {reason}")
-            continue
-        candidates.append(_on_named_features(fit.spec, names, completes=bool(tables)))
+        else:
+            candidates.append(_on_named_features(fit.spec, names, completes=bool(tables)))
     if not candidates:
         what = "no method can be a model" if final.method == BEST else "this method can't be a model"
         listed = "; ".join(reasons) or f"{final.method!r} is not evaluated by protocol {named!r}"
@@ -155,12 +159,12 @@ def planned_final(
         views=[_view(planned, tables) for planned in views],
     )  # fmt: skip
     spec = FinalSpec(
-        study=study.study, dataset=dataset.id, title=dataset.title, method=final.method, metric=final.metric,
+        study=study.study, dataset=dataset.id, title=dataset.title, method=final.method, metric=study.metric,
         candidates=candidates, inputs=inputs, given_splits=protocol.spec.kind in GIVEN,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
         include_test=final.include_test, permutations=final.importances or 0,
     )  # fmt: skip
-    return PlannedFinal(dataset, protocol.key, [planned.key for planned in views], spec)
+    return PlannedFinal(dataset, protocol.key, [planned.key for planned in views], spec, rivals)
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:

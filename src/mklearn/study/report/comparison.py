@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from mklearn.base.statistics import holm
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
 from mklearn.study.evaluation.headline import MATTERS, headline_rows
-from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.predictions import Predictions, plain_key, typed
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import corrected, summarise
@@ -36,13 +36,15 @@ SEPARATOR = "\n"
 # --- pairs of methods
 
 
-def beside_average(results: Results, average: str, scores: pd.DataFrame, predictions: Predictions | None) -> Results:
-    """Return the results of methods that learn kernel weights, compared with a uniform ``average``."""
-    scores, rule = scores[scores["method"].isin([average, *results.learned])], results.neighbour
+def beside(
+    results: Results, reference: str, methods: Sequence[str], scores: pd.DataFrame, predictions: Predictions | None
+) -> Results:
+    """Return the results of some methods, compared with another reference."""
+    scores, rule = scores[scores["method"].isin([reference, *methods])], results.neighbour
     titles = {f"{kind}s": dict(results.summary[[kind, f"{kind}_title"]].to_numpy()) for kind in ("dataset", "method")}
-    summary = summarise(scores, predictions, reference=average, neighbour=rule, titles=titles)
+    summary = summarise(scores, predictions, reference=reference, neighbour=rule, titles=titles)
     return results_of(
-        scores, summary, [], average, results.learned, metric=results.metric.kind, neighbour=rule,
+        scores, summary, [], reference, results.learned, metric=results.metric.kind, neighbour=rule,
         matters=results.matters,
     )  # fmt: skip
 
@@ -108,11 +110,13 @@ def differences_table(comparison: Comparison, table: pd.DataFrame, results: Resu
             title = setting.title if comparison.protocols is None else short
             lines.append([Cell(title), *(_cell(pairs.get(place), results) for place in range(len(names)))])
     rows_of_pairs = [table[table["pair"].eq(position)] for position in range(len(names))]
+    points, percent = (" in points", ", in %") if results.metric.in_percent else ("", "")
     note = (
-        f"Differences of the {results.metric.name} in points with their 95 % intervals; below them both values by "
-        "inner cross-validation, in %. ▲ and ▼ mark intervals that exclude 0 after Holm's correction in a row."
+        f"Differences of the {results.metric.name}{points} with their 95 % intervals; below them both values by "
+        f"inner cross-validation{percent}. ▲ and ▼ mark intervals that exclude 0 after Holm's correction in a row."
     )
-    return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, rows_of_pairs)], note=note)
+    counts = _summary_rows(comparison, rows_of_pairs, results.metric)
+    return Table(comparison.title, columns, [*lines, *counts], note=note)
 
 
 def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
@@ -122,15 +126,19 @@ def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
     return replace(difference_cell(row, results.metric, results.matters), below=" against ".join(both))
 
 
-def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list[list[Cell]]:
+def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame], metric: Metric) -> list[list[Cell]]:
     """Return summary rows: counts and means of the differences of each pair, and Wilcoxon's signed-rank test."""
+
+    def shown(value: float) -> str:
+        return wording.signed(100 * value, 2) if metric.in_percent else wording.change(value, False)
+
     gained = [rows["difference"].to_numpy(dtype=np.float64) for rows in pairs]
     counts = [[int(which.sum()) for which in (g > LEVEL, abs(g) <= LEVEL, g < -LEVEL)] for g in gained]
     texts = {"Above, level, below": [", ".join(map(str, numbers)) for numbers in counts]}
     if comparison.published:
         texts["Above in the paper"] = [f"{number} of {comparison.published_of}" for number in comparison.published]
     for title, of in (("Mean difference", np.mean), ("Lowest difference", np.min)):
-        texts[title] = [wording.signed(100 * of(g), 2) if len(g) else wording.DASH for g in gained]
+        texts[title] = [shown(float(of(g))) if len(g) else wording.DASH for g in gained]
     p_values = [_signed_rank_p(rows) for rows in pairs]
     if np.isfinite(p_values).any():
         both = zip(p_values, holm(p_values), strict=True)
@@ -170,21 +178,27 @@ class StudyTables:
     @property
     def metric(self) -> str:
         """Metric of the page, as `mklearn.study.study.Study` has it."""
-        final, evaluation = self.config.get("final") or {}, self.config["evaluation"]
-        usual = "accuracy" if "accuracy" in evaluation["metrics"] else evaluation["choose_by"]
-        return str(final.get("metric", usual))
+        return str((self.config.get("final") or {}).get("metric") or self.config["evaluation"]["metrics"][0])
 
-    def results(self) -> Results:
-        """Return the results by setting."""
-        neighbour = headline_rule(self.config["evaluation"]["neighbours"])
-        return results_of(self.scores, self.summary, [], self.reference, metric=self.metric, neighbour=neighbour)
+    def results(self, metric: str | None = None) -> Results:
+        """Return the results by setting, by a metric of the study; the default is the page's."""
+        neighbour, metric = headline_rule(self.config["evaluation"]["neighbours"]), self.reported(metric or self.metric)
+        return results_of(self.scores, self.summary, [], self.reference, metric=metric, neighbour=neighbour)
+
+    def reported(self, metric: str) -> str:
+        """Return the name of a metric; raise ConfigError if the study does not report it."""
+        valid = self.config["evaluation"]["metrics"]
+        if metric not in valid:
+            raise ConfigError(f"{self.name}: no metric {metric!r}.{nearest(metric, valid)} Valid: {', '.join(valid)}.")
+        return metric
 
 
-def compare(first: StudyTables, second: StudyTables) -> Table:
+def compare(first: StudyTables, second: StudyTables, metric: str | None = None) -> Table:
     """Return a table with the scores of each method in studies A and B, and B − A, for the settings of both.
 
-    Differences are paired and have intervals if both studies tested the same samples in the same splits. ConfigError is
-    raised if the studies have no data set, protocol and training size in common.
+    Differences are paired and have intervals if both studies tested the same samples in the same splits. The default
+    metric is the one of A's page. ConfigError is raised if one of the studies does not report the metric, or if they
+    have no data set, protocol and training size in common.
     """
     ours, theirs = _tested(first), _tested(second)
     both = {setting: ours[setting].keys() & theirs[setting].keys() for setting in ours if setting in theirs}
@@ -197,10 +211,10 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         setting: bool(splits) and all(ours[setting][split] == theirs[setting][split] for split in splits)
         for setting, splits in both.items()
     }
-    metric, lines = metric_named(first.metric), []
+    measure, lines = metric_named(second.reported(first.reported(metric or first.metric))), []
     every = pd.concat([second.summary, first.summary])
     titles, datasets = (dict(zip(every[kind], every[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
-    rows = _summary_by_method((first, second), same)
+    rows = _summary_by_method((first, second), same, measure.kind)
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
         dataset, protocol, size, method, rule = plain_key(key)
         by_study = {row["method"]: row for row in plain_records(pair)}
@@ -212,20 +226,20 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         lines.append([
             Cell(wording.setting_title(datasets[dataset], size, protocol_family(protocol, size))),
             Cell(titles[method] + (f", {wording.rule_title(rule)}" if rule else "")),
-            *(value_cell(metric, by_study.get(study, {})) for study in "AB"),
-            difference_cell(change, metric, MATTERS),
+            *(value_cell(measure, by_study.get(study, {})) for study in "AB"),
+            difference_cell(change, measure, MATTERS),
         ])  # fmt: skip
     caption = (
-        f"{metric.title} by inner cross-validation, mean ± std over splits: A is {first.name}, B is {second.name}. "
+        f"{measure.title} by inner cross-validation, mean ± std over splits: A is {first.name}, B is {second.name}. "
         "Differences have 95 % intervals where both tested the same samples in the same splits; ▲ and ▼ mark those "
         "that exclude 0 after Holm's correction."
     )
-    percent, points = (", %", ", points") if metric.in_percent else ("", "")
+    percent, points = (", %", ", points") if measure.in_percent else ("", "")
     numbers = [*(Column(f"{name}{percent}") for name in "AB"), Column(f"B − A{points}")]
     return Table(caption, [words("Setting"), words("Method"), *numbers], lines)
 
 
-def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...], bool]) -> pd.DataFrame:
+def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...], bool], metric: str) -> pd.DataFrame:
     """Summarise with one setting per method (``entry``), in which the studies A and B take the place of methods."""
     scores: list[pd.DataFrame] = []
     predictions: list[pd.DataFrame] = []
@@ -235,7 +249,7 @@ def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...
             frames.append(frame.assign(protocol=place, method=mark))
     predicted = Predictions(typed(pd.concat(predictions, ignore_index=True)))
     rows = summarise(pd.concat(scores, ignore_index=True), predicted, reference="A")
-    rows = rows[rows["selection"].eq("inner_cv") & rows["metric"].isin([both[0].metric, ""])]
+    rows = rows[rows["selection"].eq("inner_cv") & rows["metric"].isin([metric, ""])]
     parts = rows["protocol"].str.partition(SEPARATOR)
     rows = rows.assign(protocol=parts[0], entry=parts[2])
     paired = [same.get(plain_key(setting)) for setting in zip(*(rows[name] for name in SETTING), strict=True)]

@@ -54,7 +54,7 @@ def differences(
         points = " points" if metric.in_percent else ""
         note = [f"not drawn: {plural(len(behind), 'method')} at {' to '.join(ends)}{points}"]
     frame = charts.in_unit(metric, ranked[near], "difference", "difference_low", "difference_high")
-    unit, digits = ("percentage points", "+.1f") if metric.in_percent else ("difference", "+.3~f")
+    unit, digits = ("percentage points", "+.1f") if metric.in_percent else (metric.name, "+.4~g")
     x: dict[str, Any] = {"title": unit, "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},

@@ -21,8 +21,8 @@ from mklearn.study.report.results import Results, Setting
 from mklearn.study.report.wording import change, change_and_interval, enumeration, plural, rule_title
 from mklearn.study.specs.final_spec import BEST, FinalSpec
 
-WITH_INTERVAL = 3
-"""Number of methods that the headline names with their interval; further ones are named only."""
+NAMED = 3
+"""Number of methods or settings that a sentence names; further ones are counted."""
 WIDTH = 100
 """Line width in the terminal, in characters."""
 SHOWN = 5
@@ -30,7 +30,7 @@ SHOWN = 5
 
 
 class Findings(NamedTuple):
-    """The headline, and a sentence on the method of the final model, empty without a final model."""
+    """The headline, and sentences on the method of the final model, empty without a final model."""
 
     headline: str
     model: str = ""
@@ -68,13 +68,15 @@ class _Judged(NamedTuple):
         return not self.worse and 2 * self.better > len(self.rows)
 
 
-def findings(results: Results, final: FinalSpec | None = None, weights: Results | None = None) -> Findings:
+def findings(
+    results: Results, final: FinalSpec | None = None, weights: Results | None = None, rivals: Results | None = None
+) -> Findings:
     """Return the findings of a study from the rows of its headline.
 
     If the reference is not a uniform average of kernels, ``weights`` compare the methods that learn kernel weights with
-    such an average.
+    such an average. ``rivals`` compare the methods that could be the final model with the one that is.
     """
-    model = "" if final is None else _model(results.headline_rows, results, final)
+    model = "" if final is None else _model(results, final, rivals)
     return Findings(_headline(results, weights or results), model)
 
 
@@ -109,7 +111,7 @@ def _headline(results: Results, weights: Results) -> str:
     if learning := [one for one in _by_method(_compared(weights), weights) if one.method in weights.learned]:
         sentences.append(_weights(learning, weights, "" if weights is results else f" over {weights.reference_title}"))
     if below:
-        named = enumeration([setting.title for setting in below], limit=None)
+        named = enumeration([setting.title for setting in below], NAMED)
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
     return " ".join(sentences) + _not_judged(set(without) - set(below), results)
 
@@ -138,7 +140,7 @@ def _by_method(rows: pd.DataFrame, results: Results) -> list[_Judged]:
 
 def _not_judged(settings: Iterable[Setting], results: Results) -> str:
     titles = [setting.title for setting in results.settings if setting in settings]
-    named = enumeration(titles, limit=None)
+    named = enumeration(titles, NAMED)
     return f" Not judged, as no difference has an interval there: {named}." if titles else ""
 
 
@@ -147,13 +149,12 @@ def _best(methods: Sequence[_Judged], results: Results) -> str:
     title, share = results.reference_title, results.metric.in_percent
     if better := [one for one in methods if one.beats]:
         unit = f", in points of {results.metric.name}" if share else ""
-        return f"Better than {title}{unit}: {_named(better, results, WITH_INTERVAL)}."
+        return f"Better than {title}{unit}: {_named(better, results)}."
     if partly := sorted((one for one in methods if one.better), key=lambda one: one.worse > 0):
-        return f"Better than {title} in some settings only: {_named(partly, results, WITH_INTERVAL)}."
+        return f"Better than {title} in some settings only: {_named(partly, results)}."
     if possible := [one for one in methods if NOT_SHOWN in one.verdicts]:
         gain = f"a gain of {gain_title(results)} or more" if share else "a gain"
-        named = _named(possible, results, WITH_INTERVAL)
-        return f"No method is shown to be better than {title}; {gain} is not excluded for {named}."
+        return f"No method is shown to be better than {title}; {gain} is not excluded for {_named(possible, results)}."
     gains = f"gains {gain_title(results)} over" if share else "is better than"
     if not share and methods[0].several:
         return f"No method {gains} {title}."
@@ -179,46 +180,75 @@ def _weights(learning: Sequence[_Judged], results: Results, over: str) -> str:
 
 def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
     """Return the headline for a reference below the majority class: the methods above that class in every setting."""
-    end, sign = ("ci_low", 1) if results.metric.larger_is_better else ("ci_high", -1)
-    comparable = rows.dropna(subset=["mean", "majority"])
-    is_above = (sign * (comparable[end] - comparable["majority"]) > 0).groupby(comparable["label"], sort=False).all()
-    above = [str(label) for label in is_above.index[is_above]]
-    named = f"Above that class: {enumeration(above, limit=None)}" if above else "No method is shown to be above it"
+    end, sign = "ci_low" if results.metric.larger_is_better else "ci_high", results.metric.sign
+    rows = rows.dropna(subset=["mean", "majority"])
+    rows = rows.assign(above=sign * (rows[end] - rows["majority"]), gain=sign * (rows["mean"] - rows["majority"]))
+    by_label = rows.groupby("label", sort=False).agg({"above": "min", "gain": "mean"})
+    above = list(by_label[by_label["above"] > 0].sort_values("gain", ascending=False, kind="stable").index)
+    named = f"Above that class: {enumeration(above, NAMED)}" if above else "No method is shown to be above it"
     return f"{results.reference_title} is below the majority class, and no reference. {named}."
 
 
-def _model(rows: pd.DataFrame, results: Results, final: FinalSpec) -> str:
-    best = winner(rows, results.metric.kind, final.dataset, [fit.largest for fit in final.candidates])
+def _model(results: Results, final: FinalSpec, rivals: Results | None) -> str:
+    metric = results.metric
+    best = winner(results.headline_rows, metric.kind, final.dataset, [fit.largest for fit in final.candidates])
     if best is None:
         return ""
     row, is_chosen = best.row, final.method == BEST
-    if is_chosen and final.given_splits and row["n_repeats"] + row.get("n_failed", 0) == 1:
+    of_one_test_set = final.given_splits and row["n_repeats"] + row.get("n_failed", 0) == 1
+    if is_chosen and of_one_test_set:
         return (
             "The model of this study (model.mklearn) is of the method that inner cross-validation on the training "
             "samples chose, without the test samples: model.md names it."
         )
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = f"chosen among {plural(best.among, 'method')}" if is_chosen else "as the study says"
-    percent = results.metric.in_percent
-    name = f"{results.metric.name} {wording.value(row['mean'], percent)}{' %' * percent}{rule}"
-    return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {name}."
+    value = f"{wording.percent(row['mean'])} %" if metric.in_percent else _with_interval(row)
+    other = "" if rivals is None or of_one_test_set else _rival(rivals, final, f", in points of {metric.name}")
+    return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {metric.name} {value}{rule}.{other}"
 
 
-def _named(methods: Sequence[_Judged], results: Results, most: int | None = None) -> str:
-    """Return the names of methods, the first ``most`` with their differences or, for several settings, their counts."""
-    names = [_name_of(one, results) if most is None or k < most else one.label for k, one in enumerate(methods)]
-    return enumeration(names, limit=None)
+def _rival(rivals: Results, final: FinalSpec, unit: str) -> str:
+    """Return sentences on the method that is better than the model's by more than a standard error; "" if none is."""
+    metric, (_, *place) = rivals.metric, final.candidates[0].largest
+    entries = [(name, *place) for name in rivals.label_of if name != final.method]
+    judged = rivals.headline_rows.dropna(subset=["difference_low", "difference_high"])
+    best = winner(judged, metric.kind, final.dataset, entries)  # type: ignore[arg-type]
+    if best is None:
+        return ""
+    row = best.row
+    half_width = (row["difference_high"] - row["difference_low"]) / 2  # about two standard errors
+    if not metric.sign * row["difference"] > half_width / 2:
+        return ""
+    shown = verdict(row, 0.0, metric.larger_is_better) == BETTER
+    start = "Better than it" if shown else "Ahead of it, but not shown to be better,"
+    named = _name_of(_Judged(rivals.label_of[row["method"]], [row], [], several=False), rivals)
+    return (
+        f" {start} on the same splits{unit * metric.in_percent}: {named}. To make this the model, set "
+        f"final: {{method: {row['method']}}}; only the model is computed again."
+    )
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    """Return the mean of a metric in its own unit, with its interval if it has one."""
+    interval = wording.interval(row["ci_low"], row["ci_high"], False, row["mean"])
+    return wording.value(row["mean"], False) + (f" {interval}" if interval != wording.DASH else "")
+
+
+def _named(methods: Sequence[_Judged], results: Results) -> str:
+    """Return the names of the first methods with their differences or, for several settings, counts; count the rest."""
+    return enumeration([_name_of(one, results) for one in methods], NAMED)
 
 
 def _name_of(one: _Judged, results: Results) -> str:
     share = results.metric.in_percent
     if not one.several:
-        corrected = "; not after Holm's correction" if only_before_holm(one.rows[0]) else ""
+        corrected = " (not after Holm's correction)" if only_before_holm(one.rows[0]) else ""
         return f"{one.label} {change_and_interval(one.rows[0], share)}{corrected}"
-    counts = [f"{word} in {n}" for word, n in (("better", one.better), ("worse", one.worse)) if n]
-    parts = [f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}"] if counts else []
+    counts = [f"in {one.better}"] * bool(one.better) + [f"worse in {one.worse}"] * bool(one.worse)
+    parts = [f"{', '.join(counts)} of {plural(len(one.rows), 'setting')}"] if counts else []
     if share:
-        parts.append(f"{change(one.mean)} {'on average' if len(one.rows) > 1 else 'in one setting'}")
+        parts.append(f"mean {change(one.mean)}" if len(one.rows) > 1 else f"{change(one.mean)} in one setting")
     return f"{one.label} ({', '.join(parts)})" if parts else one.label
 
 
@@ -247,11 +277,12 @@ def answer(results: Results, sentences: Findings) -> str:
         best, share = plain_records(ranked.head(SHOWN)), metric.in_percent
         n = len(ranked)
         count = f"best {SHOWN} of {plural(n, 'method')}" if n > SHOWN else plural(n, "method")
-        title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
-        width = max(len(str(row["label"])) for row in best)
-        shown = [wording.spread(row["mean"], row["std"] if share else None, share) for row in best]
+        unit = " in %" if share else " with its 95 % interval"
+        title = f"{setting.title}, {metric.name}{unit} {splits_of(setting, results)}, {count}:"
+        shown = [wording.spread(row["mean"], row["std"]) if share else _with_interval(row) for row in best]
+        width, of_value = (max(map(len, texts)) for texts in ([str(row["label"]) for row in best], [11 * " ", *shown]))
         lines = [
-            f"  {row['label']:<{width}}  {value:>11}{_against(row, setting, results)}"
+            f"  {row['label']:<{width}}  {value:>{of_value}}{_against(row, setting, results)}"
             for row, value in zip(best, shown, strict=True)
         ]
         others = len(results.settings) - 1

@@ -30,7 +30,7 @@ from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import wording
 from mklearn.study.report.bibliography import bibtex
 from mklearn.study.report.charts import LIGHT, SCHEMES, Chart, printable, vega_config, vega_script, write_figure
-from mklearn.study.report.comparison import beside_average, pair_tables
+from mklearn.study.report.comparison import beside, pair_tables
 from mklearn.study.report.figures import difference_figures, dimension_section, training_size_section
 from mklearn.study.report.figures_of_fits import (
     confusion_section,
@@ -72,7 +72,7 @@ def build_report(
     out_dir: Path, *, study: Study, reference: str, run: Mapping[str, Any], data: Sequence[DataSetRecord],
     fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame, predictions: Predictions | None = None,
     parts: Sequence[ReportPart] = (), cited: Sequence[tuple[str, str]] = (), final: FinalSpec | None = None,
-    figure_files: bool = True,
+    rivals: Sequence[str] = (), figure_files: bool = True,
 ) -> list[Path]:  # fmt: skip
     """Write the files of a report to ``out_dir``, and return their paths.
 
@@ -81,8 +81,8 @@ def build_report(
     one lacks are deleted. The output is reproducible: the same arguments give the same bytes.
 
     ``reference`` is the reference method, ``run`` the record of the run, ``summary`` the summary of scores and
-    predictions. ``parts`` are the study's own additions to the report; for ``cited`` see
-    :func:`mklearn.study.report.bibliography.bibtex`.
+    predictions. ``parts`` are the study's own additions to the report, ``rivals`` the methods that could be the
+    ``final`` model in place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`.
     """
     results = results_of(
         scores, summary, fits, reference,
@@ -90,11 +90,12 @@ def build_report(
         metric=study.metric, neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
     )  # fmt: skip
     average = study.average
-    weights = results if average == reference else beside_average(results, average, scores, predictions)
+    weights = results if average == reference else beside(results, average, results.learned, scores, predictions)
+    model = beside(results, final.method, rivals, scores, predictions) if final and rivals else None
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
     content = {
         "alerts": alerts,
-        "findings": findings(results, final, weights),
+        "findings": findings(results, final, weights, model),
         "bibliography": bibtex(cited, data),
         **_content(results, study, run, data, published, parts),
     }

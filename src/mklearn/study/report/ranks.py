@@ -88,8 +88,8 @@ def ranks_of(results: Results) -> Ranks | None:
     kept = [label for label in results.labels if complete.get(label, False)]
     if len(table) < FEWEST_SETS or len(kept) < FEWEST_METHODS:
         return None
-    sign = 1.0 if results.metric.larger_is_better else -1.0
-    return ranks(kept, sign * table[kept].to_numpy())
+    scores = results.metric.sign * table[kept].to_numpy()
+    return ranks(kept, scores if results.metric.in_percent else scores / np.abs(scores).max(axis=1, keepdims=True))
 
 
 def ranks_part(results: Results) -> list[ReportPart]:

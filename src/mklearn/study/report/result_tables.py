@@ -36,7 +36,7 @@ def value_cell(metric: Metric, row: Row, name: str = "mean", note: str = "") -> 
 
 def interval_cell(row: Row, in_percent: bool, low: str = "ci_low", high: str = "ci_high") -> Cell:
     """Return a cell with the interval of a row, sorted by the lower end."""
-    return number_cell(wording.interval(row.get(low), row.get(high), in_percent), row.get(low))
+    return number_cell(wording.interval(row.get(low), row.get(high), in_percent, row.get("mean")), row.get(low))
 
 
 def difference_cell(row: Row, metric: Metric, matters: float, *, marked: bool = True) -> Cell:
@@ -114,7 +114,7 @@ class _ResultRow:
         """Return the sort key: the inner-CV mean; rows without it come last, sorted by the oracle mean."""
         for place, part in ((2, self.inner), (1, self.oracle)):
             if not pd.isna(mean := part.get("mean")):
-                return place, float(mean) if metric.larger_is_better else -float(mean)
+                return place, metric.sign * float(mean)
         return 0, 0.0
 
 
@@ -140,6 +140,7 @@ def result_table(results: Results, setting: Setting) -> Table:
     messages = list[str]()
     table = Table.of(
         setting.title, _result_columns(results, setting, rows, messages), rows, sorted_by=1, footnotes=messages,
+        order="descending" if results.metric.larger_is_better else "ascending",
         marked=[row.label == results.reference_title for row in rows],
     )  # fmt: skip
     nothing = {wording.DASH} if messages else {wording.DASH, "ok"}

@@ -96,7 +96,7 @@ class Results:
         if "majority" not in rows:
             return []
         base = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
-        behind = base["mean"] < base["majority"] if self.metric.larger_is_better else base["mean"] > base["majority"]
+        behind = self.metric.sign * base["mean"] < self.metric.sign * base["majority"]
         return [setting for setting in self.settings if len(setting.of(base[behind]))]
 
     def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
@@ -104,7 +104,7 @@ class Results:
         rows = pd.concat([setting.of(self.headline_rows) for setting in settings])
         if "majority" not in rows:
             return []
-        gain = (rows["mean"] - rows["majority"]) * (1 if self.metric.larger_is_better else -1)
+        gain = (rows["mean"] - rows["majority"]) * self.metric.sign
         above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
         return list(above.index[~above])
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -70,7 +70,7 @@ def number(title: str, key: str, form: Callable[[Any], str], note: str = "", *, 
 class Table:
     """A table with a caption; the first cell of each row is its heading.
 
-    The rows are in descending order of the column ``sorted_by``. ``marked`` is True for rows of the reference method.
+    The rows are in the ``order`` of the column ``sorted_by``. ``marked`` is True for rows of the reference method.
     ``note`` stands above the table and explains it.
     """
 
@@ -78,6 +78,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     sorted_by: int | None = None
+    order: Literal["ascending", "descending"] = "descending"
     marked: Sequence[bool] = ()
     note: str = ""
     footnotes: Sequence[str] = ()

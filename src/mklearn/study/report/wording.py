@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,37 +26,42 @@ def percent(fraction: Any, digits: int = 1) -> str:
 
 def value(number: Any, in_percent: bool = True) -> str:
     """Format a value of a metric, in percent or in its own unit."""
-    return percent(number) if in_percent else plain(number)
+    return percent(number) if in_percent else in_own_unit(number)[0]
 
 
 def spread(mean: Any, std: Any, in_percent: bool = True) -> str:
     """Format mean and standard deviation as ``72.4 ± 0.8``, or only the mean if the deviation is unknown."""
     has_both = not (pd.isna(mean) or pd.isna(std))
-    return value(mean, in_percent) + (f" ± {value(std, in_percent)}" if has_both else "")
+    middle, half = [percent(mean), percent(std)] if in_percent else in_own_unit(mean, std, size=mean)
+    return f"{middle} ± {half}" if has_both else middle
 
 
-def interval(low: Any, high: Any, in_percent: bool = True) -> str:
-    """Format an interval as ``[71.9, 73.0]``."""
-    return DASH if pd.isna(low) or pd.isna(high) else f"[{value(low, in_percent)}, {value(high, in_percent)}]"
+def interval(low: Any, high: Any, in_percent: bool = True, mean: Any = None) -> str:
+    """Format an interval as ``[71.9, 73.0]``, with the decimals of its ``mean``."""
+    ends = [percent(low), percent(high)] if in_percent else in_own_unit(low, high, size=mean)
+    return DASH if DASH in ends else f"[{ends[0]}, {ends[1]}]"
 
 
 def change(difference: Any, in_percent: bool = True) -> str:
-    """Format a difference with its sign: in percentage points with one decimal, otherwise with three decimals."""
-    return signed(100.0 * difference, 1) if in_percent and not pd.isna(difference) else signed(difference, 3)
+    """Format a difference with its sign, in percentage points with one decimal or in the metric's unit."""
+    return change_and_interval({"difference": difference}, in_percent)
 
 
 def change_and_interval(row: Mapping[str, Any], in_percent: bool = True, comma: str = ", ") -> str:
     """Format a difference with its interval as ``+0.3 [−0.5, +1.1]``, or without an interval as ``+0.3``."""
-    middle, *ends = (change(row.get(f"difference{end}"), in_percent) for end in ("", "_low", "_high"))
+    values = [row.get(f"difference{end}") for end in ("", "_low", "_high")]
+    texts = list(map(percent, values)) if in_percent else in_own_unit(*values)
+    middle, *ends = map(_with_sign, texts)
     return middle if DASH in ends else f"{middle} [{comma.join(ends)}]"
 
 
 def signed(value: Any, digits: int) -> str:
     """Format a number with its sign: ``+1.3``, ``−0.2``, ``0.0``."""
-    if pd.isna(value):
-        return DASH
-    text = _number(float(value), digits)
-    return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
+    return DASH if pd.isna(value) else _with_sign(_number(float(value), digits))
+
+
+def _with_sign(text: str) -> str:
+    return text if text.startswith((MINUS, DASH)) or not text.strip("0.,") else f"+{text}"
 
 
 def seconds(value: Any) -> str:
@@ -87,13 +93,19 @@ def scientific(value: Any) -> str:
     return text.replace("-", MINUS)
 
 
-def plain(number: Any) -> str:
-    """Format a number with three decimals, or with three significant digits if it is very large or small."""
-    if pd.isna(number):
-        return DASH
-    size = abs(float(number))
-    text = f"{float(number):.3f}" if size == 0 or 1e-3 <= size < 1e5 else f"{float(number):.3g}"
-    return text.replace("-", MINUS)
+def in_own_unit(*numbers: Any, size: Any = None) -> list[str]:
+    """Format numbers of one unit with the same decimals: three for a ``size`` of 0.01 to 10, more below, fewer above.
+
+    The default size is the largest number, which has two to four significant digits. Very large or small numbers have
+    exponents.
+    """
+    sizes = [abs(float(number)) for number in (numbers if size is None else [size]) if not pd.isna(number)]
+    size = max(sizes, default=0.0)
+    exponent = math.floor(math.log10(size)) if size else 0
+    digits = max(3 - max(exponent, 0), 1 - exponent, 0)
+    if -5 < exponent < 7:
+        return [DASH if pd.isna(number) else _number(float(number), digits) for number in numbers]
+    return [DASH if pd.isna(number) else f"{float(number):.3g}".replace("-", MINUS) for number in numbers]
 
 
 def count(value: Any) -> str:
@@ -125,7 +137,5 @@ def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> st
 
 
 def _number(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}"
-    if float(text) == 0:
-        text = text.lstrip("-")
-    return text.replace("-", MINUS)
+    text = f"{value:,.{digits}f}"
+    return (text if text.strip("-0.,") else text.lstrip("-")).replace("-", MINUS)

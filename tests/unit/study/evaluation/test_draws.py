@@ -286,6 +286,8 @@ def test_choose_takes_the_best_then_the_fewest_dimensions_then_the_first():
     exact, rounded = (0.1 + 0.2) / 3, 0.3 / 3  # equal fractions that differ in the last bit
     assert exact != rounded
     assert choose([[rounded, exact]]) == choose([[exact, rounded]]) == (0, 1)
+    assert choose([[-3e-12], [-2e-12], [-2e-12]]) == choose([[-3e-12], [-2e-12]], "all") == (1, 1)  # errors in any unit
+    assert choose([[-0.3], [-0.1 - 0.1 - 0.1]]) == (0, 1)
 
 
 def test_choose_takes_the_most_dimensions_within_one_standard_error():

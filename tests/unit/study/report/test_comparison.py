@@ -11,6 +11,7 @@ from tests.unit.study.evaluation.test_summary import row
 from tests.unit.study.report.conftest import bare_study
 
 from mklearn.errors import ConfigError
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.comparison import (
@@ -247,13 +248,16 @@ def test_studies_with_nothing_in_common_are_refused(first: StudyTables) -> None:
 
 def test_metric_reference_and_rule_of_a_study_are_those_that_it_was_run_with(first: StudyTables) -> None:
     """Kills: the first metric of the summary; the first method as reference; the metric that chose parameters."""
-    numbers = pd.concat([first.summary.assign(metric=name) for name in ("rmse", "r2")])
+    numbers = pd.concat([first.summary.assign(metric=name) for name in ("r2", "rmse")])
     evaluation = {"metrics": ["rmse", "r2"], "choose_by": "r2", "neighbours": ["cosine", "euclidean"]}
-    for final, metric in ((None, "r2"), ({"metric": "rmse"}, "rmse")):
+    for final, named, metric in ((None, None, "rmse"), ({"metric": "r2"}, None, "r2"), (None, "r2", "r2")):
         config = {"evaluation": evaluation, "final": final}
-        results = replace(first, summary=numbers, config=config, reference="kfd").results()
+        results = replace(first, summary=numbers, config=config, reference="kfd").results(named)
         assert (results.metric.kind, results.reference, results.neighbour) == (metric, "kfd", "euclidean")
     assert first.results().metric.kind == "accuracy"
+    for act in (first.results, lambda name: compare(first, first, name)):
+        with pytest.raises(ConfigError, match=r"no metric 'acuracy'\. Did you mean 'accuracy'\? Valid: accuracy"):
+            act("acuracy")
 
 
 # --- ranks
@@ -328,6 +332,10 @@ def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> Non
     assert ranked.methods == ["fsvm", "rmm", "svm"]
     assert ranked.mean_ranks.tolist() == [1.0, 2.0, 3.0]
     assert ranked.scores[0].tolist() == pytest.approx([0.5, 0.475, 0.45])
+    errors = replace(results, metric=metric_named("mae"))
+    small = ranks_of(replace(errors, summary=errors.summary.assign(metric="mae", mean=errors.summary["mean"] * 1e-12)))
+    assert small is not None
+    assert (small.methods, small.mean_ranks.tolist()) == (["svm", "rmm", "fsvm"], [1.0, 2.0, 3.0])
     assert ranks_part(results)[0].text == "Left out, as they lack a value: lda."
     errors = scores.assign(metric="rmse")
     ranked = ranks_of(results_of(errors, summarise(errors, reference="svm"), [], "svm", metric="rmse"))

@@ -10,10 +10,11 @@ import pytest
 from tests.unit.study.report.conftest import make_study
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.comparison import beside_average
+from mklearn.study.report.comparison import beside
 from mklearn.study.report.findings import Findings, answer, findings, splits_of
 from mklearn.study.report.result_tables import result_table
 from mklearn.study.report.results import results_of
+from mklearn.study.report.wording import in_own_unit
 from mklearn.study.specs.final_spec import BEST
 
 
@@ -92,7 +93,7 @@ def test_headline_and_marks_hold_after_the_correction_for_many_comparisons():
         results = made_of(AVERAGE, WINNER, holm=holm)
         assert ("▲" in texts_of(results)) is mark
         assert findings(results).headline.startswith(f"{BETTER}mkl") is mark
-    assert "mkl +5.0 [+2.0, +8.0]; not after Holm's correction." in findings(results).headline
+    assert "mkl +5.0 [+2.0, +8.0] (not after Holm's correction)." in findings(results).headline
 
 
 def test_a_reference_below_the_majority_class_is_none():
@@ -110,26 +111,20 @@ def test_learned_weights_are_compared_with_the_average_whatever_the_reference():
     """Kills: weights that pay because any kernels beat a weak reference."""
     scores = make_study()["scores"]
     by_svc = results_of(scores, summarise(scores, reference="svc"), [], "svc", ["mkldr"])
-    beside = beside_average(by_svc, "average", scores, None)
-    usual, other = findings(replace(beside, reference="average")), findings(by_svc, weights=beside)
+    other_reference = beside(by_svc, "average", ["mkldr"], scores, None)
+    usual, other = findings(replace(other_reference, reference="average")), findings(by_svc, weights=other_reference)
     assert other.headline.partition("Learned")[2] == usual.headline.partition("Learned")[2][:-1] + " over average."
     assert "over" not in usual.headline.partition("Learned")[2]
-    without = findings(by_svc, weights=beside_average(by_svc, "", scores, None))
+    without = findings(by_svc, weights=beside(by_svc, "", ["mkldr"], scores, None))
     assert "Learned" not in without.headline, "no method averages the kernels"
 
 
 def test_a_metric_whose_small_values_are_good():
-    def loss_of(*rows):
-        results = made_of(*rows)
-        metrics = results.all_metrics.assign(metric="log_loss")
-        loss = results_of(results.scores, metrics, [], learned=["mkl"], metric="log_loss")
-        return replace(loss, settings=results.settings)
-
     low = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02), ("pca", "cosine", 0.8, 0.1, 0.05, 0.2)
     better = "Better than the average: mkl −0.050 [−0.080, −0.020]."
-    assert findings(loss_of(AVERAGE, *low)).headline.startswith(better)
-    tie = loss_of(AVERAGE, ("mkl", "cosine", 0.7, 0.0, -0.005, 0.005))
-    assert findings(tie).headline.startswith(OPEN), "in a unit of its own every gain matters"
+    assert finding(AVERAGE, *low, metric="log_loss").headline.startswith(better)
+    tie = finding(AVERAGE, ("mkl", "cosine", 0.7, 0.0, -0.005, 0.005), metric="log_loss")
+    assert tie.headline.startswith(OPEN), "in a unit of its own every gain matters"
 
 
 def best_of(*methods):
@@ -146,6 +141,34 @@ def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headli
     results = made_of(AVERAGE, WINNER, *worse, ("svc", "", 0.65, -0.05, -0.1, 0.0), neighbour="euclidean")
     found = findings(results, best_of("average", "mkl", "svc"))
     assert "(model.mklearn) is the average, chosen among 3 methods: mean accuracy 70.0 %, by 1-NN E" in found.model
+
+
+def test_a_method_better_than_the_model_s_by_a_standard_error_is_named():
+    """Kills: any higher mean; a verdict beyond the interval; a model chosen on the test samples of one given split."""
+    final = best_of("average")
+    final.method = "average"
+    for difference, words in {
+        (0.05, 0.02, 0.08): "Better than it on the same splits, in points of accuracy: mkl +5.0 [+2.0, +8.0]. To make",
+        (0.02, -0.01, 0.05): "Ahead of it, but not shown to be better, on the same splits, in points of accuracy: mkl",
+        (0.02, -0.03, 0.07): "",
+        (-0.05, -0.08, -0.02): "",
+    }.items():
+        rivals = made_of(AVERAGE, ("mkl", "cosine", 0.7, *difference), ("pca", "cosine", 0.9, *NAN))
+        found = findings(rivals, final, rivals=rivals).model
+        assert found.partition("cosine. ")[2].startswith(words)
+        assert ("set final: {method: mkl}; only" in found) == bool(words)
+    final.given_splits, once = True, made_of(AVERAGE, WINNER, repeats=1)
+    assert "{method" not in findings(once, final, rivals=once).model
+
+
+def test_a_headline_names_three_methods_or_settings_and_counts_the_others():
+    rows = [(f"m{k}", "cosine", 0.75 + k / 100, 0.05 + k / 100, 0.02, 0.12) for k in range(6)]
+    best = "m5 +10.0 [+2.0, +12.0], m4 +9.0 [+2.0, +12.0], m3 +8.0 [+2.0, +12.0] and 3 more."
+    assert finding(AVERAGE, *rows, learned=()).headline == BETTER + best
+    assert finding(AVERAGE, *rows, majority=0.701).headline.endswith("Above that class: m5, m4, m3 and 2 more.")
+    unjudged = [AVERAGE, ("mkl", "cosine", 0.9, 0.2, math.nan, math.nan)]
+    found = findings(over_sizes([AVERAGE, WINNER], *[unjudged] * 5, learned=()))
+    assert found.headline.endswith("there: " + "".join(f"Data, training size {k}; " for k in (1, 2, 3)) + "and 2 more.")
 
 
 def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
@@ -166,11 +189,11 @@ def test_splits_are_named_as_they_were_made():
 
 
 def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
-    won = "mkl (better in 2 of 2 settings, +5.0 on average)"
+    won = "mkl (in 2 of 2 settings, mean +5.0)"
     found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
     assert found.headline == f"{BETTER}{won}. Learned kernel weights paid: {won}."
-    assert "is not excluded for mkl (+0.3 on average)" in finding(AVERAGE, TIE, sizes=(5, 7)).headline
-    assert "the average; highest: mkl (+0.3 on average)." in finding(AVERAGE, NEAR, sizes=(5, 7)).headline
+    assert "is not excluded for mkl (mean +0.3)" in finding(AVERAGE, TIE, sizes=(5, 7)).headline
+    assert "the average; highest: mkl (mean +0.3)." in finding(AVERAGE, NEAR, sizes=(5, 7)).headline
     unjudged = [AVERAGE, ("mkl", "cosine", 0.9, 0.2, math.nan, math.nan)]
     for rows in ([unjudged, [AVERAGE, WINNER]], [[AVERAGE, WINNER], unjudged]):
         found = findings(over_sizes(*rows, learned=()))
@@ -186,8 +209,8 @@ def test_one_setting_of_two_is_no_victory():
     worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
     for others in ((WINNER, TIE), (WINNER, WINNER, worse)):
         found = findings(over_sizes(*([AVERAGE, row] for row in others)))
-        assert found.headline.startswith("Better than the average in some settings only: mkl (better in ")
-        assert "Learned kernel weights paid in some settings only: most often mkl (better in " in found.headline
+        assert found.headline.startswith("Better than the average in some settings only: mkl (in ")
+        assert "Learned kernel weights paid in some settings only: most often mkl (in " in found.headline
 
 
 def test_errors_of_several_units_have_no_mean():
@@ -196,7 +219,18 @@ def test_errors_of_several_units_have_no_mean():
     ]  # fmt: skip
     large = [("average", "", 500, 0.0, 0.0, 0.0), ("few", "", 510, 10, -2, 30), ("many", "", 400, -100, -130, 20)]
     found = findings(over_sizes(small, large, metric="rmse"))
-    assert found.headline == "Better than the average in some settings only: few (better in 1 of 2 settings)."
+    assert found.headline == "Better than the average in some settings only: few (in 1 of 2 settings)."
+
+
+def test_errors_have_intervals_and_digits_that_suit_their_unit():
+    results = made_of(("average", "", 5.8, 0.0, 0.0, 0.0), ("mkl", "", 45.678, -1.6, -2.5, -0.7), metric="rmse")
+    *_, title, first, second = answer(results, Findings("")).splitlines()
+    assert title == "Data, training size 5, RMSE with its 95 % interval over 6 random splits, 2 methods:"
+    assert first.split() == ["the", "average", "5.800", "[5.750,", "5.850]", "the", "reference"]
+    assert second.split() == ["mkl", "45.68", "[45.63,", "45.73]", "−1.600", "[−2.500,", "−0.700]"]
+    assert result_table(results, results.settings[0]).order == "ascending"
+    assert in_own_unit(51234.6, -321.4) + in_own_unit(0.00123, math.nan) == ["51,235", "−321", "0.0012", "–"]
+    assert in_own_unit(1.234e-9, 0) == ["1.23e−09", "0"]
 
 
 def test_rows_without_a_value_come_last_though_r2_may_be_below_any_accuracy():

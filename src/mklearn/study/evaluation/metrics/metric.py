@@ -42,10 +42,15 @@ class Metric(Row):
     from these values; without them from one value per split, which gives wider intervals (see
     :mod:`mklearn.base.statistics`)."""
 
+    can_choose: bool = True
+    """False if the metric does not measure predictions: inner cross-validation can't choose by it."""
+    needs_scores: bool = False
+    """True if the metric needs decision values or probabilities, which embeddings lack."""
+
     @property
-    def can_choose(self) -> bool:
-        """True if inner cross-validation can choose by the metric: its maximum is 1, and larger is better."""
-        return self.larger_is_better and self.bounds[1] == 1.0
+    def sign(self) -> float:
+        """Factor that makes larger values better: -1 for an error, else 1."""
+        return 1.0 if self.larger_is_better else -1.0
 
     @property
     def in_percent(self) -> bool:
@@ -138,9 +143,12 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
         return mistakes
     metric = metric_named(choose_by)
     if not metric.can_choose:
-        return [("choose_by", f"{choose_by!r} can't choose parameters: its values must be at most 1, larger better.")]
+        able = ", ".join(name for name in metrics if metric_named(name).can_choose)
+        valid = f"valid: {able}" if able else "add a metric that does, such as accuracy or r2, and name it"
+        return [("choose_by", f"{choose_by!r} can't choose parameters, as it does not measure predictions; {valid}.")]
     if inner_folds == "leave_one_out" and not metric.mean_of_samples:
-        return [("choose_by", f"{choose_by!r} has no value for a single sample: set inner_folds to a number of folds.")]
+        text = "has no value for a single sample: set inner_folds to a number of folds, or list and name accuracy."
+        return [("choose_by", f"{choose_by!r} {text}")]
     return []
 
 
@@ -160,9 +168,9 @@ METRICS: dict[str, Metric] = {
     "mae": _row("mae", "Mean absolute error", larger_is_better=False, bounds=(0.0, inf), targets=("numbers",)),
     "pearson": _row("pearson", "Pearson's correlation", bounds=(-1.0, 1.0), targets=("numbers",)),
     "spearman": _row("spearman", "Spearman's correlation", bounds=(-1.0, 1.0), targets=("numbers",)),
-    "log_loss": _row("log_loss", "Log loss", larger_is_better=False, bounds=(0.0, inf)),
-    "auc": _row("auc", "Area under the ROC curve"),
-    "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False),
+    "log_loss": _row("log_loss", "Log loss", larger_is_better=False, bounds=(0.0, inf), needs_scores=True),
+    "auc": _row("auc", "Area under the ROC curve", needs_scores=True),
+    "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False, needs_scores=True),
     "support_vector_share": _row("support_vector_share", "Share of support vectors", False, larger_is_better=False,
-                                 targets=("classes", "numbers")),
+                                 targets=("classes", "numbers"), can_choose=False),
 }  # fmt: skip
