@@ -288,7 +288,8 @@ class ImageFolder(FeatureFiles):
 
     @model_validator(mode="after")
     def _options_of_tables(self) -> Self:
-        unused = sorted(self.model_fields_set & TABLE_OPTIONS)
+        fields = type(self).model_fields
+        unused = [name for name in fields if name in TABLE_OPTIONS and getattr(self, name) != fields[name].default]
         if unused and not self.tables:
             raise ValueError(f"{', '.join(unused)}: needs `tables` beside the images; name one or omit the key.")
         return self

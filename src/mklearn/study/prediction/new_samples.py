@@ -156,7 +156,7 @@ def _from_tables(
     ids = np.array(list(dict.fromkeys(name for table in tables.values() for name in table.ids)))
     if images is not None:
         extra, ids = ids[~np.isin(ids, there)], images.ids
-        notes = [f"{len(extra)} rows of tables have no image and are left out: {some(extra)}"] * bool(len(extra))
+        notes = [f"rows without an image are left out: {some(extra)}"] * bool(len(extra))
     for view in inputs.views:
         if images is not None and view.kind != TABLE:
             views[view.name] = images.X[view.name]

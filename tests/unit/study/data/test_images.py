@@ -85,7 +85,7 @@ def test_tables_of_images_are_joined_by_path_or_name(root: Path) -> None:
         np.testing.assert_array_equal(getattr(samples, name), getattr(alone, name))
     assert samples.tables["network"].ravel().tolist() == [0, 1, 2, 3, 4]
     first, *others = read_with_table(root, [*SPELT[:3], "bush", "tree"], missing_views="drop").notes
-    assert first == "1 rows of tables have no image and are left out: 'bush'"
+    assert first == "1 of 6 samples have a row but no image and are left out: 'bush'"
     assert others == ["1 of 5 samples lack a table and are left out (missing_views: drop). network: 's10/10.png'"]
     incomplete = read_with_table(root, SPELT[:3], missing_views="mean")
     assert np.isnan(incomplete.tables["network"].ravel()).tolist() == [False] * 3 + [True] * 2

@@ -65,8 +65,8 @@ def feature_tables(
     views = read_each(lambda name: _numbers(tables[name], impute), list(tables))
     absent = _absent(views, tables, holder, missing_views)
     extra = [] if images is None else absent.index[absent[FOLDER_KEY]].tolist()
-    notes = [f"{len(extra)} rows of tables have no image and are left out: {some(extra)}"] * bool(extra)
-    absent = absent.drop(extra)
+    without = f"{len(extra)} of {len(absent)} samples have a row but no image and are left out: {some(extra)}"
+    notes, absent = [without] * bool(extra), absent.drop(extra)
     kept = absent.index[~absent.any(axis=1) if missing_views == "drop" else ~absent.all(axis=1)].to_numpy(dtype=str)
 
     def content(ids: np.ndarray) -> dict[str, Any]:
