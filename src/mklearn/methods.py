@@ -146,8 +146,8 @@ METHODS: dict[str, MethodRow] = {
         reference="Lin, Liu, Fuh 2008",
         advice="To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare "
         "with kernel_weights: uniform: the gain over equal weights is seldom larger than its interval. With "
-        "graph: lpp the objective hardly depends on the weights, and mostly the equal weights of the start are "
-        "returned.",
+        "graph: lpp or sda the objective hardly depends on the weights, and mostly the equal weights of the start "
+        "are returned; with lde and mfa they stay near.",
         landmarks=True,
         tuned=("ridge", "max_iter"),
     ),
