@@ -215,13 +215,16 @@ class OwnTables(OwnFiles):
 
 
 class TableFile(Strict):
-    """A table in a file with several arrays: NPZ, MATLAB, AnnData (.h5ad) or MuData (.h5mu)."""
+    """A table in a file with several arrays (NPZ, MATLAB, AnnData .h5ad or MuData .h5mu), or with features in rows."""
 
     path: str
     """Path of the file."""
-    array: Annotated[str, Field(min_length=1)]
+    array: Annotated[str, Field(min_length=1)] | None = None
     """Name of the array or variable. For AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; for MuData the modality, or
     ``MODALITY/obsm/NAME``."""
+    transpose: bool = False
+    """Whether a CSV, TSV or Parquet table has a feature in each row, named in the first column, and a sample in each
+    other column."""
 
 
 class FeatureFiles(OwnFiles):
@@ -254,8 +257,11 @@ class FeatureFiles(OwnFiles):
     def reading(self) -> dict[str, Any]:
         """Return the specification for the reader of the data set."""
         spec = super().reading()
-        arrays = {name: table.array for name, table in self.tables.items() if isinstance(table, TableFile)}
-        return spec | {"options": spec["options"] | ({"arrays": arrays} if arrays else {})}
+        files = {name: table for name, table in self.tables.items() if isinstance(table, TableFile)}
+        arrays = {name: table.array for name, table in files.items() if table.array is not None}
+        turned = [name for name, table in files.items() if table.transpose]
+        further = ({"arrays": arrays} if arrays else {}) | ({"transposed": turned} if turned else {})
+        return spec | {"options": spec["options"] | further}
 
 
 class FeatureTables(FeatureFiles, OwnTables):

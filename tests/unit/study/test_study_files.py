@@ -111,8 +111,8 @@ def test_paths_of_data_are_relative_to_the_study_file(tmp_path: Path, monkeypatc
         for read in (read_study(study), session.open_study(read_yaml(study), workflow)):
             mine = read.model_dump()["datasets"]["mine"]
             assert mine["tables"] == {
-                "one": f"{place}x.csv", "two": {"path": os.path.relpath(tmp_path / "y.npz"), "array": "x.csv"},
-                "three": str(tmp_path / "z.csv"),
+                "one": f"{place}x.csv", "three": str(tmp_path / "z.csv"),
+                "two": {"path": os.path.relpath(tmp_path / "y.npz"), "array": "x.csv", "transpose": False},
             }  # fmt: skip
             assert mine["labels"] == f"{place}labels.csv"
             assert read.model_dump()["protocols"]["given"]["path"] == f"{place}splits.csv"

@@ -17,7 +17,7 @@ from mklearn.atomic import existing_file, file_content
 from mklearn.errors import ConfigError, DataError, UserError, absence
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
-from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, sample_columns
+from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, columns_of_samples, sample_columns
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import SUFFIXES, named_like, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
@@ -29,6 +29,7 @@ from mklearn.study.yaml_file import with_paths, yaml_text
 ID_NAMES = ("sample", "barcode", "name")
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")
 GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
+ROLES = ("id", *ID_NAMES, *LABEL_NAMES, *GROUP_NAMES)
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
 """Method of the final model: the default method with probabilities, or with intervals for numbers."""
@@ -145,23 +146,28 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
     holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
     described = [holder] if holder else list(views.values())
-    columns = {str(name): table.columns[name] for table in reversed(described) for name in table.columns}
-    ids = choices.id_column or _named_column(columns, ("id", *ID_NAMES), "--id")
-    predicted = choices.target or choices.label_column or _named_column(columns, LABEL_NAMES, "--label or --target")
+    columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
+    ids, by_id = _named_column("Ids are in", choices.id_column, columns, ("id", *ID_NAMES, ""), "--id")
+    what, chosen = "Targets are in" if choices.target else "Classes are in", choices.target or choices.label_column
+    predicted, by_label = _named_column(what, chosen, columns, LABEL_NAMES, "--label or --target")
+    ids, sentences = ids or "id", [by_id, by_label]
     holder = holder or _label_table(views, choices, ids, predicted)
     if choices.views:
         views = {name: table for name, table in views.items() if name in choices.views}
     views = {name: table for name, table in views.items() if table is not holder}
-    sentences = [f"Ids are in column {ids!r}.", f"{'Targets' if choices.target else 'Classes'} are in {predicted!r}."]
     if holder is not None:
-        others = some([name for name in holder.columns if name not in (ids, predicted)]) or "none"
+        others = some([name for name in holder.columns if name not in (ids, predicted, "")]) or "none"
         sentences.append(
             f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}."
         )
-    shown = {
-        name: {"path": _relative(table.path), "array": table.array} if table.array else _relative(table.path)
-        for name, table in views.items()
-    }
+    group = choices.group_column
+    if group is None and (usual := _group_columns([holder] if holder else described, (ids, predicted))):
+        group, by_group = _named_column("Folds hold out whole groups by", "", usual, usual, "--group, '' for none")
+        sentences.append(by_group)
+    labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
+    samples = {str(each) for table in labelled for name in (ids, "") if name in table for each in table[name]}
+    special = (ids, "", predicted, group or "")
+    shown, left_out, turned = _view_entries(views, set() if choices.measure else samples, special, choices.id_prefix)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     if choices.measure:
         if holder is None:
@@ -171,21 +177,14 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     entry |= {} if ids == "id" else {"id_column": ids}
     entry |= {"target": predicted} if choices.target else {} if predicted == "label" else {"label_column": predicted}
     entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
-    group = choices.group_column
-    if group is None:
-        group = _group_column([holder] if holder else described, (ids, predicted))
-        sentences += [f"Folds hold out whole groups by column {group!r} (--group '' for none)."] if group else []
     entry |= {"group_column": group} if group else {}
     if choices.measure:
         return entry, read_dataset(dataset_spec(entry)), [*sentences, *notes]
-    wide = {
-        str(name): table.columns[name] for table in views.values() if table.path.suffix not in (*ARRAYS, *ANNOTATED)
-        for name in table.columns if name not in (ids, predicted, group)
-    }  # fmt: skip
-    if left_out := [name for name, values in wide.items() if values.dtype.kind not in "uifb" and values.notna().any()]:
+    if left_out:
         entry["leave_out"] = left_out
-        sentences.append(f"Columns of text are no features: {some(left_out)} (leave_out).")
-    return *_with_gaps(entry), [*sentences, *notes]
+        others = "Columns of text, and further ones named as ids, classes or groups, are no features"
+        sentences.append(f"{others}: {some(left_out)} (leave_out).")
+    return *_with_gaps(entry), [*sentences, *turned, *notes]
 
 
 def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
@@ -213,30 +212,58 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
     return tables, left if others else []
 
 
-def _named_column(columns: Mapping[str, pd.Series], names: Sequence[str], option: str) -> str:
-    """Return the column whose name comes first among the given names."""
-    for column in (column for name in names for column in columns if named_like(column, (name,))):
-        return column
-    raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join([*columns][:20]) or 'none'}.")
+def _named_column(
+    what: str, chosen: str, columns: Sequence[str], names: Sequence[str], option: str
+) -> tuple[str, str]:  # fmt: skip
+    """Return the chosen column, else the one whose name comes first among `names`, and a sentence on it."""
+    if chosen:
+        return chosen, f"{what} column {chosen!r}."
+    usual = [name for like in names for name in columns if name == like or (like and named_like(name, (like,)))]
+    if not usual:
+        raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join(columns[:20]) or 'none'}.")
+    first, *others = [name for name in dict.fromkeys(usual) if name] or [""]
+    place = f"column {first!r}, by its name" if first else "the first column, which has no name"
+    return first, f"{what} {place}{f', and not in {some(others)}' if others else ''} ({option})."
+
+
+def _view_entries(
+    views: Mapping[str, _Table], samples: set[str], special: Sequence[str], prefix: int | None
+) -> tuple[Entry, list[str], list[str]]:
+    """Return the entries of views in the study, their columns that are no features, and notes on transposed tables."""
+    shown, left_out, notes = Entry(), dict[str, None](), list[str]()
+    for name, table in views.items():
+        path, columns = _relative(table.path), table.columns
+        shown[name] = {"path": path, "array": table.array} if table.array else path
+        if n := columns_of_samples(columns, samples, prefix):
+            shown[name] = {"path": path, "transpose": True}
+            notes.append(f"{table.path} has features in rows: {n} of its columns are named as samples (transpose).")
+            columns = columns.iloc[:, 1:].loc[:, ~columns.columns[1:].str[:prefix].isin(samples)]
+        columns = columns.drop(columns=list(special), errors="ignore")
+        words = [
+            str(name) for name, values in columns.items()
+            if (values.dtype.kind not in "uifb" and values.notna().any()) or named_like(str(name), ROLES)
+        ]  # fmt: skip
+        if table.path.suffix not in (*ARRAYS, *ANNOTATED) and (n or len(words) < columns.shape[1]):
+            left_out |= dict.fromkeys(words)
+    return shown, [*left_out], notes
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
     """Return the only table with labels, or the only one with labels and no features; else None."""
     holding = [name for name, table in views.items() if predicted in table.columns]
-    bare = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column}]
+    bare = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column, ""}]
     names = bare if len(bare) == 1 else holding
     if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
         return None
     return None if views[names[0]].path.suffix in (*ARRAYS, *ANNOTATED) else views[names[0]]
 
 
-def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
-    for table in tables:
-        for name, values in table.columns.items():
-            usual = named_like(str(name), GROUP_NAMES) and name not in others and values.notna().all()
-            if usual and FEWEST_GROUPS <= values.nunique() < len(values):
-                return str(name)
-    return ""
+def _group_columns(tables: Sequence[_Table], others: Sequence[str]) -> list[str]:
+    return [
+        str(name) for table in tables for name, values in table.columns.items()
+        if named_like(str(name), GROUP_NAMES) and name not in others and values.notna().all()
+        and FEWEST_GROUPS <= values.nunique() < len(values)
+    ]  # fmt: skip
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:

@@ -143,9 +143,13 @@ def _from_tables(
     """Read tables; with `images` of a folder, the samples are these images, with their features too."""
     options = inputs.options
     columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
-    read = [view for view in inputs.views if view.name in files]
-    arrays_in_files = {view.name: array_of_view(files[view.name], view.table, view.array) for view in read}
-    tables = {name: read_table(files[name], columns, array) for name, array in arrays_in_files.items()}
+    tables = {
+        view.name: read_table(
+            files[view.name], columns, array_of_view(files[view.name], view.table, view.array),
+            transpose=view.table in options.get("transposed", ()),
+        )
+        for view in inputs.views if view.name in files
+    }  # fmt: skip
     without = [table.path for table in tables.values() if not table.has_ids]
     if without and len(set(files.values())) > 1:
         raise DataError(f"{without[0]}: no array {columns.id_column!r}; samples in several files need ids")

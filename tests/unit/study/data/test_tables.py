@@ -241,8 +241,8 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (FRAME.drop(columns="id").to_csv(), "the first column has numbers and no name. Row numbers of pandas or R"),
-        (FRAME.to_csv().replace("\n5,", "\n5.5,"), "the first column has numbers and no name"),
+        (FRAME.drop(columns="id").to_csv(), "no column 'id'; the first column, which has no name, has row numbers"),
+        (FRAME.to_csv().replace("\n5,", "\n5.5,"), "column 1 has no name; name it"),
         (FRAME.set_index("label").to_csv(index_label=""), "must be unique; more than once: 'cat', 'dog'"),
         (FRAME.to_csv(index=False).replace(",id,label", ",id", 1), "has 5 names and the second 6 values"),
         (FRAME.rename(columns={"b": ""}).to_csv(index=False), "column 2 has no name; name it"),
@@ -258,6 +258,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.assign(b=[1, 2, None, 4, 5, np.inf]).to_csv(index=False), "missing or infinite: columns 'b'"),
         (FRAME.assign(b=X[:, 1] * 1e200).to_csv(index=False), "values above 1e+60 in columns 'b'; rescale them"),
         (FRAME[["id", "label"]].to_csv(index=False), "no columns of features"),
+        (FRAME[["id", "label"]].assign(smiles="CCO").to_csv(index=False), "'smiles'; there are no other features: c"),
         (FRAME.iloc[:0].to_csv(index=False), "no rows"),
         (FRAME.assign(label=[1.0, 2.5] * 3).to_csv(index=False), "set `target: label` in place of `label_column`"),
     ],
@@ -277,6 +278,48 @@ def test_true_is_1(tmp_path: Path) -> None:
     FRAME.assign(a=np.arange(N) % 2 == 0, b=["True", "", "False"] * 2).to_csv(path, index=False)
     table = feature_tables({"one": path}, impute="mean").tables["one"]
     np.testing.assert_array_equal(table[:, :2].T, [[1.0, 0.0] * 3, [1.0, np.nan, 0.0] * 2])
+
+
+TURNED = INDEXED.drop(columns="label").T
+TURNED_WRITERS: dict[str, Callable[[Path], Any]] = {
+    "gene.csv.gz": lambda path: TURNED.rename_axis("gene").to_csv(path),
+    "row_names.tsv": lambda path: path.write_text(TURNED.to_csv(sep="\t")[1:]),  # as write.table of R
+    "index.parquet": lambda path: TURNED.to_parquet(path),
+    "annotated.csv": lambda path: TURNED.assign(length=9, symbol=list("ABCD")).to_csv(path),
+}
+
+
+@pytest.mark.parametrize("name", TURNED_WRITERS)
+def test_features_in_rows(tmp_path: Path, name: str) -> None:
+    paths = {"one": tmp_path / name, "labels": tmp_path / "labels.csv"}
+    TURNED_WRITERS[name](paths["one"])
+    OBS.iloc[::-1].to_csv(paths["labels"])
+    entry = {"tables": {"one": {"path": str(paths["one"]), "transpose": True}}, "labels": str(paths["labels"])}
+    left_out = ["length", "symbol"] if name == "annotated.csv" else []
+    samples = read_dataset(dataset_spec({"kind": "feature_tables", **entry, "leave_out": left_out}))
+    assert samples.ids.tolist() == IDS.tolist()
+    np.testing.assert_array_equal(samples.tables["one"], X)
+    assert samples.columns["one"].tolist() == list("abcd")
+    with pytest.raises(DataError, match=f"{name} looks transposed: 6 of its columns are .* of .*labels.csv; set `tra"):
+        feature_tables(paths, labels="labels", leave_out=left_out)
+    paths["two"] = tmp_path / "two.csv"
+    TURNED.T.to_csv(paths["two"])
+    with pytest.raises(DataError, match=r"two\.csv looks transposed: 6 of its rows are named .*; omit `transpose: t"):
+        feature_tables(paths, labels="labels", transposed=["one", "two"], leave_out=left_out)
+
+
+@pytest.mark.parametrize(
+    ("name", "frame", "sentence"),
+    [
+        ("one.npy", X, "`transpose` is for tables of named columns"),
+        ("one.csv", TURNED.assign(symbol="A"), "columns that are not numbers: 'symbol'; for example 'A' in 'symbol'"),
+        ("one.csv", TURNED.set_axis(list("abca")).rename_axis("gene"), "of features, in column 'gene', must be unique"),
+    ],
+)
+def test_wrong_features_in_rows(tmp_path: Path, name: str, frame: Any, sentence: str) -> None:
+    path = tmp_path / name
+    np.save(path, frame) if name == "one.npy" else frame.to_csv(path)
+    assert sentence in refusal(path, transposed=["one"])
 
 
 def test_all_broken_files_are_named_at_once(tmp_path: Path) -> None:

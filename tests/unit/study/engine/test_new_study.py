@@ -139,11 +139,11 @@ def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytes
     assert read_yaml("cohort.yaml")["protocols"] == {"5-fold": {"kind": "group_k_fold", "folds": 5}}
     printed = capsys.readouterr().out
     for words in (
-        "Ids are in column 'sample'.",
-        "Classes are in 'subtype'.",
+        "Ids are in column 'sample', by its name",
+        "Classes are in column 'subtype', by its name",
         "cohort/people.csv holds the labels ('subtype'); its other columns are no features: 'patient_id', 'age'",
-        "Folds hold out whole groups by column 'patient_id'",
-        "Columns of text are no features: 'chip' (leave_out).",
+        "Folds hold out whole groups by column 'patient_id', by its name",
+        "are no features: 'chip' (leave_out).",
         "3 of 24 samples lack a table",
         "impute: median",
     ):
@@ -166,7 +166,7 @@ def test_options_decide(cohort: Path) -> None:
     assert main([*words, "--views", "genes", "people"]) == 0
     assert set(dataset()["tables"]) == {"genes", "people"}
     assert not {"labels", "group_column"} & set(dataset())
-    assert dataset()["leave_out"] == ["chip", "site"]
+    assert dataset()["leave_out"] == ["chip", "patient_id", "site"]
     (cohort / "people.csv").rename("elsewhere.csv")
     assert main([*words, "--labels", "elsewhere.csv"]) == 0
     assert (set(dataset()["tables"]), dataset()["labels"]) == ({"genes", "proteins"}, "elsewhere.csv")

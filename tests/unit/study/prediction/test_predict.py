@@ -202,6 +202,17 @@ def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, capsys: pyt
     assert "lower.csv: no column 'id'" in refusal(capsys, tables / "results/cells/model.mklearn", *pairs)
 
 
+def test_features_in_rows_of_new_samples(tables: Path, tmp_path: Path) -> None:
+    for part in ("train", "new"):
+        shutil.copytree(tables / part, tmp_path / part)
+        pd.read_csv(tmp_path / part / "lower.csv", index_col="id").T.to_csv(tmp_path / part / "lower.csv")
+    study = cells()
+    study["datasets"]["own"]["tables"]["lower"] = {"path": "train/lower.csv", "transpose": True}
+    make(study, tmp_path)
+    new = [predicted(folder, "cells", str(folder / "new")) for folder in (tmp_path, tables)]
+    pd.testing.assert_frame_equal(*new)
+
+
 def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, lower = tables / "results/cells/model.mklearn", tmp_path / "lower.csv"
     table = pd.read_csv(tables / "new" / "lower.csv")

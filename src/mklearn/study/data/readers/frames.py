@@ -7,7 +7,7 @@ import csv
 import gzip
 import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -46,9 +46,9 @@ def readable(path: Path) -> Iterator[None]:
 def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
     """Read a Parquet or text table; from text, read only the first `rows` if given.
 
-    The first of `text_columns` has the ids. If there is no such column, the index of a Parquet table becomes this
-    column: if it has that name, or no name and text; so does the first column of a text table that has no name. The
-    frame keeps this index, and the index is no RangeIndex either if such a column is not one of the frame.
+    The first of `text_columns` has the ids. If there is no such column, an index without a name that is text becomes
+    it; so does the first column of a text table that has no name. A frame with such an index keeps it. An index that
+    is named as one of `text_columns` becomes this column.
 
     In text tables, `text_columns` are read verbatim: an id "007" or "NA" is text. Columns of True, False and missing
     values become boolean. Columns must have unique, non-empty names, except in a text table whose first line has
@@ -62,11 +62,10 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = 
         frame = _read_text(path, text_columns, rows)
     else:
         raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
-    index = frame.index
-    is_ids = index.name == ids if index.name else pd.api.types.is_string_dtype(index.dtype)
-    if ids is not None and ids not in frame.columns and index.nlevels == 1 and is_ids:
-        frame = pd.concat([index.to_series(name=ids), frame], axis=1)
-    objects = _objects(frame, text_columns)
+    name = frame.index.name or (ids if pd.api.types.is_string_dtype(frame.index.dtype) else None)
+    if name in text_columns and name not in frame.columns and frame.index.nlevels == 1:
+        frame = pd.concat([frame.index.to_series(name=name), frame], axis=1)
+    objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in text_columns]
     logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
     return frame.astype(dict.fromkeys(logical, "boolean"))
 
@@ -81,10 +80,8 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
         ids = next(iter(text_columns), None)
         names = names if width != len(names) + 1 or ids in names else ["", *names]  # R has no name for row names
         if width > len(names):
-            raise DataError(
-                f"{path}: the first line has {len(names)} names and the second {width} values. Name every column; row "
-                "names of R are written by write.csv(...), or write.table(..., col.names = NA)"
-            )
+            counts = f"the first line has {len(names)} names and the second {width} values"
+            raise DataError(f"{path}: {counts}; name every column (in R: write.table(..., col.names = NA))")
         names = ["" if _NAMELESS.fullmatch(name) else name for name in names]
         _check_names(names if names[0] else names[1:], path, first=1 if names[0] else 2)
         text = [name for name in ("", *text_columns) if name in names]
@@ -94,21 +91,19 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
         frame = pd.read_csv(path, **options)
         # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
         as_text = pd.read_csv(path, usecols=lambda name: name in text, **options | {"na_values": None, "dtype": str})
-        words = (frame[name].astype(str) for name in _objects(frame, ("", ids)))
-        if options["sep"] != "," and any(column.str.fullmatch(_DECIMAL_COMMA).any() for column in words):
-            frame = pd.read_csv(path, decimal=",", **options)
+        if options["decimal"] == ",":
             numbers = as_text.drop(columns=["", ids], errors="ignore")
             as_text[[*numbers]] = numbers.replace(r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$", r"\1.\2", regex=True)
     for name in as_text.columns:
         frame[name] = as_text[name]
-    return frame if names[0] else _indexed(frame, ids, path)
+    return frame if names[0] else _indexed(frame, path)
 
 
 def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     """Return arguments of ``pandas.read_csv`` for a text table, its first line, and the number of values in the next.
 
     The encoding is UTF-8, or UTF-16 if the file begins with its mark. The separator is the usual one of the suffix; if
-    the first line lacks it, a semicolon, tab, space or comma.
+    the first line lacks it, a semicolon, tab, space or comma. The first rows show whether numbers have decimal commas.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(existing_file(path), "rb") as file:
@@ -120,29 +115,20 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
             raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
         usual = SEPARATORS[table_suffix(path)]
         separator = next((mark for mark in (usual, *";\t ,") if mark in first), usual)
-        names, *values = islice(filter(None, csv.reader(chain([first], file), delimiter=separator)), 2)
-    width = len(values[0]) if values else len(names)
-    return {"sep": separator, "encoding": encoding, "keep_default_na": False}, names, width
+        names, *values = islice(filter(None, csv.reader(chain([first], file), delimiter=separator)), 101)
+    has_commas = separator != "," and any(re.fullmatch(_DECIMAL_COMMA, value) for row in values for value in row)
+    options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding, "keep_default_na": False}
+    return options, names, len(values[0]) if values else len(names)
 
 
-def _indexed(frame: pd.DataFrame, ids: str | None, path: Path) -> pd.DataFrame:
-    """Make the first column, which has no name, the index: text, or whole numbers beside a column of ids."""
+def _indexed(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Make the first column, which has no name, the index: text or whole numbers, different in each row."""
     first = frame.pop("")
     check_unique(first.to_numpy(dtype=str), f"{path}: values of the first column, which has no name,")
-    if not all(map(is_number, first)):
-        return frame.set_axis(pd.Index(first.array))
-    if ids not in frame or not first.str.isdecimal().all():
-        raise DataError(
-            f"{path}: the first column has numbers and no name. Row numbers of pandas or R are no ids: leave them out "
-            f"(to_csv(..., index=False), row.names = FALSE), or name the column in the first line, {ids!r} if it has "
-            "the ids"
-        )
-    return frame.set_axis(pd.Index(pd.to_numeric(first).array))
-
-
-def _objects(frame: pd.DataFrame, others: Collection[Any]) -> list[Any]:
-    """Return the columns of text or mixed values, except `others`."""
-    return [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in others]
+    is_text = not all(map(is_number, first))
+    if not is_text and not first.str.isdecimal().all():
+        raise DataError(f"{path}: column 1 has no name; name it")
+    return frame.set_axis(pd.Index(first.array if is_text else pd.to_numeric(first).array))
 
 
 def _check_names(names: Sequence[str], path: Path, first: int = 1) -> None:

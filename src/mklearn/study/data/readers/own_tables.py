@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -32,7 +32,8 @@ def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
 
 def feature_tables(
     paths: Mapping[str, Path], *, labels: str | None = None, arrays: Mapping[str, str] | None = None,
-    missing_views: MissingViews = "error", impute: Impute = "none", images: Table | None = None, **columns: Any,
+    transposed: Collection[str] = (), missing_views: MissingViews = "error", impute: Impute = "none",
+    images: Table | None = None, **columns: Any,
 ) -> SampleSet:  # fmt: skip
     """Read tables of features of the same samples. `paths` has one file per descriptor.
 
@@ -41,19 +42,21 @@ def feature_tables(
     row numbers from 1. Samples without a label are left out.
 
     `labels` is the key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have
-    labels; labels in several files must agree. `arrays` names the array of a descriptor whose file has several.
+    labels; labels in several files must agree. `arrays` names the array of a descriptor whose file has several, and
+    `transposed` the descriptors whose tables have features in rows.
     `missing_views` decides about samples that lack a table or whose row has no value: "error" raises DataError, "drop"
     leaves them out, "mean" keeps them with a row of NaN (see :mod:`mklearn.kernels.completion`). With `impute`, single
     values may be missing; they stay NaN here. `images` has the paths and labels of images, which count as a table first
     in order, but samples without an image are never kept. `columns` are fields of :class:`Columns`.
     """
-    special = Columns(**columns)
+    special, read = Columns(**columns), list[Table]()
 
     def opened(name: str) -> Table:
         path = Path(paths[name])
         array = None if name == labels else array_of_view(path, name, (arrays or {}).get(name))
-        table = read_table(path, special, array)
-        return table if images is None else rows_of_images(table, images.ids, images.path)
+        table = read_table(path, special, array, transpose=name in transposed, others=read)
+        read.append(table if images is None else rows_of_images(table, images.ids, images.path))
+        return read[-1]
 
     tables = read_each(opened, sorted(paths, key=lambda name: name != labels))
     tables = tables if images is None else {FOLDER_KEY: images} | tables

@@ -76,16 +76,23 @@ class Table:
         return None if is_numbered else self.features.columns.to_numpy(dtype=str)
 
 
-def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
+def read_table(
+    path: Path, columns: Columns, array: str | None = None, *, transpose: bool = False, others: Sequence[Table] = ()
+) -> Table:  # fmt: skip
     """Read the samples of a file: columns of ids, labels and groups, and one matrix of features.
 
     `array` selects the matrix in a file with several: a variable of NPZ or MATLAB; ``X``, ``obsm/NAME`` or
     ``layers/NAME`` of AnnData; a modality or ``MODALITY/obsm/NAME`` of MuData. A text table whose first line has
-    numbers only is a matrix with unnamed columns, like an array.
+    numbers only is a matrix with unnamed columns, like an array. With `transpose`, a table of named columns has a
+    feature in each row, named in the first column, and a sample in each other column. `others` are tables of the same
+    samples, whose ids show that `transpose` is wrong.
     """
     text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
-    notes: list[str] = []
-    if (suffix := table_suffix(path)) in ANNOTATED:
+    notes, left_out = list[str](), list[str]()
+    suffix = table_suffix(path)
+    if transpose and suffix in (*ARRAYS, *ANNOTATED):
+        raise DataError(f"{path}: `transpose` is for tables of named columns (.csv, .tsv, .parquet)")
+    if suffix in ANNOTATED:
         about, features = _annotated(path, array or "X", columns.id_column)
     elif suffix in ARRAYS:
         about, features = _of_arrays(path, array, text)
@@ -93,6 +100,15 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
         raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
     else:
         frame = read_frame(path, text)
+        left_out = [name for name in columns.leave_out if name in frame]
+        if transpose:
+            frame = _transposed(frame.drop(columns=left_out), path, columns.id_column)
+        for other in others:
+            if n := columns_of_samples(frame, other.ids, columns.id_prefix):
+                raise DataError(
+                    f"{path} looks transposed: {n} of its {'rows' if transpose else 'columns'} are named as the "
+                    f"samples of {other.path}; {'omit' if transpose else 'set'} `transpose: true`"
+                )
         notes = _notes_on_index(frame, columns.id_column, path)
         about = frame[[name for name in text if name in frame]]
         features = frame.drop(columns=list(about))
@@ -124,14 +140,35 @@ def read_table(path: Path, columns: Columns, array: str | None = None) -> Table:
         if name == columns.group_column or (is_batch_name(str(name)) and name != columns.label_column)
     }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    return Table(path, features, has_ids, labels, words(columns.group_column), batches, list(map(str, about)), notes)
+    left_out += map(str, about)
+    return Table(path, features, has_ids, labels, words(columns.group_column), batches, left_out, notes)
+
+
+def columns_of_samples(frame: pd.DataFrame, ids: Collection[str], prefix: int | None = None) -> int:
+    """Return the number of columns that are named as samples, if they are most columns or samples and no row is."""
+    n = int(frame.columns.astype(str).str[:prefix].isin(ids).sum())
+    words = frame.select_dtypes(exclude="number").astype(str)
+    in_rows = any(words[name].str[:prefix].isin(ids).any() for name in words)
+    return n if 2 * n > min(len(ids), frame.shape[1]) and not in_rows else 0
+
+
+def _transposed(frame: pd.DataFrame, path: Path, id_column: str) -> pd.DataFrame:
+    """Return a table with a feature in each row, named by its first column, as a table with a sample in each row."""
+    first, *samples = frame.columns
+    names = column_text(frame[first], path, str(first))
+    check_unique(np.array([id_column, *names]), f"{path}: names of features, in column {str(first)!r},")
+    turned = pd.DataFrame(numeric_values(frame[samples], path, names, may_have_nan=True).T, columns=names)
+    turned.insert(0, id_column, samples)
+    return turned
 
 
 def _notes_on_index(frame: pd.DataFrame, ids: str, path: Path) -> list[str]:
     """Return a note on an index, or first column, without a name: it has the ids, or is left out."""
-    if ids not in frame or isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+    if isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         return []
     place = "the index" if path.suffix == ".parquet" else "the first column, which has no name,"
+    if ids not in frame:
+        raise DataError(f"{path}: no column {ids!r}; {place} has row numbers, which are no ids: name the column of ids")
     return [f"{path}: {place} {'has the ids' if frame.index.equals(pd.Index(frame[ids])) else 'is left out'}"]
 
 
@@ -260,7 +297,10 @@ def _dense(matrix: Any, path: Path) -> np.ndarray:
 
 
 def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
-    """Read possible ids, labels and groups (or `names` only): columns, vectors of a file of arrays, or ``obs``."""
+    """Read possible ids, labels and groups (or `names` only): columns, vectors of a file of arrays, or ``obs``.
+
+    Ids in an index, or first column, without a name are the column "".
+    """
     if path.suffix in ARRAYS:
         vectors = {name: values for name, values in arrays_in(path, names or None).items() if values.ndim == 1}
         length = len(vectors.get("id", next(iter(vectors.values()), ())))
@@ -271,7 +311,7 @@ def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = Non
             for part in file.get("mod", {}).values():
                 obs = _joined(obs, read(part["obs"]))
             return obs if "id" in obs else obs.assign(id=obs.index)
-    frame = read_frame(path, ("id", *names), rows)
+    frame = read_frame(path, ("", "id", *names), rows)
     return pd.DataFrame() if isinstance(frame.columns, pd.RangeIndex) else frame
 
 
@@ -350,9 +390,12 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
     wrong = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "uifb"]
     if wrong:
         example = next((value for value in frame[wrong[0]] if not is_number(value)), *frame[wrong[0]][:1])
+        hint = "write numbers, or name such columns in `leave_out`"
+        if len(wrong) == frame.shape[1]:
+            hint = "there are no other features: compute some from the text, as docs/own_data.md#molecules shows"
         raise DataError(
             f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
-            f"for example {str(example)!r} in {str(wrong[0])!r}; write numbers, or name such columns in `leave_out`"
+            f"for example {str(example)!r} in {str(wrong[0])!r}; {hint}"
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     if not may_have_nan or np.isinf(values).any():
