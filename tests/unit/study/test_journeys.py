@@ -68,16 +68,16 @@ class Reader(EmptyFolder):
 
     def run(self, line: str) -> str:
         program, *words = shlex.split(line, comments=True)
+        promised = [self.folder / name for name in re.findall(r"[\w./-]+\.\w+", line.partition("# -> ")[2])]
         output = ""
         if program == "export":
             self.packages = (str(self.folder / words[0].removeprefix("PYTHONPATH=")),)
-        elif program == "python":
-            subprocess.run([sys.executable, *words], cwd=self.folder, env=self.environment, check=True)
-        else:
+        elif program != "python":
             output = self.output(program, *words)
             assert "Traceback" not in output
-        promised = re.findall(r"[\w./-]+\.\w+", line.partition("# -> ")[2])
-        assert not [name for name in promised if not (self.folder / name).exists()], output
+        elif not all(path.exists() for path in promised):
+            subprocess.run([sys.executable, *words], cwd=self.folder, env=self.environment, check=True)
+        assert not [path for path in promised if not path.exists()], output
         return output
 
 
@@ -221,6 +221,16 @@ def cohorts(folder: Path, mirror: Path) -> None:
     samples.to_csv(folder / "samples.csv", index=False)
 
 
+def molecules(folder: Path, mirror: Path) -> None:
+    """Write a table of SMILES; without RDKit also what RDKit makes of them."""
+    place = mirror / "multiview" / "delaney"
+    samples = pd.read_csv(place / "samples.csv")
+    samples[["id", "smiles", "log_solubility"]].to_csv(folder / "molecules.csv", index=False)
+    if importlib.util.find_spec("rdkit") is None:
+        for source, name in {"morgan": "morgan", "descriptors": "properties"}.items():
+            pd.read_csv(place / f"{source}.csv.gz").to_csv(folder.parents[1] / f"{name}.csv", index=False)
+
+
 def slurm(folder: Path, mirror: Path) -> None:
     """Without the plug-in, `slurm` is a copy of the profile that runs the jobs here (`test_slurm.py` runs it there)."""
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
@@ -231,6 +241,8 @@ def slurm(folder: Path, mirror: Path) -> None:
 
 
 HOW_TOS: dict[str, tuple[Callable[[Path, Path], object], dict[str, str]]] = {
+    "photographs": (photographs, {}),
+    "chemistry": (molecules, {}),
     "cluster": (slurm, {}),
     "omics": (tumours, {"table.tex": r"\toprule"}),
     "external_cohort": (cohorts, {"results/external/report/summary.md": "McNemar's exact test"}),
