@@ -1,4 +1,5 @@
-# Fits: a method on all splits of a protocol, the moments that several methods share, and fits to shuffled targets.
+# Fits: a method on all splits of a protocol, the moments that several methods share, fits to shuffled targets, and
+# fits without each view.
 
 
 rule moments:
@@ -72,3 +73,27 @@ rule null_control:
         **jobs.params("null_control"),
     script:
         "../scripts/null_control.py"
+
+
+rule view_contributions:
+    "Fit a multi-view method on all views, without each view, and on each view alone."
+    input:
+        labels=jobs.input("view_contributions", "labels"),
+        matrices=jobs.input("view_contributions", "matrices"),
+        sources=jobs.input("view_contributions", "sources"),
+        splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
+    output:
+        contributions="<results>/cache/views/{dataset}/{protocol}/{method}.npz",
+    log:
+        "logs/view_contributions/{dataset}/{protocol}/{method}.log",
+    benchmark:
+        "logs/view_contributions/{dataset}/{protocol}/{method}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("view_contributions"),
+    params:
+        **jobs.params("view_contributions"),
+    script:
+        "../scripts/view_contributions.py"

@@ -78,6 +78,7 @@ rule page:
         models=jobs.input("page", "models"),
         importances=jobs.input("page", "importances"),
         controls=jobs.input("page", "controls"),
+        contributions=jobs.input("page", "contributions"),
         samples=jobs.input("page", "samples"),
     output:
         page=report(

@@ -12,6 +12,7 @@ from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.report.page import build_report
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import data_set_of, fits_of
+from mklearn.study.report.views import read_contributions
 from mklearn.study.script import Output, run_script
 from mklearn.study.specs.final_spec import FinalSpec
 from mklearn.study.study import Study
@@ -19,15 +20,15 @@ from mklearn.study.study import Study
 
 def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
-    importances: Path | None = None, controls: list[Path] | None = None, *, page: Output, reference: str,
-    order: list[str] | None = None, sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
-    rivals: list[str] | None = None,
+    importances: Path | None = None, controls: list[Path] | None = None, contributions: list[Path] | None = None, *,
+    page: Output, reference: str, order: list[str] | None = None, sources: list[tuple[str, str]] | None = None,
+    final: FinalSpec | None = None, rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
     """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
-    the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model, and
-    ``controls`` the null controls.
+    the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model,
+    ``controls`` the null controls, and ``contributions`` the fits without each view.
     ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers,
     ``rivals`` the methods that could be the model in place of the final one.
     """
@@ -55,6 +56,7 @@ def page(
         scores=frame,
         summary=table,
         predictions=predicted,
+        contributions=[read_contributions(path, study.metric) for path in contributions or []],
         parts=[*parts, *(load(part)(results) for part in study.report.parts)],
         cited=sources or (),
         final=final,

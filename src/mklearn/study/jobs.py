@@ -36,6 +36,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "predictions": "cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
     },
     "null_control": {"control": "cache/null/{dataset}/{method}.npz"},
+    "view_contributions": {"contributions": "cache/views/{dataset}/{protocol}/{method}.npz"},
     "evaluate": {"scores": "{study}/scores.parquet", "predictions": "{study}/predictions.parquet"},
     "tables": {"summary": "{study}/summary.parquet", "run": "{study}/run.json"},
     "model": {"model": "{study}/model.mklearn", "card": "{study}/model.md", "importances": "{study}/importances.csv"},
@@ -211,7 +212,7 @@ class Jobs:
         return [self.path("moments", **wildcards, part=part) for part in parts]
 
     def _add_fits(self) -> None:
-        """Add the fits and null controls, whose inputs are the labels and the views of their methods.
+        """Add fits, null controls and contributions of views; inputs are the labels and the views of their methods.
 
         The inputs of views are distance ``matrices`` for kernels, and images and descriptor features as ``sources``,
         without duplicates. Methods with landmarks on blocks of samples read ``moments`` and feature ``blocks`` instead.
@@ -235,6 +236,11 @@ class Jobs:
             self._add(
                 "null_control", (key, method), control.as_dict, labels=self.path("read", "labels", dataset=key),
                 matrices=self._matrices(key, control.fit), sources=self._features(key, control.fit.descriptors),
+            )  # fmt: skip
+        for names, spec in self.plan.contributions.items():
+            self._add(
+                "view_contributions", names, spec.as_dict, labels=self.path("read", "labels", dataset=names[0]),
+                matrices=self._matrices(names[0], spec), sources=self._features(names[0], spec.descriptors),
             )  # fmt: skip
 
     def _matrices(self, dataset: str, fit: FitSpec) -> list[str]:
@@ -262,6 +268,7 @@ class Jobs:
             "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
             samples=self.all_of("read"),
             importances=[self.path("model", "importances")] if measured else [], controls=self.all_of("null_control"),
+            contributions=self.all_of("view_contributions"),
         )  # fmt: skip
 
 

@@ -90,6 +90,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "distances": ("kernels", "extras.py"),
     **dict.fromkeys(("moments", "fit"), _FIT),
     "null_control": (*_FIT, "study/evaluation/null_control.py"),
+    "view_contributions": (*_FIT, "study/evaluation/view_contributions.py"),
     "model": (*_FIT, "saved_models.py", "study/final_model.py"),
     "evaluate": (
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",
@@ -102,7 +103,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "null_control.py", "predictions.py", "reproduction.py", "sample_values.py",
-    "score_table.py", "summary.py",
+    "score_table.py", "summary.py", "view_contributions.py",
 })  # fmt: skip
 """Files of ``study/evaluation`` that only tables and reports use."""
 _FOLLOWED = re.compile(

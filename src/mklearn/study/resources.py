@@ -17,7 +17,7 @@ from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.specs.data_specs import FOLDER_KEY, SplitSpec
-from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, FitSpec
+from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, VIEW_SAMPLES, VIEW_SPLITS, FitSpec
 
 AROUND_MB = 650
 """Memory of a step without data, its libraries, and two processes of the SLURM executor, in MB (measured: 545)."""
@@ -103,6 +103,10 @@ class Requests:
             control = plan.controls[wildcards.dataset, wildcards.method]
             n = min(self._n_samples(plan.datasets[wildcards.dataset]), NULL_SAMPLES)
             return [(control.fit, n, [n], 1 + control.n_shuffles)]
+        if rule == "view_contributions":
+            spec, n = plan.contributions[wildcards.dataset, wildcards.protocol, wildcards.method], VIEW_SAMPLES
+            n = min(self._n_samples(plan.datasets[wildcards.dataset]), n)
+            return [(spec, n, [n], VIEW_SPLITS * (1 + 2 * len(spec.views)))]
         if rule == "fit":
             protocol = plan.protocols[wildcards.protocol]
             return [(self._fit(wildcards), *self._training_sizes(wildcards, protocol), number_of_splits(protocol))]

@@ -21,6 +21,7 @@ TITLES = {
     "moments": "Gather moments",
     "fit": "Fit and predict",
     "null_control": "Fit to shuffled targets",
+    "view_contributions": "Fit without each view, and on it alone",
 }
 """Titles of the rules in the page's table of costs."""
 

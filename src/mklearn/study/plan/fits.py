@@ -88,13 +88,9 @@ def planned_fits(
     protocols = [each for each in protocols if method.protocols is None or each.id in method.protocols]
     has_dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
     for variant in _variants(method_id, method, kernels, dataset, descriptors if has_dictionary else {}):
-        views = {
-            name: entry.model_copy(update={"descriptors": [key for key in entry.descriptors if key != variant.without]})
-            for name, entry in inputs.items()
-        }
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
-            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views,
+            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs,
             embeds=method.row.embeds, refit=method.refit(),
         )  # fmt: skip
         for protocol in protocols:
@@ -104,6 +100,8 @@ def planned_fits(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
                 evaluation=evaluated.model_copy(update={"choice": protocol.entry.choose}), seed=study.seed,
             )  # fmt: skip
+            if variant.without:
+                fit = fit.of_views([view for view in fit.views if view != variant.without])
             fit = on_landmarks(fit, method_id, method, dataset, protocol)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
             ids = (protocol.key, protocol.id, key(variant.id, shared), variant.id, method_id, variant.label)
@@ -119,6 +117,20 @@ def null_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[str, NullSpec]:
     settings = [Setting(protocol="null", train_size=None)]  # all samples, whatever the protocol
     spec = NullSpec(fit=fit.model_copy(update={"settings": settings}), n_shuffles=study.null)
     return {key(f"{fit.method.id}-null", spec.as_dict()): spec}
+
+
+def view_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[tuple[str, str], FitSpec]:
+    """Return the fit whose views are left out in turn, by protocol and key, if a multi-view method reads several.
+
+    It is the first fit of such a method, at its largest training size.
+    """
+    recommended = (fit for fit in fits if study.methods[fit.entry].is_recommended)
+    fit = next((fit for fit in recommended if not study.protocols[fit.protocol_id].row.composes), None)
+    if fit is None or not study.report.views or fit.moments is not None or len(fit.spec.views) < 2:
+        return {}
+    largest = max(fit.spec.settings, key=lambda setting: setting.train_size or 0)
+    spec = fit.spec.model_copy(update={"settings": [largest]})
+    return {(fit.protocol, key(f"{fit.method_id}-views", spec.as_dict())): spec}
 
 
 def _check_composed(

@@ -20,7 +20,7 @@ from mklearn.study.plan.datasets import (
     planned_protocol,
 )
 from mklearn.study.plan.final import PlannedFinal, final_dataset, planned_final
-from mklearn.study.plan.fits import PlannedFit, null_specs, planned_fits
+from mklearn.study.plan.fits import PlannedFit, null_specs, planned_fits, view_specs
 from mklearn.study.plan.kernels import (
     PlannedDescriptor,
     Spec,
@@ -30,7 +30,7 @@ from mklearn.study.plan.kernels import (
     planned_kernels,
 )
 from mklearn.study.specs.data_specs import SplitSpec
-from mklearn.study.specs.fit_spec import MomentsSpec, NullSpec
+from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, NullSpec
 from mklearn.study.study import Study
 
 MEAN = "mean_regressor"
@@ -56,6 +56,8 @@ class Plan:
     """Fits by data set, protocol and method."""
     controls: dict[tuple[str, str], NullSpec] = field(default_factory=dict)
     """Null controls by data set and key."""
+    contributions: dict[tuple[str, str, str], FitSpec] = field(default_factory=dict)
+    """Fits whose views are left out in turn, by data set, protocol and key."""
     final: PlannedFinal | None = None
     """Final model; None if the study has no section ``final``."""
 
@@ -159,6 +161,7 @@ def _add_dataset(
     plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})
     plan.controls.update({(dataset.key, name): spec for name, spec in null_specs(study, fits).items()})
+    plan.contributions.update({(dataset.key, *names): spec for names, spec in view_specs(study, fits).items()})
     for fit in fits:
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
         if fit.moments is not None and fit.landmark_set is not None:

@@ -30,10 +30,11 @@ SHOWN = 5
 
 
 class Findings(NamedTuple):
-    """The headline, and sentences on the method of the final model, empty without a final model."""
+    """The headline, and sentences on the method of the final model and on the views; empty without them."""
 
     headline: str
     model: str = ""
+    views: str = ""
 
 
 class _Judged(NamedTuple):
@@ -288,7 +289,7 @@ def answer(results: Results, sentences: Findings) -> str:
         others = len(results.settings) - 1
         lines += [f"{plural(others, 'more setting')} on the page."] if others else []
         parts.append("\n".join([textwrap.fill(title, WIDTH), *lines]))
-    parts += [textwrap.fill(sentences.model, WIDTH)] if sentences.model else []
+    parts += [textwrap.fill(sentence, WIDTH) for sentence in (sentences.views, sentences.model) if sentence]
     return "\n\n".join(parts) + "\n"
 
 

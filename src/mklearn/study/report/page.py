@@ -47,12 +47,14 @@ from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
 from mklearn.study.report.results import Results, results_of
 from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
+from mklearn.study.report.views import views_section, views_sentence
 from mklearn.study.specs.final_spec import FinalSpec
 from mklearn.study.study import Study
 from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
+OF_SECTIONS = ("reproduction", "views", "weights")
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
@@ -72,7 +74,7 @@ def build_report(
     out_dir: Path, *, study: Study, reference: str, run: Mapping[str, Any], data: Sequence[DataSetRecord],
     fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame, predictions: Predictions | None = None,
     parts: Sequence[ReportPart] = (), cited: Sequence[tuple[str, str]] = (), final: FinalSpec | None = None,
-    rivals: Sequence[str] = (), figure_files: bool = True,
+    rivals: Sequence[str] = (), contributions: Sequence[pd.DataFrame] = (), figure_files: bool = True,
 ) -> list[Path]:  # fmt: skip
     """Write the files of a report to ``out_dir``, and return their paths.
 
@@ -82,7 +84,8 @@ def build_report(
 
     ``reference`` is the reference method, ``run`` the record of the run, ``summary`` the summary of scores and
     predictions. ``parts`` are the study's own additions to the report, ``rivals`` the methods that could be the
-    ``final`` model in place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`.
+    ``final`` model in place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`, for
+    ``contributions`` :func:`mklearn.study.report.views.read_contributions`.
     """
     results = results_of(
         scores, summary, fits, reference,
@@ -93,11 +96,12 @@ def build_report(
     weights = results if average == reference else beside(results, average, results.learned, scores, predictions)
     model = beside(results, final.method, rivals, scores, predictions) if final and rivals else None
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
+    views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
     content = {
         "alerts": alerts,
-        "findings": findings(results, final, weights, model),
+        "findings": findings(results, final, weights, model)._replace(views=views_sentence(results, views)),
         "bibliography": bibtex(cited, data),
-        **_content(results, study, run, data, published, parts),
+        **_content(results, study, run, data, published, parts, views),
     }
     figures = drawn_figures([content["results"], *content["sections"]])
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
@@ -115,7 +119,7 @@ def build_report(
     drawn = figures.values() if figure_files else ()
     files = [path for figure in drawn if (path := _figure_file(figure, out_dir / "figures", config))]
     written = [*(out_dir / name for name in texts), *files]
-    earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
+    earlier = [*(out_dir / "figures").glob("*"), *(out_dir / f"{name}.csv" for name in OF_SECTIONS)]
     for path in set(earlier) - set(written):
         path.unlink(missing_ok=True)
     return written
@@ -126,14 +130,15 @@ def build_report(
 
 def _content(
     results: Results, study: Study, run: Mapping[str, Any], data: Sequence[DataSetRecord], published: Section,
-    parts: Sequence[ReportPart],
+    parts: Sequence[ReportPart], views: pd.DataFrame,
 ) -> dict[str, Any]:  # fmt: skip
     """Return variables of the page templates."""
     added = Section("this-study", "Of this study", [*ranks_part(results), *parts])
     sections = [
-        published, metrics_section(results), added, training_size_section(results), predictions_section(results),
-        dimension_section(results), confusion_section(results), weights_section(results), objective_section(results),
-        embedding_section(results), kernels_section(results), failures_section(results),
+        views_section(results, views), published, metrics_section(results), added,
+        training_size_section(results), predictions_section(results), dimension_section(results),
+        confusion_section(results), weights_section(results), objective_section(results), embedding_section(results),
+        kernels_section(results), failures_section(results),
     ]  # fmt: skip
     return {
         "title": study.title or study.study,

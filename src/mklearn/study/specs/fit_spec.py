@@ -166,6 +166,10 @@ def kernel_parts(kernels: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
 
 
+def _sources(kernels: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [part["view"].partition("/")[0] for part in kernel_parts(kernels)]
+
+
 def is_pairwise(view: str) -> bool:
     """Check whether a view is a cached matrix, ``SOURCE/MEASURE``, and not the features of a descriptor."""
     return "/" in view
@@ -213,6 +217,18 @@ class FitSpec(Strict):
         return entry.descriptors if entry.kind != "kernels" or entry.descriptors else self.kernel_features
 
     @property
+    def views(self) -> list[str]:
+        """Keys of the descriptors or matrices from which the kernels are made, without repetition, in order."""
+        return list(dict.fromkeys([*self.method.dictionary_views, *_sources(self.kernels)]))
+
+    def of_views(self, views: Sequence[str]) -> FitSpec:
+        """Return the fit with the kernels that read only these views."""
+        kernels, inputs = [kernel for kernel in self.kernels if set(_sources([kernel])) <= set(views)], {}
+        for name, entry in self.method.inputs.items():
+            inputs[name] = entry.model_copy(update={"descriptors": [key for key in entry.descriptors if key in views]})
+        return self.model_copy(update={"kernels": kernels, "method": self.method.model_copy(update={"inputs": inputs})})
+
+    @property
     def largest(self) -> tuple[str, str, int | None]:
         """Method, protocol and training size at the largest training size, as rows of the summary name them."""
         setting = max(self.settings, key=lambda setting: setting.train_size or 0)
@@ -234,6 +250,10 @@ class NullSpec(Spec):
     n_shuffles: int
 
 
+VIEW_SAMPLES = 1_000
+"""Maximum number of training samples, and of test samples, of a split on which views are left out."""
+VIEW_SPLITS = 10
+"""Maximum number of splits on which views are left out, unless the first repeat has more."""
 SAMPLE = 20_000
 """Maximum number of training samples, drawn at random, used to choose landmarks and fit kernel parameters."""
 

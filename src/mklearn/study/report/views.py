@@ -1,0 +1,111 @@
+"""Section about views: what each view adds to the others, and what it does alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.base.statistics import holm
+from mklearn.study.artefacts import read_record
+from mklearn.study.evaluation.headline import BETTER, NO_GAIN, WORSE, verdict
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.evaluation.reproduction import plain_records
+from mklearn.study.evaluation.score_table import evaluated_fit
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.evaluation.view_contributions import ALL, ALONE, WITHOUT
+from mklearn.study.report.findings import gain_title
+from mklearn.study.report.parts import ReportPart, Section
+from mklearn.study.report.result_tables import difference_cell, interval_cell
+from mklearn.study.report.results import Results, Setting
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
+from mklearn.study.report.wording import change_and_interval, count, enumeration, plural, value
+from mklearn.study.specs.fit_spec import FitSpec
+
+
+def read_contributions(path: Path, metric: str) -> pd.DataFrame:
+    """Read the file of the rule ``view_contributions``; return a row for all views together, and one for each view.
+
+    ``mean`` and its interval are the metric of the view alone. ``difference`` and its interval are the metric of all
+    views minus the metric without this view; ``p_holm`` is corrected for the number of views.
+    """
+    spec, none = FitSpec.model_validate(read_record(path)["spec"]), {"message": "no kernel reads only this view"}
+    place = {"dataset": spec.dataset, **spec.settings[0].model_dump(), "method": spec.method.id}
+    scores, predicted = (
+        table.assign(method=table["protocol"].astype(str), protocol=place["protocol"], study="")
+        for table in evaluated_fit(path, [metric])
+    )
+    summary = plain_records(summarise(scores, Predictions(predicted), reference=ALL))
+    sets, rows = {str(row["method"]): row for row in summary}, []
+    for view in ["", *spec.views]:
+        alone, without = sets.get(f"{ALONE}{view}" if view else ALL, none), sets.get(f"{WITHOUT}{view}", {})
+        row = place | {"view": view.rpartition("-")[0] or "all views", "n_train": scores["n_train"].median()}
+        row |= {name: alone.get(name, np.nan) for name in ("n_repeats", "mean", "ci_low", "ci_high", "message")}
+        for end, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
+            row[f"difference{end}"] = -without.get(f"difference{other}", np.nan)
+        rows.append(row | {"message_without": without.get("message", ""), "p_value": without.get("p_value", np.nan)})
+    return pd.DataFrame(rows).assign(p_holm=lambda frame: holm(frame["p_value"]))
+
+
+def views_section(results: Results, contributions: pd.DataFrame) -> Section:
+    """Return the section with a table of the views of each data set; see `read_contributions`."""
+    metric, tables = results.metric, []
+
+    def alone(row: dict[str, Any]) -> Cell:
+        failed = pd.isna(row["mean"])
+        return number_cell(row["message"] if failed else value(row["mean"], metric.in_percent), row["mean"])
+
+    def adds(row: dict[str, Any]) -> Cell:
+        failed = pd.isna(row["difference"]) and row["message_without"]
+        return Cell(failed) if failed else difference_cell(row, metric, results.matters)
+
+    columns = [
+        words("View", "view"), Column("Alone", cell=alone),
+        Column("95 % interval", cell=lambda row: interval_cell(row, metric.in_percent)),
+        Column("Adds to the others", cell=adds),
+    ]  # fmt: skip
+    for setting, rows in _by_setting(results, contributions):
+        note = (
+            f"{results.label_of.get(rows[0]['method'])} on {plural(rows[0]['n_repeats'], 'split')} of the study, "
+            f"fitted to {count(rows[0]['n_train'])} samples; samples without any view of a fit are left out of it."
+        )
+        tables.append(Table.of(setting.title, columns, rows, note=note))
+    note = (
+        f"Alone: mean {metric.name} of the method on this view only. Adds to the others: {metric.name} with all views "
+        "minus without this one, on the same test samples. Brackets are 95 % intervals; ▲ and ▼ mark intervals that "
+        "exclude 0, where the p-value is below 5 % after Holm's correction for the number of views. A view that tells "
+        "the same as others adds little, however good it is alone. Samples of a group are left out together where the "
+        "study's splits do so. All numbers are in views.csv."
+    )
+    parts = [ReportPart(tables=tables, files={"views.csv": contributions})] if tables else []
+    return Section("views", "Which view matters?", parts, note, printed=True)
+
+
+def views_sentence(results: Results, contributions: pd.DataFrame) -> str:
+    """Return a sentence for each data set on the views that are shown to add to the others, or to do harm."""
+    metric, sentences = results.metric, list[str]()
+    unit = f"points of {metric.name}" if metric.in_percent else metric.name
+    for setting, rows in _by_setting(results, contributions):
+        judged: dict[str, list[str]] = {}
+        for row in rows:
+            if shown := verdict(row, results.matters * metric.in_percent, metric.larger_is_better):
+                judged.setdefault(shown, []).append(f"{row['view']} {change_and_interval(row, metric.in_percent)}")
+        text = "No view is shown to add to the others."
+        if BETTER in judged:
+            rest = " No other view is shown to add." if len(judged) > 1 else ""
+            text = f"Views that add to the others, in {unit}: {enumeration(judged[BETTER], None)}.{rest}"
+        elif metric.in_percent and judged.keys() <= {NO_GAIN, WORSE}:
+            text = f"No view adds {gain_title(results)} of {metric.name} to the others."
+        harm = f" Better left out: {enumeration(judged[WORSE], None)}." if WORSE in judged else ""
+        start = f"{setting.title}: " if contributions["dataset"].nunique() > 1 else ""
+        sentences += [f"{start}{text}{harm}"] if judged else []
+    return " ".join(sentences)
+
+
+def _by_setting(results: Results, contributions: pd.DataFrame) -> Iterator[tuple[Setting, list[dict[str, Any]]]]:
+    for setting in results.settings if len(contributions) else ():
+        if len(rows := setting.of(contributions)):
+            yield setting, plain_records(rows)

@@ -1,0 +1,104 @@
+"""What each view adds and does alone: the numbers of the study's own fits, and sentences no stronger than intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.unit.planned_jobs import planned_jobs
+from tests.unit.study.evaluation.test_summary import row
+from tests.unit.study.small_study import run_study, working_in
+
+from mklearn.study.data.splits import Split
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.evaluation.view_contributions import first_splits
+from mklearn.study.report.results import results_of
+from mklearn.study.report.views import views_sentence
+from mklearn.study.specs.fit_spec import VIEW_SAMPLES
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three tables of samples in groups: one tells the class, one is noise and lacks six samples, one is constant."""
+    rng, folder, y = np.random.default_rng(0), tmp_path_factory.mktemp("views"), np.arange(60) % 2
+    told, noise = rng.normal(size=(60, 3)) + 3 * y[:, None], rng.normal(size=(60, 3))
+    with working_in(folder):
+        for name, values in {"told": told, "noise": noise, "flat": np.ones((60, 2))}.items():
+            frame = pd.DataFrame(values).add_prefix("x")
+            frame = frame.assign(id=[f"s{k}" for k in range(60)], label=y, group=np.arange(60) // 4)
+            (frame.iloc[6:] if name == "noise" else frame).to_csv(f"{name}.csv", index=False)
+        tables = {name: f"{name}.csv" for name in ("told", "noise", "flat")}
+        data = {"kind": "feature_tables", "tables": tables, "group_column": "group", "missing_views": "mean"}
+        study: dict[str, Any] = {"study": "s", "datasets": {"d": data}}
+        study["protocols"] = {"women": {"kind": "group_k_fold", "folds": 5}}
+        run_study(folder, study | {"methods": {"m": {"kind": "multi_view"}, "majority": {"kind": "majority"}}})
+    return folder / "results" / "s"
+
+
+def test_all_views_have_the_numbers_of_the_study(folder: Path) -> None:
+    summary = pd.read_parquet(folder / "summary.parquet").set_index("method").loc["m"]
+    views, same = pd.read_csv(folder / "report" / "views.csv").set_index("view"), ["mean", "ci_low", "ci_high"]
+    assert set(views.index) == {"all views", "flat", "told", "noise"}
+    assert views.loc["all views", same].tolist() == summary[same].tolist()
+    assert views.loc["told", "mean"] > 0.9 > 0.7 > views.loc["noise", "mean"]
+    assert views.loc["told", "difference_low"] > 0 > views.loc["noise", "difference_low"]
+    assert views.loc["flat", "difference"] == 0
+    assert "constant" in views.loc["flat", "message"]
+    answer, page = ((folder / "report" / name).read_text("utf-8") for name in ("answer.txt", "index.html"))
+    assert "Views that add to the others, in points of accuracy: told +" in answer
+    assert "No other view is\nshown to add." in answer
+    assert page.index('id="views"') < page.index("Adds to the others") < page.index('id="weights"')
+
+
+@pytest.mark.parametrize(
+    ("changes", "views"),
+    [
+        ({}, 2),
+        ({"methods": {"m": {"kind": "multi_view", "kernels": "all"}}}, 2),
+        ({"descriptors": {"pixels": {"kind": "pixels"}}}, 0),
+        ({"report": {"views": False}}, 0),
+        ({"methods": {"m": {"kind": "kernel_fda"}}}, 0),
+    ],
+)
+def test_studies_with_a_multi_view_method_on_several_views(changes: dict[str, Any], views: int) -> None:
+    kinds = {"pixels": {"kind": "pixels"}, "hog": {"kind": "hog", "cell": 4}}
+    study = {"study": "s", "datasets": ["digits"], "descriptors": kinds, "methods": {"m": {"kind": "multi_view"}}}
+    jobs = planned_jobs(study | changes)
+    assert [job.rule for job in jobs].count("view_contributions") == bool(views)
+
+
+def test_few_splits_of_few_samples() -> None:
+    every = np.arange(3000)
+    folds = [Split(r, f, every[every % 5 != f], every[every % 5 == f]) for r in range(4) for f in range(5)]
+    kept = first_splits(folds, 0)
+    assert [(split.repeat, split.fold) for split in kept] == [(r, f) for r in range(2) for f in range(5)]
+    assert {len(split.train) for split in kept} == {VIEW_SAMPLES}
+    assert {len(split.test) for split in kept} == {600}
+    assert all(np.isin(split.train, whole.train).all() for split, whole in zip(kept, folds, strict=False))
+    assert len(first_splits([Split(0, f, every, every) for f in range(17)], 0)) == 17
+
+
+@pytest.mark.parametrize(
+    ("metric", "views", "sentence"),
+    [
+        ("accuracy", {"a": (0.06, 0.02, 0.1, 0.01), "b": (0.0, -0.02, 0.02, 1)},
+         "Views that add to the others, in points of accuracy: a +6.0 [+2.0, +10.0]. No other view is shown to add."),
+        ("accuracy", {"a": (0.06, 0.02, 0.1, 0.06)}, "No view is shown to add to the others."),
+        ("accuracy", {"a": (0.0, -0.01, 0.005, 1), "b": (-0.03, -0.05, -0.01, 0.01)},
+         "No view adds 1 point of accuracy to the others. Better left out: b −3.0 [−5.0, −1.0]."),
+        ("rmse", {"a": (-0.1, -0.2, -0.04, 0.01)}, "Views that add to the others, in RMSE: a −0.100 [−0.200, −0.040]."),
+        ("accuracy", {"a": (0.06, np.nan, np.nan, np.nan)}, ""),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_what_the_intervals_show(
+    metric: str, views: dict[str, tuple[float, ...]], sentence: str
+) -> None:
+    names = ("difference", "difference_low", "difference_high", "p_holm")
+    scores = pd.DataFrame([row("m", 0, 0.8, metric=metric)])
+    place = scores[["dataset", "protocol", "train_size", "method"]].iloc[0].to_dict()
+    rows = [place | {"view": view} | dict(zip(names, each, strict=True)) for view, each in views.items()]
+    results = results_of(scores, summarise(scores), [], metric=metric)
+    assert views_sentence(results, pd.DataFrame(rows)) == sentence
