@@ -30,9 +30,11 @@ The quantile is Student's, with Satterthwaite's degrees of freedom for the sum o
 ``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
 pools of real data; ``reports/intervals`` has its tables.
 
-If splits hold out whole groups, such as sites or persons, groups take the place of samples. A group g with n_g of the m
-samples that split j tests, and with the mean d_g, has the value ``d_j + (d_g - d_j) n_g G_j/m``, so that the mean of
-the G_j groups in the split is the split's mean d_j. The numbers of training and test samples become numbers of groups.
+If splits hold out whole groups, such as sites or persons, the G groups take the place of samples. Let split j test G_j
+groups with the mean d_j, and let group g have the mean d_g and the share s_g of these samples. Its value is then
+``d_j + (d_g - d_j) s_g G_j f_g``, whose mean over the groups is d_j without f_g. As in the jackknife, the factor
+``f_g = (1 - 1/G)/(1 - s_g)``, with s_g averaged over the splits, allows for groups of unequal size. n and m are then
+numbers of groups.
 
 Models of one draw share their test samples, so more models give no information on other test samples. Their values are
 first averaged, sample by sample. A draw then counts as one split, whose n is the number of all samples used to train or
@@ -130,8 +132,7 @@ def sample_interval(
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
     groups : array-like of shape (N,), optional
-        Group of each sample, if every split holds out whole groups; the interval is then for samples of new groups,
-        unless only one group is tested.
+        Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
 
     Returns
     -------
@@ -148,15 +149,15 @@ def sample_interval(
     if not len(table):
         return Interval(math.nan, math.nan, math.nan)
     p = mean(np.nanmean(table, axis=1))
-    n_tested, (units, n_train) = int((~np.isnan(table)).any(axis=0).sum()), _units(table, n_train, groups)
-    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and units is table:
-        return Interval(p, *exact_share(float(np.nansum(table)), n_tested))
-    spread = _spread(units, n_train, bounds, n_tested)
+    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None:
+        return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
+    spread = _spread(table, n_train, bounds, groups)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
     spent = max(p * (1.0 - p), 0.0)
+    n_tested = int((~np.isnan(table)).any(axis=0).sum())
     count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_tested
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
@@ -195,9 +196,8 @@ def paired_sample_difference(
     difference = mean(np.nanmean(table, axis=1))
     if 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
-    n_tested, (units, n_train) = int((~np.isnan(table)).any(axis=0).sum()), _units(table, n_train, groups)
-    result = _difference(difference, _spread(units, n_train, bounds, n_tested), disagreement)
-    if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and units is table:
+    result = _difference(difference, _spread(table, n_train, bounds, groups), disagreement)
+    if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and groups is None:
         return _exact_difference(result, int((table == 1.0).sum()), int((table == -1.0).sum()))
     return result
 
@@ -270,44 +270,40 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def _units(
-    values: NDArray[np.float64], n_train: float, groups: ArrayLike | None
+def _of_groups(
+    values: NDArray[np.float64], groups: NDArray[Any], n_train: float
 ) -> tuple[NDArray[np.float64], float]:  # fmt: skip
-    """Return the values of the tested groups, (J, G), and the number of training groups.
-
-    Without several groups, or if each has one sample, the arguments are returned: samples are the units.
-    """
-    tested = ~np.isnan(values)
-    names = np.zeros(len(values.T)) if groups is None else np.asarray(groups)
-    _, codes = np.unique(names[tested.any(axis=0)], return_inverse=True)
-    if not 1 < (n_groups := codes.max() + 1) < codes.size:
-        return values, n_train
+    """Return the values of groups, (J, G), in place of samples, (J, N), and the number of training groups."""
+    order, tested = np.argsort(groups, kind="stable"), ~np.isnan(values)
+    starts = np.unique(groups[order], return_index=True)[1]
     means = np.nanmean(values, axis=1, keepdims=True)
     sums, counts = (
-        np.array([np.bincount(codes, row[tested.any(axis=0)], n_groups) for row in table])
-        for table in (np.where(tested, values - means, 0.0), tested)
+        np.add.reduceat(table[:, order], starts, axis=1)
+        for table in (np.where(tested, values - means, 0.0), tested.astype(np.float64))
     )
-    n_test, n_tested_groups = counts.sum(axis=1, keepdims=True), (counts > 0).sum(axis=1, keepdims=True)
-    of_groups = np.where(counts > 0, means + sums * n_tested_groups / n_test, np.nan)
-    return of_groups, n_train * n_tested_groups.sum() / n_test.sum()
+    n_test, n_groups = counts.sum(axis=1, keepdims=True), (counts > 0).sum(axis=1, keepdims=True)
+    factors = (1.0 - 1.0 / len(starts)) / (1.0 - (counts / n_test).mean(axis=0))
+    of_groups = np.where(counts > 0, means + sums / n_test * n_groups * factors, np.nan)
+    return of_groups, n_train * float(n_groups.sum() / n_test.sum())
 
 
 def _spread(
-    values: NDArray[np.float64], n_train: float, bounds: tuple[float, float], n_tested: int
+    values: NDArray[np.float64], n_train: float, bounds: tuple[float, float], groups: ArrayLike | None
 ) -> _Spread:  # fmt: skip
-    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring.
-
-    Values may be of groups, of n_tested samples in all.
-    """
+    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring."""
+    is_tested = ~np.isnan(values).all(axis=0)
+    values = values[:, is_tested]
+    means, n_tested = np.nanmean(values, axis=1), values.shape[1]
+    if groups is not None:
+        values, n_train = _of_groups(values, np.asarray(groups)[is_tested], n_train)
     tested = ~np.isnan(values)
-    values, tested = values[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
     length = bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
     of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
     if n_splits == 1:
         return _Spread(of_samples, max(n_samples - 1, 1))
-    of_splits = np.nanmean(values, axis=1).var(ddof=1)
+    of_splits = means.var(ddof=1)
     training = max(0.0, of_splits - _variance_of_test_samples(values, tested))
     drawn, shared = training / n_splits, training * n_train / n_test
     variance = of_samples + shared + math.sqrt(of_samples * shared) + drawn

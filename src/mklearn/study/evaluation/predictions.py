@@ -201,12 +201,16 @@ class Predictions:
         return self._outcomes[name]
 
     def held_out_groups(self, keys: Mapping[str, Any], outcomes: pd.DataFrame) -> pd.Series | None:
-        """Return the group of each sample of the `outcomes` if every split holds out whole groups, else None."""
+        """Return the group of each sample of the `outcomes` if every split holds out whole groups, else None.
+
+        None is also returned for a single group, and for groups of one sample each.
+        """
         rows = self._groups.get(_key(keys))
         if rows is None or "new_group" not in rows or not rows["new_group"].fillna(False).all():
             return None
         groups = rows.drop_duplicates("sample").astype({"sample": str, "group": str}).set_index("sample")["group"]
-        return groups[outcomes.columns]
+        groups = groups[outcomes.columns]
+        return groups if 1 < groups.nunique() < len(groups) else None
 
     def majority_value(self, keys: Mapping[str, Any]) -> float:
         """Compute the mean over splits of a metric when every prediction is the majority class of the tested samples.

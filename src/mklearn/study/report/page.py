@@ -39,6 +39,7 @@ from mklearn.study.report.figures_of_fits import (
     predictions_section,
 )
 from mklearn.study.report.findings import answer, findings, gain_title, splits_of
+from mklearn.study.report.groups import groups_section
 from mklearn.study.report.kernels import kernels_section, weights_section
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.published import published_section
@@ -54,7 +55,7 @@ from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
-OF_SECTIONS = ("reproduction", "views", "weights")
+OF_SECTIONS = ("reproduction", "views", "weights", "groups")
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
@@ -97,11 +98,12 @@ def build_report(
     model = beside(results, final.method, rivals, scores, predictions) if final and rivals else None
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
     views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
+    first = [views_section(results, views), published, groups_section(results, predictions, final)]
     content = {
         "alerts": alerts,
         "findings": findings(results, final, weights, model)._replace(views=views_sentence(results, views)),
         "bibliography": bibtex(cited, data),
-        **_content(results, study, run, data, published, parts, views),
+        **_content(results, study, run, data, first, parts),
     }
     figures = drawn_figures([content["results"], *content["sections"]])
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
@@ -129,16 +131,15 @@ def build_report(
 
 
 def _content(
-    results: Results, study: Study, run: Mapping[str, Any], data: Sequence[DataSetRecord], published: Section,
-    parts: Sequence[ReportPart], views: pd.DataFrame,
+    results: Results, study: Study, run: Mapping[str, Any], data: Sequence[DataSetRecord], first: Sequence[Section],
+    parts: Sequence[ReportPart],
 ) -> dict[str, Any]:  # fmt: skip
     """Return variables of the page templates."""
     added = Section("this-study", "Of this study", [*ranks_part(results), *parts])
     sections = [
-        views_section(results, views), published, metrics_section(results), added,
-        training_size_section(results), predictions_section(results), dimension_section(results),
-        confusion_section(results), weights_section(results), objective_section(results), embedding_section(results),
-        kernels_section(results), failures_section(results),
+        *first, metrics_section(results), added, training_size_section(results), predictions_section(results),
+        dimension_section(results), confusion_section(results), weights_section(results), objective_section(results),
+        embedding_section(results), kernels_section(results), failures_section(results),
     ]  # fmt: skip
     return {
         "title": study.title or study.study,
