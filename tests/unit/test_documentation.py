@@ -36,6 +36,8 @@ def files_for(page: str, folder: Path) -> None:
     if page == "docs/own_data.md":
         names = [f"{label}/{number}.png" for number, label in enumerate(labels)]
         write_images(folder / "path/to/photos", images, names)
+        (folder / "hallmark.gmt").write_text("APOPTOSIS\tabout\tTP53\tBAX\tBCL2\nOTHER\tabout\tTP53\n")
+        (folder / "mrna.csv").write_text("id,TP53,BAX\ns1,1,2\n")
     if page == "docs/models.md":
         names = [f"{label}/{number}.png" for number, label in enumerate(labels)]
         write_images(folder / "train", images[~held], [names[k] for k in np.flatnonzero(~held)])

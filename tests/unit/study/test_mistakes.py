@@ -243,6 +243,8 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
          "datasets.orl.first_classes: 5 requested, but there are only 2"),
         ({"descriptors": {"t": {"kind": "table", "table": "color"}}},
          "descriptors.t.table: there is no table in any data set 'color'. Did you mean 'colour'?"),
+        ({"descriptors": None, "datasets": {"p": {"kind": "image_folder", "path": "p", "tables": {"hog": "h.csv"}}}},
+         "datasets.p.tables.hog: has the name of a default image descriptor; rename it, or name all `descriptors`."),
         ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
         (
             {"protocols": {"v": {"kind": "validation_folds", "test_size": 3, "test_share": 0.2}}},

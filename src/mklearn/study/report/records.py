@@ -17,6 +17,7 @@ from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 
 FILES_SHOWN = 64
@@ -156,7 +157,8 @@ def _fit(
         embedding["label"] = classes[arrays["embedding_y"]]
         embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
     place = {name: position for position, name in enumerate(order)}
-    ids = arrays["kernel_ids"].tolist()
+    by_key = {key(name, "").rpartition("-")[0]: name for name in order}  # views of a dictionary are named by their keys
+    ids = [name if name in place else by_key.get(name, name) for name in arrays["kernel_ids"].tolist()]
     shown = sorted(range(len(ids)), key=lambda k: place.get(ids[k], len(place)))
     info: list[dict[str, Any]] = next(iter(json.loads(str(arrays["kernel_info"]))), [])
     info.sort(key=lambda row: place.get(row["id"], len(place)))

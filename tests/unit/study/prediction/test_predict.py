@@ -348,23 +348,20 @@ def test_images_with_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     names = np.array([f"{label}/{number}.png" for number, label in enumerate(y)])
     for part, rows in {"train": ~held, "new": held}.items():
         write_images(tmp_path / part, images[rows], names[rows].tolist())
-        frame = pd.DataFrame(X["network"][rows], pd.Index(names[rows], name="id")).add_prefix("unit")
-        frame.to_csv(tmp_path / f"{part}.csv")
-    entry = {"kind": "image_folder", "path": "train", "resize": None, "tables": {"network": "train.csv"}}
-    study = {
+    table, new, model = (str(tmp_path / name) for name in ("all.csv", "new", "results/own/model.mklearn"))
+    pd.DataFrame(X["network"], pd.Index(names, name="id")).add_prefix("unit").to_csv(table)
+    entry = {"kind": "image_folder", "path": "train", "resize": None, "tables": {"network": table}}
+    study = cells() | {
         "study": "own", "datasets": {"own": entry | {"missing_views": "mean"}}, "final": {"method": "views"},
         "descriptors": {"hog": {"kind": "hog", "cell": 4}, "network": {"kind": "table", "table": "network"}},
-        "methods": {"average": {"kind": "kernel_fda"}, "views": {"kind": "multi_view"}},
-        "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+        "methods": {"average": {"kind": "kernel_fda"}, "views": {"kind": "multi_view"}}, "kernels": None,
     }  # fmt: skip
-    done = run_study(tmp_path, study)
-    scalings = [kernel.get("feature_scaling") for job in done.of("fit") for kernel in job.spec.get("kernels", ())]
-    assert scalings == [None, "auto"]
+    fits = [job.spec.get("kernels", ()) for job in run_study(tmp_path, study).of("fit")]
+    assert [kernel.get("feature_scaling") for kernels in fits for kernel in kernels] == [None, "auto"]
     expected = MultiViewClassifier().fit(X[~held], y[~held].astype(str)).predict(X[held])
-    for sources in ([f"network={tmp_path / 'new.csv'}"], [str(tmp_path / "new.csv")]):
-        frame = predicted(tmp_path, "own", str(tmp_path / "new"), *sources).set_index("id")
-        assert (frame["label"][names[held]] == expected).all()
-    assert (predicted(tmp_path, "own", str(tmp_path / "new"))["label"].str[0] == frame.index.str[0]).mean() > 0.8
+    frame = predicted(tmp_path, "own", new, f"network={table}").set_index("id")
+    assert (frame["label"][names[held]] == expected).all()
+    assert "rows without an image are left out: '0/1.png', " in capsys.readouterr().err
+    assert (predicted(tmp_path, "own", new)["label"] == frame.index.str[0]).mean() > 0.8
     assert "view 'network' is missing for 20 samples" in capsys.readouterr().err
-    model = tmp_path / "results" / "own" / "model.mklearn"
-    assert "then VIEW=FILE for its tables: network" in refusal(capsys, model, "network=new.csv")
+    assert "then VIEW=FILE for its tables: network" in refusal(capsys, model, f"network={table}")

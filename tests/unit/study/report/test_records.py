@@ -57,17 +57,17 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
 
 def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
     arrays = {
-        "kernel_ids": np.array(["a", "b", "gone"]), "weights": np.array([[1, 2, 3], [4, 5, 6]]),
+        "kernel_ids": np.array(["a", "b-2", "gone"]), "weights": np.array([[1, 2, 3], [4, 5, 6]]),
         "history": "[]", "diagnostics": "[]",
-        "kernel_info": json.dumps([[{"id": "a", "rank": 1}, {"id": "b", "rank": 2}]]),
+        "kernel_info": json.dumps([[{"id": "a", "rank": 1}, {"id": "b_2", "rank": 2}]]),
     }  # fmt: skip
     spec: Any = SimpleNamespace(dataset="d", method=SimpleNamespace(id="m"))
-    record = _fit(arrays, spec, Setting(protocol="p", train_size=None), "M", ["b", "a"])
-    assert record.kernel_ids == ["b", "a", "gone"]
+    record = _fit(arrays, spec, Setting(protocol="p", train_size=None), "M", ["b_2", "a"])
+    assert record.kernel_ids == ["b_2", "a", "gone"]
     assert record.weights is not None
     assert record.weights.tolist() == [[2, 1, 3], [5, 4, 6]]
     assert record.kernel_info is not None
-    assert record.kernel_info.to_dict("list") == {"kernel": ["b", "a"], "rank": [2, 1]}
+    assert record.kernel_info.to_dict("list") == {"kernel": ["b_2", "a"], "rank": [2, 1]}
 
 
 # --- bibliography
