@@ -65,15 +65,15 @@ def test_matrices_have_no_model(matrices: dict[str, Any]) -> None:
 
 
 def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
-    neighbours = {"neighbours": ["cosine", "euclidean"]}
-    plan = planned({}, methods=SMOKE["methods"] | {"gated": GATED}, evaluation=neighbours)
+    sections = {"methods": SMOKE["methods"] | {"gated": GATED}, "evaluation": {"neighbours": ["cosine", "euclidean"]}}
+    plan = planned({}, **sections)
     assert plan.final is not None
     candidates = plan.final.spec.candidates
     assert [each.method.id for each in candidates] == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
     assert all(each.largest[2] == 6 for each in candidates)
     assert (plan.final.spec.method, plan.study.headline_rule) == ("best", "euclidean")
     assert page_spec(plan)["final"] == plan.final.spec.as_dict()
-    one = planned({"method": "kfd-blocks"}).final
+    one = planned({"method": "kfd-blocks"}, **sections).final
     assert one is not None
     assert [view.name for view in one.spec.inputs.views] == ["blocks"]
     assert (plan.final.rivals, one.rivals) == ([], ["kfd-pixels", "average", "mkl-lda"])

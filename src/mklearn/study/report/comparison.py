@@ -37,10 +37,11 @@ SEPARATOR = "\n"
 
 
 def beside(
-    results: Results, reference: str, methods: Sequence[str], scores: pd.DataFrame, predictions: Predictions | None
+    results: Results, reference: str, methods: Sequence[str], predictions: Predictions | None, dataset: str = ""
 ) -> Results:
-    """Return the results of some methods, compared with another reference."""
-    scores, rule = scores[scores["method"].isin([reference, *methods])], results.neighbour
+    """Return the results of some methods, compared with another reference, on one data set or all."""
+    scores, rule = results.scores[results.scores["method"].isin([reference, *methods])], results.neighbour
+    scores = scores[scores["dataset"].eq(dataset)] if dataset else scores
     titles = {f"{kind}s": dict(results.summary[[kind, f"{kind}_title"]].to_numpy()) for kind in ("dataset", "method")}
     summary = summarise(scores, predictions, reference=reference, neighbour=rule, titles=titles)
     return results_of(

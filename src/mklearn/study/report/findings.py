@@ -101,7 +101,10 @@ def _headline(results: Results, weights: Results) -> str:
     if others.empty and rows["method"].eq(results.reference).all():
         return f"{title} is the only method: there is none to compare it with."
     if others.empty:
-        return f"There is no comparison with {title}: it has no {metric.name} beside the other methods'."
+        return (
+            f"There is no comparison with {title}: it has no {metric.name} beside the other methods'. Set "
+            "evaluation.reference to a method that has one."
+        )
     if judged.empty:
         return (
             f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
@@ -205,8 +208,9 @@ def _model(results: Results, final: FinalSpec, rivals: Results | None) -> str:
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = f"chosen among {plural(best.among, 'method')}" if is_chosen else "as the study says"
     value = f"{wording.percent(row['mean'])} %" if metric.in_percent else _with_interval(row)
+    name = metric.name if metric.name.startswith("mean ") else f"mean {metric.name}"
     other = "" if rivals is None or of_one_test_set else _rival(rivals, final, f", in points of {metric.name}")
-    return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {metric.name} {value}{rule}.{other}"
+    return f"The model of this study (model.mklearn) is {row['label']}, {why}: {name} {value}{rule}.{other}"
 
 
 def _rival(rivals: Results, final: FinalSpec, unit: str) -> str:

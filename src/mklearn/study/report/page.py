@@ -94,8 +94,8 @@ def build_report(
         metric=study.metric, neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
     )  # fmt: skip
     average = study.average
-    weights = results if average == reference else beside(results, average, results.learned, scores, predictions)
-    model = beside(results, final.method, rivals, scores, predictions) if final and rivals else None
+    weights = results if average == reference else beside(results, average, results.learned, predictions)
+    model = beside(results, final.method, rivals, predictions, final.dataset) if final and rivals else None
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
     views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
     first = [views_section(results, views), published, groups_section(results, predictions, final)]
@@ -173,15 +173,15 @@ def results_section(results: Results) -> Section:
         oracle = (
             "Oracle: the best dimension of the mean test curve, chosen on the test samples as published tables do. "
         )
-    matters = f"a gain of {gain_title(results)}, the smallest that matters here" if results.metric.in_percent else "any"
+    matters = f" of {gain_title(results)}, the smallest that matters here" if results.metric.in_percent else ""
     note = (
         f"Test {results.metric.name}, chosen by inner CV: mean ± std over splits, with {'dimension and ' * embeds}"
         "parameters chosen by cross-validation inside the training samples, the number to go by. "
         f"{oracle}Differences are paired on the same test samples; lines in the figure and brackets in the "
         "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "
         "exclude 0, where the p-value is below 5 % after Holm's correction for the number of comparisons. No gain: "
-        f"the interval excludes {matters}; not shown: it does not. Two to four splits have no interval; that of one "
-        "test set says nothing about other training samples. Training time: processor seconds of one fit with the "
+        f"the interval excludes a gain{matters}; not shown: it does not. Two to four splits have no interval; that of "
+        "one test set says nothing about other training samples. Training time: processor seconds of one fit with the "
         "chosen parameters, without inner cross-validation; median over splits."
     )
     return Section("results", "Results", parts, note)
