@@ -25,7 +25,7 @@ from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
-from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.candidates import MethodOnViews, choices
 from mklearn.study.final_model import final_model
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
@@ -186,11 +186,11 @@ def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
     train, test, views = fitted.split.train, fitted.split.test, Views(fitted.views)
     X = Views({"images": fitted.images}) if first.kind == "images" else views
     try:
-        estimator, parameters = final_model(MethodOnViews(X[train], fitted.y[train], method, kernels), spec)
+        estimator, candidate, _ = final_model(MethodOnViews(X[train], fitted.y[train], method, kernels), spec)
     except NotApplicable as reason:
         pytest.skip(str(reason))
     made = estimator.fit(X[train], fitted.y[train]).predict(X[test])
-    Z, model = script(kind, fitted, parameters, spec, cached=False)
+    Z, model = script(kind, fitted, candidate.parameters, spec, cached=False)
     np.testing.assert_array_equal(made, model.fit(Z[train], fitted.y[train]).predict(Z[test]))
 
 
@@ -210,6 +210,8 @@ def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> No
 
     specs = [{"id": name, **kernel} for name, kernel in kernels.items()]
     problem = MethodOnViews(views[train], study.y[train], planned.spec.method, specs)
-    made, _ = final_model(problem, planned.spec)
+    made, candidate, problem = final_model(problem, planned.spec)
     made.fit(views[train], study.y[train])
     np.testing.assert_array_equal(made.predict(views[test]), known[1].predict(views[test]))
+    chosen = [(row["parameter"], row["value"], row["end"]) for row in choices(problem, candidate, made)]
+    assert chosen == [("n of landmarks", 60, "largest"), ("alpha", pytest.approx(known[1].alpha_[0]), "largest")]

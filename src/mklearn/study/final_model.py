@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.candidates import MethodOnViews, held_out_groups, with_chosen_scalings
+from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, choices, held_out_groups, with_chosen_scalings
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
@@ -127,12 +127,12 @@ def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | Non
     return groups
 
 
-def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, dict[str, Any]]:
-    """Return an unfitted estimator, and its parameters chosen by inner cross-validation on all samples.
+def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, Candidate, MethodOnViews]:
+    """Return an unfitted estimator, the candidate chosen by inner cross-validation on all samples, and its problem.
 
     All samples are training samples here. Kernels of the problem are computed from features. If the problem has groups,
-    the inner cross-validation holds out whole groups. The parameters exclude ``kernels``. Raise NotApplicable or
-    SolverFailed if no parameters can be chosen.
+    the inner cross-validation holds out whole groups. Scalings of the returned problem are chosen. Raise NotApplicable
+    or SolverFailed if no parameters can be chosen.
     """
     every = np.arange(len(problem.y))
     check_classes(problem.y)
@@ -146,7 +146,7 @@ def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, dict[str, A
         sized = {"n_components": sizes[-1 if position is None else position]}
     elif problem.method.has_components and position not in (None, -1):
         sized = {"n_components": position + 1}
-    return problem.unfitted(candidate, **sized), candidate.parameters | sized
+    return problem.unfitted(candidate, **sized), replace(candidate, parameters=candidate.parameters | sized), problem
 
 
 def inputs_of_model(
@@ -175,9 +175,10 @@ def inputs_of_model(
 
 def model_card(
     spec: FinalSpec, fit: FitSpec, title: str, expected: Mapping[str, Any], estimator: Any,
-    parameters: Mapping[str, Any], inputs: ModelInputs, ids: NDArray[np.str_], labels: NDArray[Any], views: Views,
+    candidate: Candidate, problem: MethodOnViews, inputs: ModelInputs, ids: NDArray[np.str_], labels: NDArray[Any],
+    views: Views,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the card of a model, given the ids, labels and views of its training samples."""
+    """Return the card of a fitted model, given the ids, labels and views of its training samples."""
     digests = {name: array_digest(views[name]) for name in views.names}
     if labels.dtype.kind == "f":
         target = {"numbers": {"low": float(labels.min()), "high": float(labels.max()), "mean": float(labels.mean())}}
@@ -189,7 +190,8 @@ def model_card(
         "data": {"name": spec.dataset, "title": spec.title, "n_samples": len(ids), **target,
                  "sha256": digest({"ids": array_digest(ids), "labels": array_digest(labels), "views": digests})},
         "method": {"name": fit.method.id, "title": title, "implementation": fit.method.implementation,
-                   "kernels": getattr(estimator, "kernels", {}), "parameters": dict(parameters),
+                   "kernels": getattr(estimator, "kernels", {}), "parameters": dict(candidate.parameters),
+                   "chosen": {row["parameter"]: row["value"] for row in choices(problem, candidate, estimator)},
                    "feature_scaling": estimator[0].feature_scaling if hasattr(estimator, "steps") else None},
         "inputs": inputs.model_dump(mode="json"),
     }  # fmt: skip

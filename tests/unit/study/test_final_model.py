@@ -134,6 +134,9 @@ def test_predictions_equal_the_library(method: str, model: Callable[[str], Saved
     assert (saved.estimator.predict(X) == labels).mean() > 0.8
     assert saved.arrays["ids"].tolist() == samples.ids.tolist()
     assert saved.card["data"]["classes"] == {"0": 8, "1": 8, "8": 8}
+    assert all(card["parameters"].get(name, value) == value for name, value in card["chosen"].items())
+    assert card["chosen"].get("kernel") in (None, *card["kernels"])
+    assert ("C" in card["chosen"]) == (method in ("best-single", "svc"))
 
 
 def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view() -> None:
@@ -142,7 +145,7 @@ def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view() -> None
     methods = {"m": {"kind": "kernel_fda", "landmarks": 30, "ridge": [1e-3, 1e-1]}}
     (planned,) = plan_study(check_study(STUDY | {"methods": methods, "final": None})).fits.values()
     kernels = [{"id": view, "kind": "gaussian", "view": view, "missing_views": "mean"} for view in train.names]
-    model, _ = final_model(MethodOnViews(train, y[:150], planned.spec.method, kernels), planned.spec)
+    model, *_ = final_model(MethodOnViews(train, y[:150], planned.spec.method, kernels), planned.spec)
     assert (model.fit(train, y[:150]).predict(new) == y[150:160]).mean() > 0.7
 
 

@@ -136,10 +136,8 @@ def random_per_class(
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):
         rng = generator(name, size, repeat, seed)
-        members = [rng.permutation(rows) for rows in strata.values()]
-        train, test = (np.sort(np.concatenate([each[part] for each in members]))
-                       for part in (slice(size), slice(size, None)))  # fmt: skip
-        splits.append(Split(repeat, 0, train, test, size))
+        train = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows in strata.values()]))
+        splits.append(Split(repeat, 0, train, np.setdiff1d(np.arange(len(y)), train), size))
     return Splits(tuple(splits), len(y))
 
 
@@ -154,10 +152,8 @@ def random(
 
     Parameters
     ----------
-    train_size : int or sequence of int
-        Number of training samples, or a list of such sizes, which are drawn independently.
     repeats : int
-        Number of random splits of each size.
+        Number of random splits of each size; sizes are drawn independently.
     whole_groups : bool
         Whether to hold out whole groups, such as persons. Training samples are then drawn group by group; samples of
         the last group that are not needed are in neither part.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -110,6 +111,50 @@ def method_of(estimator: Any) -> Any:
     """Return the last step of a pipeline that concatenates features; return any other estimator unchanged."""
     on_features = hasattr(estimator, "steps") and isinstance(estimator[0], SideBySide)
     return estimator[-1] if on_features else estimator
+
+
+# --- chosen parameters
+
+
+def choices(problem: MethodOnViews, candidate: Candidate, fitted: Any) -> list[dict[str, Any]]:
+    """Return a row for each parameter that the evaluation, or the fitted estimator itself, chose among several values.
+
+    Keys are ``parameter``, ``value`` and ``end``: "smallest" or "largest" at an end of a grid of numbers, else "". A
+    number of components was chosen if it is a parameter of the candidate only.
+    """
+    rows = []
+    for name, value, grid in _values(problem, candidate, fitted):
+        if not len(grid) or any(each != value for each in grid):
+            numbers = sorted(grid) if all(type(each) in (int, float) for each in grid) else []
+            end = "smallest" if numbers[:1] == [value] else "largest" if numbers[-1:] == [value] else ""
+            rows.append({"parameter": name, "value": value, "end": end})
+    return rows
+
+
+def _values(problem: MethodOnViews, candidate: Candidate, fitted: Any) -> Iterator[tuple[str, Any, Sequence[Any]]]:
+    """Yield name, value and grid (empty if there is none) of each parameter that may have been chosen."""
+    for name, grid in problem.method.grid.items():
+        value = candidate.parameters[name]
+        parts = value if isinstance(value, Mapping) else {}  # such as landmarks: {n: 300}
+        yield from ((f"{key} of {name}", part, [each.get(key) for each in grid]) for key, part in parts.items())
+        yield from [] if parts else [(name, value, grid)]
+    if "n_components" in candidate.parameters.keys() - {*problem.method.parameters, *problem.method.grid}:
+        refit = problem.method.refit
+        yield "n_components", candidate.parameters["n_components"], [0, *refit.sizes] if refit else ()  # 1 is no end
+    if candidate.kernel is not None:
+        yield "kernel", problem.kernels[candidate.kernel]["id"], ()
+    yield from ((f"feature_scaling of {name}", scaling, ()) for name, scaling in problem.scalings.items())
+    last = fitted
+    while hasattr(last, "steps"):
+        last = last[-1]
+    alphas, parts = np.unique(getattr(last, "alphas", ())), getattr(last, "part_weights_", {})
+    names = ["alpha"] if hasattr(last, "alpha_") else [f"alpha of {part}" for part in parts]
+    for name, alpha in zip(names, np.ravel(getattr(last, "alpha_", getattr(last, "alphas_", ()))), strict=False):
+        if len(alphas) and np.isfinite(alpha):  # a part of weight 0 has none; `alpha_` may have rounding errors
+            without_hash = re.sub("-[0-9a-f]{16}$", "", name)
+            yield without_hash, float(alphas[np.abs(alphas - alpha).argmin()]), alphas.tolist()
+    if getattr(last, "decision", "") == "auto":
+        yield "decision", last.decision_, ()
 
 
 # --- automatic scalings of features

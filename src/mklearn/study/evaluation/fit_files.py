@@ -146,14 +146,14 @@ def _restored(facts: dict[str, Any], arrays: Mapping[str, NDArray[Any]], y: NDAr
 
 
 def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
-    """Collect the arrays for the report: weights, objectives and diagnostics of every split, kernels, an embedding.
+    """Collect arrays for the report: weights, objectives, diagnostics, choices of every split; kernels, an embedding.
 
     A method with a dictionary of kernels has one weight per view. The kernel diagnostics and the embedding are taken
     from the first fitted split.
     """
     fits = [record.shown for record in records if record.shown is not None]
     ids = [kernel["id"] for kernel in spec.kernels] or [key.rpartition("-")[0] for key in spec.method.dictionary_views]
-    tables = {name: [entry for fit in fits for entry in fit[name]] for name in ("history", "diagnostics")}
+    tables = {name: [entry for fit in fits for entry in fit[name]] for name in ("history", "diagnostics", "chosen")}
     tables["kernel_info"] = [fit["kernel_info"] for fit in fits[:1]]
     return {
         "kernel_ids": np.array(ids, dtype=str),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
-from mklearn.study.evaluation.candidates import MethodOnViews, method_of
+from mklearn.study.evaluation.candidates import MethodOnViews, choices, method_of
 from mklearn.study.evaluation.fitted import Fitted
 from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import EXPECTED, Choice, Parts, RuleResult, SplitResult, choose_once, evaluate_split
@@ -114,7 +114,7 @@ class FitAtSize:
         return dict(zip(SPLIT, (split.repeat, split.fold, *sizes, part), strict=True))
 
     def _shown(self, result: SplitResult, split: Split) -> dict[str, Any]:
-        """Return weights, history and embedding of the fit for the report, by the headline's nearest-neighbour rule."""
+        """Return what the report shows of a fit, such as kernel weights, by the headline's nearest-neighbour rule."""
         of_headline = result.rules.get(headline_rule(self.spec.evaluation.neighbours))
         rule = of_headline or next(iter(result.rules.values()))  # a classifier has a single one
         estimator, place = method_of(rule.estimator), {"repeat": split.repeat, "fold": split.fold}
@@ -123,9 +123,13 @@ class FitAtSize:
                      "optimum": entry.get("optimum")}
             for number, entry in enumerate(getattr(estimator, "history_", []))
         ]  # fmt: skip
+        candidate, components, position = rule.candidate, rule.predictions.components, rule.predictions.position
+        if position is not None and components and self.spec.evaluation.components != "all":
+            candidate = replace(candidate, parameters=candidate.parameters | {"n_components": components[position]})
+        chosen = choices(replace(self.problem, scalings=result.scalings), candidate, rule.estimator)
         return {
             "weights": rule.fitted.weights, "kernel_info": rule.fitted.kernel_info,
-            "history": history,
+            "history": history, "chosen": [place | row for row in chosen],
             "diagnostics": [place | entry for entry in getattr(estimator, "diagnostics_", [])],
             "embedding": self._embedding(rule.fitted, split),
         }  # fmt: skip

@@ -40,7 +40,7 @@ from mklearn.study.report.figures_of_fits import (
 )
 from mklearn.study.report.findings import answer, findings, gain_title, splits_of
 from mklearn.study.report.groups import groups_section
-from mklearn.study.report.kernels import kernels_section, weights_section
+from mklearn.study.report.kernels import chosen_section, kernels_section, weights_section
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.published import published_section
 from mklearn.study.report.ranks import ranks_part
@@ -55,7 +55,7 @@ from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
-OF_SECTIONS = ("reproduction", "views", "weights", "groups")
+OF_SECTIONS = ("reproduction", "views", "weights", "groups", "chosen")
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
@@ -136,10 +136,11 @@ def _content(
 ) -> dict[str, Any]:  # fmt: skip
     """Return variables of the page templates."""
     added = Section("this-study", "Of this study", [*ranks_part(results), *parts])
+    chosen = [] if study.claims else [chosen_section(results)]
     sections = [
         *first, metrics_section(results), added, training_size_section(results), predictions_section(results),
-        dimension_section(results), confusion_section(results), weights_section(results), objective_section(results),
-        embedding_section(results), kernels_section(results), failures_section(results),
+        dimension_section(results), confusion_section(results), *chosen, weights_section(results),
+        objective_section(results), embedding_section(results), kernels_section(results), failures_section(results),
     ]  # fmt: skip
     return {
         "title": study.title or study.study,

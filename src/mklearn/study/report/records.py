@@ -64,6 +64,8 @@ class FitRecord:
     diagnostics: pd.DataFrame | None = None
     """Diagnostics of the method's solutions (``diagnostics_``, as of `mklearn.classifiers.fsvc.FSVC`), with ``repeat``
     and ``fold``."""
+    chosen: pd.DataFrame | None = None
+    """Choices, with columns ``dataset, protocol, train_size, method, repeat, fold, parameter, value, end``."""
     embedding: pd.DataFrame | None = None
     """First two dimensions of the embedding in one split, with columns ``x, y, label, role`` ("train" or "test")."""
     kernel_info: pd.DataFrame | None = None
@@ -150,7 +152,9 @@ def _fit(
     arrays: dict[str, np.ndarray], spec: FitSpec, setting: Setting, title: str, order: Sequence[str],
     classes: np.ndarray | None = None, confusion: np.ndarray | None = None,
 ) -> FitRecord:  # fmt: skip
+    of_fit: dict[str, Any] = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id}
     tables: dict[str, Any] = {name: pd.DataFrame(json.loads(str(arrays[name]))) for name in ("history", "diagnostics")}
+    tables["chosen"] = pd.DataFrame([of_fit | row for row in json.loads(str(arrays["chosen"]))])
     embedding = None
     if "embedding" in arrays and classes is not None:
         embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
@@ -163,10 +167,9 @@ def _fit(
     info: list[dict[str, Any]] = next(iter(json.loads(str(arrays["kernel_info"]))), [])
     info.sort(key=lambda row: place.get(row["id"], len(place)))
     return FitRecord(
-        dataset=spec.dataset, protocol=setting.protocol, train_size=setting.train_size, method=spec.method.id,
         method_title=title, kernel_ids=[ids[k] for k in shown],
         weights=arrays["weights"][:, shown] if len(ids) > 1 else None, embedding=embedding,
         kernel_info=pd.DataFrame(info).rename(columns={"id": "kernel"}) if info else None,
         confusion=confusion, classes=classes,
-        **{name: table if len(table) else None for name, table in tables.items()},
+        **of_fit | {name: table if len(table) else None for name, table in tables.items()},
     )  # fmt: skip

@@ -127,16 +127,14 @@ def test_sizes_count_samples_and_groups_are_held_out_whole(grouped: bool, counts
     n, most = sum(counts), sum(counts) - (max(counts) if grouped else 1)
     groups = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(str)
     draw = functools.partial(random_samples, groups=groups, whole_groups=grouped)
-    splits = draw(np.zeros(n), list(range(1, most + 1)), 3, seed, "x")
+    splits, units = draw(np.zeros(n), list(range(1, most + 1)), 3, seed, "x"), groups if grouped else np.arange(n)
     assert_same(splits.of_size(most), draw(np.zeros(n), most, 3, seed, "x"))
     for split in splits:
         assert len(split.train) == split.train_size
-        neither = np.setdiff1d(np.arange(n), np.concatenate([split.train, split.test]))
-        assert len(neither) == 0 or grouped
-        assert not grouped or not np.isin(groups[split.train], groups[split.test]).any()
-        partial_groups = set(groups[neither])  # the last group only: every other one is in one part as a whole
-        assert len(partial_groups) <= 1
-        assert partial_groups <= set(groups[split.train])
+        assert not np.isin(units[split.train], units[split.test]).any()
+        neither = {*units[np.setdiff1d(np.arange(n), np.concatenate([split.train, split.test]))]}  # of the last group
+        assert len(neither) <= 1
+        assert neither <= {*units[split.train]}
     with pytest.raises(NotApplicable, match=f"train_size {most + 1}: expected 1 to {most}, the {n} samples"):
         draw(np.zeros(n), [1, most + 1], 3, seed, "x")
 

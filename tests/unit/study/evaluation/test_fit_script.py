@@ -222,6 +222,10 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
     assert [str(entry["C"]) for entry in diagnostics[::3]] == [
         str(json.loads(parameters)["machine"]["C"]) for parameters in chosen["parameters"]
     ]
+    rows = json.loads(str(arrays["p/chosen"]))
+    values = [[row["value"] for row in rows if row["parameter"] == name] for name in ("C of machine", "n_components")]
+    assert values == [[entry["C"] for entry in diagnostics[::3]], chosen["dimension"].tolist()]
+    assert {(row["value"], row["end"]) for row in rows} <= {(1, "smallest"), (10, "largest"), (1, ""), (3, "largest")}
     assert all(entry["equivalent_C"] >= entry["C0"] and entry["end"] >= 0 for entry in diagnostics)
     assert [entry["half_step"] for entry in history] == [0, 1, 2] * 2
     assert all(entry["value"] >= entry["optimum"] > 0 for entry in history)

@@ -25,7 +25,7 @@ from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import source as source_module
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
-from mklearn.study.evaluation.candidates import MethodOnViews, candidates
+from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates, choices
 from mklearn.study.evaluation.fit_files import model_arrays
 from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, evaluate_split
@@ -483,14 +483,20 @@ def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
 
 def test_weights_of_a_dictionary_of_kernels_are_those_of_its_views() -> None:
     rng, model = np.random.default_rng(0), entries.method("multi_view")
-    views = {"noise-0a": rng.normal(size=(90, 5)), "upper-0b": X[:, :32], "lower-0c": X[:, 32:]}
+    tables, key = {"noise": rng.normal(size=(90, 5)), "upper": X[:, :32], "lower": X[:, 32:]}, "-0123456789abcdef"
+    views = {f"{name}{key}": table for name, table in tables.items()}
     inputs = {"kernels": {"kind": "kernels", "descriptors": list(views)}}
     method = method_of(model.implementation, inputs, False, **model.parameters())
     fitted = evaluated(on_views(method, (), **views)).rules[""].fitted
     shares = MultiViewClassifier().fit(Views(views)[TRAIN], Y[TRAIN]).view_shares_
     np.testing.assert_array_equal(fitted.weights, [shares[name] for name in views])
+    model = fitted.estimators[0]
+    alphas = {row["parameter"]: row["value"] for row in choices(on_views(method, (), **views), Candidate({}), model)}
+    assert alphas.pop("decision") == model.decision_
+    names = [f"alpha of {part.removesuffix(key)}" for part in model.part_weights_]
+    assert list(alphas.items()) == [pair for pair in zip(names, model.alphas_, strict=True) if pair[1] > 0]  # or NaN
     shown: dict[str, Any] = {"weights": fitted.weights, "repeat": 0, "embedding": {}, "kernel_info": []}
-    record = SplitRecord({}, shown=shown | {"history": [], "diagnostics": []})
+    record = SplitRecord({}, shown=shown | {"history": [], "diagnostics": [], "chosen": []})
     arrays = model_arrays([record], SimpleNamespace(kernels=[], method=method))  # type: ignore[arg-type]
     assert arrays["kernel_ids"].tolist() == ["noise", "upper", "lower"]
     np.testing.assert_array_equal(arrays["weights"], [fitted.weights])

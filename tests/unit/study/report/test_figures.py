@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from mklearn.study.report.figures import (
     training_size_section,
 )
 from mklearn.study.report.figures_of_fits import FEW_CLASSES, confused, confusion_section, embedding, pairs_table
-from mklearn.study.report.kernels import weights_section
+from mklearn.study.report.kernels import chosen_section, weights_section
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.results import protocol_family, results_of, thinned, typical_times
 
@@ -119,6 +120,21 @@ def test_weights_over_splits_are_tabulated_and_saved(study):
         assert row[4].text.startswith(first)
     average = [record for record in study["fits"] if record.method == "average"]
     assert weights_section(results_of(study["scores"], study["summary"], average)).parts == []
+
+
+def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
+    fit = next(record for record in study["fits"] if record.method == "average")
+    place = {name: getattr(fit, name) for name in ("dataset", "protocol", "train_size", "method")} | {"fold": 0}
+    rows = [place | {"repeat": k, "parameter": "C", "value": C, "end": "largest" if C == 10 else ""}
+            for k, C in enumerate([10.0, 10.0, 1.0, 1.0, 10.0])]  # fmt: skip
+    rows += [place | {"repeat": k, "parameter": "kernel", "value": "a", "end": ""} for k in range(5)]
+    rows += [place | {"repeat": k, "parameter": "alpha", "value": 0.1, "end": ""} for k in range(2)]
+    fits = [replace(fit, chosen=pd.DataFrame(rows)), *(each for each in study["fits"] if each is not fit)]
+    (part,) = chosen_section(results_of(study["scores"], study["summary"], fits)).parts
+    shown = [[cell.text for cell in row[1:]] for table in part.tables for row in table.rows]
+    counted = "10 in 3 of 5 splits and 1 in 2; largest of its grid, which may be too narrow"
+    assert shown == [["C", counted], ["kernel", "a in all 5 splits"]]
+    assert part.files["chosen.csv"].to_dict("records") == rows
 
 
 def score(method: str, repeat: int, seconds: float, **more: Any) -> dict[str, Any]:

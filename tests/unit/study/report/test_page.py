@@ -118,7 +118,7 @@ def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
     ],
 )
 def test_a_study_with_little_has_a_report_and_none_of_the_files_of_an_earlier_one(study, tmp_path, rows, words):
-    for name in ("figures/earlier.svg", "notes.txt", "weights.csv"):
+    for name in ("figures/earlier.svg", "notes.txt", "weights.csv", "chosen.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     tables = {name: study[name].query(rows) for name in ("scores", "summary")}

@@ -58,7 +58,7 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
 def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
     arrays = {
         "kernel_ids": np.array(["a", "b-2", "gone"]), "weights": np.array([[1, 2, 3], [4, 5, 6]]),
-        "history": "[]", "diagnostics": "[]",
+        "history": "[]", "diagnostics": "[]", "chosen": "[]",
         "kernel_info": json.dumps([[{"id": "a", "rank": 1}, {"id": "b_2", "rank": 2}]]),
     }  # fmt: skip
     spec: Any = SimpleNamespace(dataset="d", method=SimpleNamespace(id="m"))
