@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.interval_coverage`` writes ``reports/intervals/coverage.csv``; with folders of data sets (a
 table ``VIEW.csv.gz`` per view and ``samples.csv``) it writes ``pools.csv``, with the mean over all pools of a set as
-the truth.
+the truth, and for numbers ``distances.csv``, with prediction intervals of samples near and far from the training ones.
 
 Classes are Gaussian around random means. Each of two methods sees one view of a sample: its class mean plus noise; the
 noises of the two views are correlated. With noise of equal strength the true difference is 0; with stronger noise in
@@ -24,9 +24,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, StratifiedShuffleSplit
 
+from mklearn import MultiViewRegressor
 from mklearn.base.statistics import paired_difference, paired_sample_difference, sample_interval
+from mklearn.optimize.calibration import jackknife_radius
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import MethodOutput
@@ -235,14 +237,31 @@ def _kernels(folder: Path) -> tuple[dict[str, Array], Array]:
     return {name: np.mean(part, axis=0) for name, part in parts.items()}, y
 
 
+def measure_distances(folder: Path, draws: int = 20) -> pd.DataFrame:
+    """Return coverage and half-width of 90 % intervals, and of equal ones, by thirds of the distance to the nearest."""
+    (kernels, y), tables = _kernels(folder), []
+    K = np.stack(list(kernels.values()), axis=-1)
+    for train, test in ShuffleSplit(draws, train_size=300, random_state=0).split(y):
+        model, rows = MultiViewRegressor(kernels="precomputed").fit(K[train][:, train], y[train]), K[test][:, train]
+        half, errors = np.ptp(model.predict_interval(rows), axis=0) / 2, np.abs(y[test] - model.predict(rows))
+        equal, third = jackknife_radius(model._errors_[:, 0], 0.9), pd.qcut(-rows[..., 0].max(axis=1), 3, labels=False)
+        columns = {"covered": errors <= half, "half_width": half, "covered_equal": errors <= equal, "equal": equal}
+        tables.append(pd.DataFrame({"dataset": folder.name, "third": third, **columns}))
+    return pd.concat(tables).groupby(["dataset", "third"]).mean()
+
+
 def main(draws: int = 24) -> None:
+    TARGET.mkdir(parents=True, exist_ok=True)
     if sys.argv[1:]:
-        rows, name = list(chain(*(measure_pools(Path(folder)) for folder in sys.argv[1:]))), "pools.csv"
+        folders = [Path(folder) for folder in sys.argv[1:]]
+        tables = [measure_distances(folder) for folder in folders if _kernels(folder)[1].dtype == float]
+        if tables:
+            pd.concat(tables).round(5).to_csv(TARGET / "distances.csv")
+        rows, name = list(chain(*map(measure_pools, folders))), "pools.csv"
     else:
         jobs = [(setting, draws, seed) for seed, setting in enumerate(settings())]
         with multiprocessing.Pool(2) as pool:
             rows, name = list(chain(*pool.starmap(measure, jobs, chunksize=4))), "coverage.csv"
-    TARGET.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).round(5).to_csv(TARGET / name, index=False)
 
 

@@ -39,6 +39,7 @@ class Mixture:
     users: NDArray[np.bool_]  # (n_parts, c), whether each part of each target's predictions uses it
     weights: Array = field(init=False)  # (n_kernels,), weights of the unscaled kernels
     donor_rows: Array = field(init=False)  # (n_views, n_donors, n), donors' rows of the sum of each view's kernels
+    of_variance: Array = field(init=False)  # (n, 1), coefficients for the variance
 
     @property
     def columns(self) -> NDArray[np.intp]:
@@ -286,9 +287,11 @@ def stacked(
 
 
 class RidgeFits:
-    """Coefficients and outputs of the parts of all predictions; after `weigh` their sum is the fit.
+    """Coefficients and outputs of the parts of all predictions, times the weights of the parts: their sum is the fit.
 
     ``problem`` holds all samples; the kernels of ``mixer`` are among the same samples, or among landmarks of them.
+    Coefficients are in the units of the targets. For numbers, ``variance``, (n_used, 1), is the mean of
+    `RidgePath.variance` over parts and targets for left-out samples.
     """
 
     def __init__(self, problem: RidgeProblem, mixer: KernelMixer, parts: Parts) -> None:
@@ -297,30 +300,36 @@ class RidgeFits:
         self.coefficients, self.ridges = np.zeros((n_parts, mixer.problem.n, c)), np.full((n_parts, c), np.nan)
         self.intercept, self.left_out = np.zeros((n_parts, c)), np.zeros((n_parts, *problem.targets.shape))
         self.left_out[:, np.isnan(problem.targets)] = np.nan  # missing targets
+        self.weights = np.repeat(parts.weights, [len(each) for each in parts.sets], axis=0).T  # (n_parts, c)
+        self.variance, self.variance_intercept = np.zeros((len(problem.rows), 1)), 0.0
+        for mixture in self.mixtures:
+            mixture.of_variance = np.zeros((mixer.problem.n, 1))
 
     def fit(self, mixture: Mixture, values: Array, W: Array | None, ridges: Any) -> None:
         """Fit the regressions on a mixture: on its kernel, (n, n), or with W, (n, q), on its features."""
-        base = self.mixer.problem
+        base, units = self.mixer.problem, self.problem.units
         for columns, known in self.problem.patterns(mixture.columns):
             own, design = self.problem, values
             if len(known) < len(own.rows):
                 own, design = own.of_rows(known), values[known] if W is not None else values[np.ix_(known, known)]
-            path = replace(own, targets=own.targets[:, columns]).path(design, ridges, W is not None)
+            path = replace(own, targets=own.targets[:, columns]).path(design, ridges, W is not None, own.each_target)
             rows, coefficients = (own.rows, path.coefficients) if W is None else (base.rows, W @ path.coefficients)
             for part, uses in enumerate(mixture.users[:, columns]):
-                used = columns[uses]
-                self.coefficients[part][np.ix_(rows, used)] = coefficients[:, uses]
+                used, weights = columns[uses], self.weights[part, columns[uses]]
+                self.coefficients[part][np.ix_(rows, used)] = (
+                    coefficients[:, uses] * weights * (1.0 if units is None else units[used])
+                )
                 self.ridges[part, used] = path.ridge[uses]
-                self.intercept[part, used] = path.intercept[uses]
-                self.left_out[part][np.ix_(known, used)] = path.left_out[:, uses]
-
-    def weigh(self) -> None:
-        """Multiply the parts by their weights, and coefficients also by the units of the targets, in place."""
-        for own, columns in zip(self.parts.weights, self.parts.sets, strict=True):
-            for values in (self.coefficients, self.intercept[:, None], self.left_out):
-                values[:, :, columns] *= own[:, None, None]
-        if self.problem.units is not None:
-            self.coefficients *= self.problem.units
+                self.intercept[part, used] = path.intercept[uses] * weights
+                self.left_out[part][np.ix_(known, used)] = path.left_out[:, uses] * weights
+            if (variance := path.variance) is not None:
+                share = (self.weights * mixture.users)[:, columns].sum() / self.weights.shape[1]
+                mixture.of_variance[rows] += share * (variance.coefficients if W is None else W @ variance.coefficients)
+                self.variance_intercept += share * float(variance.intercept[0])
+                self.variance[known] += share * variance.left_out
+                rest = np.delete(np.arange(len(self.variance)), known)  # samples without these targets
+                others = values[np.ix_(rest, known)] if W is None else values[rest]
+                self.variance[rest] += share * (others @ variance.coefficients + variance.intercept)
 
     def of_mixture(self, mixture: Mixture) -> Array:
         """Return the coefficients of a mixture, (n_used, n_columns), summed over the parts."""

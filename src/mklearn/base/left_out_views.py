@@ -109,16 +109,18 @@ class LeftOutViews:
 
     @classmethod
     def of(cls, fits: RidgeFits, outputs: Array, present: Mask) -> LeftOutViews:
-        """Gather the left-out outputs of fits after `RidgeFits.weigh`, whose sum is ``outputs`` plus the intercept."""
+        """Gather the left-out outputs of fits whose sum is ``outputs`` plus the intercept."""
         completion = fits.mixer.completion
         if completion is None:
             return cls(outputs, present)
         among, shape = completion.donors, (len(completion.regressions), len(completion.donors))
         parts, kernels = np.zeros((*shape, outputs.shape[1])), np.zeros((*shape, len(among)))
         for mixture in fits.mixtures:
-            coefficients = fits.of_mixture(mixture)
+            coefficients, of_variance = fits.of_mixture(mixture), mixture.of_variance[fits.mixer.problem.rows]
             for view, rows in enumerate(mixture.donor_rows):
                 parts[view][:, mixture.columns] += rows @ completion.folded(view, coefficients)
+                if fits.problem.each_target:
+                    parts[view][:, -1:] += rows @ completion.folded(view, of_variance)
                 kernels[view] += rows[:, among] * mixture.users.any()
         donors = among if fits.mixer.landmarks is None else fits.mixer.landmarks[among]
         groups = None if fits.problem.groups is None else fits.problem.groups[donors]

@@ -327,8 +327,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     # --- results
 
     def _set_fits(self, fits: RidgeFits) -> None:
-        """Weight the parts of the predictions, and set the attributes."""
-        fits.weigh()
+        """Set the attributes."""
         self._set_weights(fits.parts, fits.mixer.scales)
         self.coefficients_, self.alphas_ = fits.coefficients, fits.ridges
         self.intercept_ = fits.intercept.sum(axis=0)

@@ -87,7 +87,7 @@ class RidgeProblem:
         """Return the part of a kernel (n, n) among the samples of positive weight."""
         return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
 
-    def path(self, values: Array, ridges: Any, features: bool = False) -> RidgePath:
+    def path(self, values: Array, ridges: Any, features: bool = False, variance: bool = False) -> RidgePath:
         """Fit ridge regressions of the targets on a kernel among the samples, or on their explicit features."""
         fit = feature_ridge_path if features else ridge_path
         return fit(
@@ -98,6 +98,7 @@ class RidgeProblem:
             groups=self.groups,
             each_target=self.each_target,
             tolerance=max(EQUAL, self.tied_parameters / self.n_left_out),
+            variance=variance,
         )
 
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:

@@ -12,6 +12,8 @@ from mklearn.checks import invalid
 Array = NDArray[np.floating[Any]]
 # Bounds of log beta: from equal probabilities to certainty.
 _LOG_BOUNDS = (-10.0, 15.0)
+# Shares of a squared error that grow with the variance of the output.
+_GROWING = np.linspace(0.0, 0.99, 34)
 
 
 def score_range(scores: Array) -> float:
@@ -82,12 +84,7 @@ def jackknife_radius(
     """
     if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
         raise invalid(coverage, "coverage", "a number above 0 and below 1")
-    known = ~np.isnan(errors)
-    sizes = np.abs(errors[known])
-    weights = np.ones(len(sizes)) if sample_weight is None else sample_weight[known]
-    if groups is not None:
-        totals = np.bincount(groups[known], weights)[groups[known]]
-        weights = np.divide(weights, totals, out=np.zeros(len(sizes)), where=totals > 0)
+    sizes, weights = _known_sizes(errors, sample_weight, groups)
     n = float(np.count_nonzero(weights) if groups is None else weights.sum())
     if not n:
         return float("inf")
@@ -95,6 +92,38 @@ def jackknife_radius(
     share = coverage * (1.0 + 1.0 / n) * (1.0 - 1e-12)
     reached = np.cumsum(weights[order]) >= share * weights.sum()
     return float(sizes[order][np.argmax(reached)]) if reached.any() else float("inf")
+
+
+def variance_factor(
+    errors: Array, variance: Array, sample_weight: Array | None = None, groups: NDArray[np.intp] | None = None
+) -> float:
+    """Estimate the factor c for which left-out errors e_i have scales proportional to ``(1 + c v_i)^(1/2)``.
+
+    With m for the median of the variances v_i, (n,), and scales ``s_i = (1 - r + r v_i / m)^(1/2)``, r is the share of
+    a typical squared error that grows with the variance, and ``c = r / ((1 - r) m)``. The estimate of r is the mean of
+    34 values from 0 to 0.99, weighted by the likelihood of Laplace errors of scale s_i times their best common scale,
+    ``prod_i 1 / (s_i mean(|e| / s))``. Negative variances count as 0. Other arguments are as for `jackknife_radius`.
+    """
+    sizes, weights = _known_sizes(errors, sample_weight, groups)
+    variance = np.maximum(variance[~np.isnan(errors)], 0.0)
+    middle = float(np.median(variance)) if len(variance) else 0.0
+    if not (middle > 0 and weights @ sizes > 0):
+        return 0.0
+    n, shares = np.count_nonzero(weights) if groups is None else weights.sum(), weights / weights.sum()
+    scales = np.sqrt(1.0 + _GROWING[:, None] * (variance / middle - 1.0))
+    losses = n * (np.log(scales) @ shares + np.log((sizes / scales) @ shares))
+    growing = float(np.average(_GROWING, weights=np.exp(losses.min() - losses)))
+    return growing / (1.0 - growing) / middle
+
+
+def _known_sizes(errors: Array, sample_weight: Array | None, groups: NDArray[np.intp] | None) -> tuple[Array, Array]:
+    """Return the sizes of the errors that are not NaN, and their weights; each group has total weight one."""
+    known = ~np.isnan(errors)
+    weights = np.ones(int(known.sum())) if sample_weight is None else sample_weight[known]
+    if groups is not None:
+        totals = np.bincount(groups[known], weights)[groups[known]]
+        weights = np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
+    return np.abs(errors[known]), weights
 
 
 def set_thresholds(

@@ -64,6 +64,13 @@ class LeftOut:
             solved[rows] = np.linalg.solve(block, values[rows])
         return solved
 
+    def inverse_diagonal(self, blocks: Any) -> Array:
+        """Compute the diagonal of ``(R_GG)^-1`` for each set, shape (n,)."""
+        if self.sets is None:
+            return np.asarray(1.0 / blocks)
+        diagonals = [np.diagonal(np.linalg.inv(block)) for block in blocks]
+        return np.concatenate(diagonals)[np.argsort(np.concatenate(self.sets))]
+
     def outer(self, A: Array, B: Array) -> Array:
         """Compute ``A B'`` in the blocks of the sets, 0 elsewhere, (n, n); for single samples its diagonal (n,)."""
         if self.sets is None:

@@ -10,12 +10,17 @@ eigendecomposition, O(n^3). The outputs without each sample or group follow from
 (`mklearn.optimize.left_out`). The decomposed matrix is ``M + tr(M) uu' = V diag(mu) V'``: since Mu = 0, the added term
 separates u from the other eigenvectors of small eigenvalue. Then
 ``R = lambda V diag(mu + lambda)^-1 V' - lambda / (tr(M) + lambda) uu'``.
+
+The same fit is the mean of a Gaussian process with the kernel K, a flat prior on b and noise of variance lambda / w_i.
+The variance of f(x_i), given the samples that are not left out with x_i, is
+
+    v_i = (lambda / w_i) ((R_GG)^-1_ii - 1).                                                                       (V)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +48,7 @@ class RidgePath:
     coefficients: Array  # (n, c), A
     intercept: Array  # (c,), b
     left_out: Array  # (n, c), output for each sample from the fit without it, or without its group
+    variance: RidgePath | None = None  # regression of the left-out variances (V), (n, 1)
 
 
 def ridge_path(
@@ -54,6 +60,7 @@ def ridge_path(
     groups: ArrayLike | None = None,
     each_target: bool = False,
     tolerance: float = EQUAL,
+    variance: bool = False,
 ) -> RidgePath:
     """Fit kernel ridge regression of targets Y (n, c) with the ridge that has the smallest left-out error.
 
@@ -61,6 +68,9 @@ def ridge_path(
     fraction ``tolerance`` count as ties, which go to the largest ridge. With ``each_target``, each target has its own
     ridge. A sample of weight 2 counts as two equal ones, which are left out together. The samples of
     a group are also left out together.
+
+    With ``variance``, the variances (V) at the geometric mean of the ridges are regressed on K, with this ridge: those
+    of new samples would need k(x, x), which precomputed kernels lack.
 
     Raises
     ------
@@ -73,29 +83,33 @@ def ridge_path(
     ----------
     Allen, "The relationship between variable selection and data augmentation and a method for prediction",
     Technometrics 1974. Golub, Heath, Wahba, "Generalized cross-validation as a method for choosing a good ridge
-    parameter", Technometrics 1979.
+    parameter", Technometrics 1979. Rasmussen, Williams, "Gaussian processes for machine learning", 2006, eq. (5.12).
     """
     left_out, (weights, root, shares, u) = LeftOut(len(K), groups), _weighting(len(K), sample_weight)
     rows, M = scaled_and_centred(K, shares, root)
-    mean = shares @ Y
-    centred = root[:, None] * (Y - mean)
     trace = float(np.trace(M))
     for part in cached_rows(M):
         M[part] += u[part, None] * (trace * u)
     values, V = eigh(M, driver="evd", overwrite_a=True, check_finite=False)
     usable = _usable(np.sort(np.asarray(ridges, dtype=np.float64)), float(values[0]))
     values = np.maximum(values, 0.0)
-    projected = V.T @ centred
-    errors = []
-    for ridge in usable:
-        kept = ridge / (values + ridge)
-        blocks = left_out.blocks_of_product(V, kept, u * np.sqrt(ridge / (trace + ridge)))
-        errors.append(left_out.solve(blocks, V @ (kept[:, None] * projected)))
-    squares, ridge, own = _smallest(usable, errors, weights, each_target, tolerance)
-    coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
-    # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
-    coefficients -= shares[:, None] * coefficients.sum(axis=0)
-    return RidgePath(ridge, usable, squares, coefficients, mean - rows @ coefficients, Y - own / root[:, None])
+
+    def blocks(ridge: float) -> Any:
+        return left_out.blocks_of_product(V, ridge / (values + ridge), u * np.sqrt(ridge / (trace + ridge)))
+
+    def fit(Y: Array, ridges: Array) -> RidgePath:
+        mean = shares @ Y
+        projected = V.T @ (root[:, None] * (Y - mean))
+        residuals = (V @ ((ridge / (values + ridge))[:, None] * projected) for ridge in ridges)
+        errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
+        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance)
+        coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
+        # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
+        coefficients -= shares[:, None] * coefficients.sum(axis=0)
+        return RidgePath(ridge, ridges, squares, coefficients, mean - rows @ coefficients, Y - own / root[:, None])
+
+    path = fit(Y, usable)
+    return _with_variance(path, fit, blocks, left_out, weights) if variance else path
 
 
 def feature_ridge_path(
@@ -107,28 +121,41 @@ def feature_ridge_path(
     groups: ArrayLike | None = None,
     each_target: bool = False,
     tolerance: float = EQUAL,
+    variance: bool = False,
 ) -> RidgePath:
     """Compute `ridge_path` for the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
 
     The coefficients A (q, c) multiply the features: ``f(x) = F(x)'A + b``.
     """
     left_out, (weights, root, shares, u) = LeftOut(len(F), groups), _weighting(len(F), sample_weight)
-    mean, mean_output = shares @ F, shares @ Y
+    mean, tried = shares @ F, np.sort(np.asarray(ridges, dtype=np.float64))
     Z = root[:, None] * (F - mean)
     values, V = eigh(Z.T @ Z, driver="evd", overwrite_a=True, check_finite=False)
     values = np.maximum(values, 0.0)
     Z = Z @ V
-    centred = root[:, None] * (Y - mean_output)
-    projected = Z.T @ centred
-    errors, tried = [], np.sort(np.asarray(ridges, dtype=np.float64))
-    for ridge in tried:
-        inverse = 1.0 / (values + ridge)
-        residuals = centred - Z @ (inverse[:, None] * projected)
-        errors.append(left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals))
-    squares, ridge, own = _smallest(tried, errors, weights, each_target, tolerance)
-    coefficients = V @ (projected / (values[:, None] + ridge))
-    intercept = mean_output - mean @ coefficients
-    return RidgePath(ridge, tried, squares, coefficients, intercept, Y - own / root[:, None])
+
+    def blocks(ridge: float) -> Any:
+        return left_out.blocks_of_remainder(Z, 1.0 / (values + ridge), u)
+
+    def fit(Y: Array, ridges: Array) -> RidgePath:
+        mean_output = shares @ Y
+        projected = Z.T @ (centred := root[:, None] * (Y - mean_output))
+        residuals = (centred - Z @ ((1.0 / (values + ridge))[:, None] * projected) for ridge in ridges)
+        errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
+        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance)
+        coefficients = V @ (projected / (values[:, None] + ridge))
+        intercept = mean_output - mean @ coefficients
+        return RidgePath(ridge, ridges, squares, coefficients, intercept, Y - own / root[:, None])
+
+    path = fit(Y, tried)
+    return _with_variance(path, fit, blocks, left_out, weights) if variance else path
+
+
+def _with_variance(path: RidgePath, fit: Any, blocks: Any, left_out: LeftOut, weights: Array) -> RidgePath:
+    """Add the regression of the left-out variances, given the regression of any targets with given ridges."""
+    ridge = np.exp(np.log(path.ridge).mean())
+    variances = ridge / weights * np.maximum(left_out.inverse_diagonal(blocks(ridge)) - 1.0, 0.0)
+    return replace(path, variance=fit(variances[:, None], np.array([ridge])))
 
 
 def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:

@@ -16,7 +16,7 @@ from mklearn.base.parameters import one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_numbers, nonnegative_weights
 from mklearn.errors import DataError
-from mklearn.optimize.calibration import jackknife_radius
+from mklearn.optimize.calibration import jackknife_radius, variance_factor
 from mklearn.optimize.left_out import group_codes
 
 Array = NDArray[np.floating[Any]]
@@ -58,21 +58,26 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         if weights is not None and (~np.isnan(values.reshape(n, -1)[weights > 0])).sum(axis=0).min() < 2:
             raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
         targets, mean, scale = standardised(values.reshape(n, -1), weights)
-        every = RidgeProblem.of(targets, weights, groups)
-        problem = replace(
-            every.of_targets(np.arange(targets.shape[1])),
-            units=scale,
-            each_target=True,
-            tied_parameters=self._tied_parameters,
-        )
+        problem = RidgeProblem.of(targets, weights, groups).of_targets(np.arange(targets.shape[1]))
+        problem = replace(problem, units=scale, each_target=True, tied_parameters=self._tied_parameters)
         fits = self._fit_problem(samples, problem)
         of_used, centre = fits.left_out.sum(axis=0) * scale, self.intercept_ * scale
         self.intercept_ = centre + mean
         left_out = np.full(targets.shape, np.nan)
         left_out[problem.rows] = of_used + mean
         self._error_groups_ = None if groups is None else group_codes(groups, n)
-        self._set_views(fits, of_used - centre, samples)
-        self._set_left_out(values, left_out, weights)
+        self._variances_, self._variance_intercept_ = np.full((n, 1), np.nan), fits.variance_intercept
+        self._variances_[problem.rows], rows = fits.variance, fits.mixer.problem.rows
+        of_variance = [(mixture, mixture.of_variance[rows]) for mixture in fits.mixtures]
+        self._variance_products = self._products_of(of_variance, fits.mixer)
+        self._set_views(fits, np.append(of_used - centre, fits.variance - fits.variance_intercept, axis=1), samples)
+        self._one_target, columns = values.ndim == 1, values.reshape(n, -1)
+        self._errors_, self._error_weights_ = columns - left_out, weights
+        self.left_out_predictions_ = self._shaped(left_out)
+        fixed = self._variances_[:, 0], weights, self._error_groups_
+        self._factors_ = np.array([variance_factor(errors, *fixed) for errors in self._errors_.T])
+        scores = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
+        self.left_out_r2_ = scores[0] if self._one_target else np.array(scores)
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
         every = np.arange(n_targets)
@@ -84,15 +89,6 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         filled[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
         return filled
 
-    def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> None:
-        """Set the attributes for left-out predictions (n, c) of targets (n,) or (n, c)."""
-        self._one_target = values.ndim == 1
-        columns = values.reshape(len(values), -1)
-        self._errors_, self._error_weights_ = columns - left_out, weights
-        self.left_out_predictions_ = self._shaped(left_out)
-        scores = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
-        self.left_out_r2_ = scores[0] if self._one_target else np.array(scores)
-
     def _shaped(self, outputs: Array) -> Array:
         return outputs[:, 0] if self._one_target else outputs
 
@@ -103,10 +99,15 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Compute prediction intervals, which contain the target of a new sample with a given probability.
 
-        Half of the width is `mklearn.optimize.calibration.jackknife_radius`, the same for all samples with all views.
-        For samples that lack views, a second radius comes from training samples with at least the same views, predicted
-        as if they had no others (`mklearn.base.left_out_views.LeftOutPatterns`), or, with kernels other than the
-        dictionary, from training samples with at most the same views; the larger radius counts. The probability is an
+        Half of the width is ``q s(x)``, where ``s(x) = (1 + c v(x))^(1/2)`` grows with the distance from the training
+        samples. v(x) is the posterior variance of a Gaussian process, the mean over all regressions and targets: in
+        closed form for left-out training samples, and predicted from these by the same regressions for new samples, at
+        least 0 (`mklearn.optimize.ridge_path`). c is the `variance_factor` of each target, and q the `jackknife_radius`
+        of the left-out errors e_i / s_i (`mklearn.optimize.calibration`).
+
+        For samples that lack views, a second q comes from training samples with at least the same views, predicted as
+        if they had no others (`mklearn.base.left_out_views.LeftOutPatterns`), or, with kernels other than the
+        dictionary, from training samples with at most the same views; the larger q counts. The probability is an
         average over samples like the training samples or, with ``groups``, over samples of new groups. A coverage of
         0.9 needs at least nine groups. The actual coverage can be slightly too small, because ridges and kernel weights
         are chosen with all training samples.
@@ -122,21 +123,36 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         lower, upper : arrays of shape (m,) or (m, n_targets)
             Infinite where there are too few training samples, or groups, for this coverage; NaN for samples that lack
             every view.
+
+        References
+        ----------
+        Papadopoulos, Vovk, Gammerman, "Regression conformal prediction with nearest neighbours", JAIR 40, 2011 (errors
+        divided by a scale that grows with the distance). Deviation: theirs are distances to nearest neighbours.
         """
-        predicted = self.predict(X)
-        half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
+        predicted, scales = self._outputs_of(X), self._scales(self._variances_of(X))
+        half = scales * self._radii(self._errors_, self._variances_, slice(None), coverage)
         for lacking, outputs, used in self._without_views(X):
             rows = self._used_[used]
             values = self._errors_[rows] + self.left_out_predictions_.reshape(self._errors_.shape)[rows]
-            radii = self._radii(values - outputs - self.intercept_, rows, coverage)
-            half[lacking] = np.maximum(half[lacking], radii)
-        half = self._shaped(half)
-        return predicted - half, predicted + half
+            errors = values - outputs[:, :-1] - self.intercept_
+            radii = self._radii(errors, outputs[:, -1:] + self._variance_intercept_, rows, coverage)
+            half[lacking] = np.maximum(half[lacking], scales[lacking] * radii)
+        return self._shaped(predicted - half), self._shaped(predicted + half)
 
-    def _radii(self, errors: Array, rows: Any, coverage: float) -> Array:
-        """Return half the interval width for each target, given errors of left-out training samples."""
+    def _variances_of(self, X: Any) -> Array:
+        """Predict the variances of new samples, (m, 1)."""
+        products = [sum(self._applied(self._variance_products, block)) for block in self._blocks(X)]
+        return self._variance_intercept_ + np.concatenate(products)
+
+    def _scales(self, variances: Array) -> Array:
+        """Return the scales of the errors, (m, n_targets), of samples with given variances, (m, 1)."""
+        return np.sqrt(1.0 + np.maximum(variances, 0.0) * self._factors_)
+
+    def _radii(self, errors: Array, variances: Array, rows: Any, coverage: float) -> Array:
+        """Return the radius of scaled errors for each target, given errors and variances of left-out samples."""
         weights, groups = (None if each is None else each[rows] for each in (self._error_weights_, self._error_groups_))
-        return np.array([jackknife_radius(each, coverage, weights, groups) for each in errors.T])
+        scaled = errors / self._scales(variances)
+        return np.array([jackknife_radius(each, coverage, weights, groups) for each in scaled.T])
 
 
 def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Array]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
+from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax, variance_factor
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
 
@@ -79,3 +79,13 @@ def test_gain_over_its_standard_error() -> None:
     assert grouped == pytest.approx(gain_in_standard_errors(one, other, LeftOut(6)))
     weighted = gain_in_standard_errors(one, other, LeftOut(6), np.full(6, 2.0))
     assert weighted == pytest.approx(grouped)
+
+
+@pytest.mark.parametrize("factor", [0.3, 3.0])
+def test_the_factor_of_drawn_errors_is_estimated(factor: float) -> None:
+    rng = np.random.default_rng(0)
+    variance = np.append(rng.gamma(1.0, 2.0, size=4000), -1e3)  # counts as 0
+    errors = np.append(np.nan, rng.laplace(size=4000)) * np.sqrt(1 + factor * np.maximum(variance, 0))
+    assert variance_factor(errors, variance) == pytest.approx(factor, rel=0.3)
+    assert variance_factor(1e6 * errors, 1e-3 * variance) == pytest.approx(1e3 * variance_factor(errors, variance))
+    assert variance_factor(errors, 0 * variance) == variance_factor(0 * errors, variance) == 0

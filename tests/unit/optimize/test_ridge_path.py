@@ -104,10 +104,29 @@ def test_groups_that_do_not_fit(groups: list, error: type[Exception], message: s
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
 def test_features_give_what_their_kernel_gives(weights: np.ndarray | None, groups: np.ndarray | None) -> None:
     F, Y = np.random.default_rng(0).normal(size=(N, 5)) + 3.0, targets()
-    one = ridge_path(F @ F.T, Y, RIDGES, sample_weight=weights, groups=groups)
-    two = feature_ridge_path(F, Y, RIDGES, sample_weight=weights, groups=groups)
+    one = ridge_path(F @ F.T, Y, RIDGES, sample_weight=weights, groups=groups, variance=True)
+    two = feature_ridge_path(F, Y, RIDGES, sample_weight=weights, groups=groups, variance=True)
     np.testing.assert_array_equal(one.ridge, two.ridge)
     np.testing.assert_allclose(two.errors, one.errors, rtol=1e-7)
     np.testing.assert_allclose(two.left_out, one.left_out, atol=1e-7)
     np.testing.assert_allclose(F @ two.coefficients, F @ F.T @ one.coefficients, atol=1e-7)
     np.testing.assert_allclose(two.intercept, one.intercept, atol=1e-7)
+    np.testing.assert_allclose(two.variance.left_out, one.variance.left_out, rtol=1e-6)
+    np.testing.assert_allclose(two.variance.coefficients, F.T @ one.variance.coefficients, atol=1e-7)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_variances_are_those_of_refits(weights: np.ndarray | None, groups: np.ndarray | None) -> None:
+    K, names, variances = kernels(0)[2], np.arange(N) if groups is None else groups, np.empty((N, 1))
+    options = {"sample_weight": weights, "groups": groups, "each_target": True}
+    path = ridge_path(K, targets(), RIDGES, **options, variance=True)
+    ridge, wide = np.exp(np.log(path.ridge).mean()), K + 1e6  # a wide prior of the intercept
+    noisy = wide + np.diag(np.full(N, ridge) if weights is None else ridge / weights)
+    for name in np.unique(names):
+        rest, out = names != name, names == name
+        explained = wide[out][:, rest] @ np.linalg.solve(noisy[rest][:, rest], wide[rest][:, out])
+        variances[out, 0] = np.diagonal(wide[out][:, out] - explained)
+    expected = ridge_path(K, variances, [ridge], **options)
+    np.testing.assert_allclose(path.variance.left_out, expected.left_out, rtol=1e-4)
+    np.testing.assert_allclose(path.variance.coefficients, expected.coefficients, atol=1e-4)
