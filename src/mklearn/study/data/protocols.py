@@ -30,28 +30,22 @@ class ProtocolRow(Row):
     """Pairs of mutually exclusive parameters, each with the message for a study that gives both."""
 
 
+_HERE, _FOLDS, _BOTH = "mklearn.study.data.draw_splits", {"folds": 5, "repeats": 1}, ("classes", "numbers")
 PROTOCOLS: dict[str, ProtocolRow] = {
     "validation_folds": ProtocolRow(
-        "mklearn.study.data.draw_splits:validation_folds",
+        f"{_HERE}:validation_folds",
         "validation folds with a test part",
-        defaults={"folds": 5, "repeats": 1, "deals": 1},
+        defaults={**_FOLDS, "deals": 1},
         exclusive=(
             ("test_size", "test_share", "test_size stands in place of test_share; omit one of them."),
             ("in_order", "deals", "in_order: all deals would be equal; omit deals."),
         ),
     ),
     "group_k_fold": ProtocolRow(
-        "mklearn.study.data.draw_splits:group_k_fold",
-        "k-fold over groups",
-        defaults={"folds": 5, "repeats": 1},
-        targets=("classes", "numbers"),
-        holds_groups=True,
+        f"{_HERE}:group_k_fold", "k-fold over groups", defaults=_FOLDS, targets=_BOTH, holds_groups=True
     ),
     "leave_one_group_out": ProtocolRow(
-        "mklearn.study.data.draw_splits:leave_one_group_out",
-        "leave one group out",
-        targets=("classes", "numbers"),
-        holds_groups=True,
+        f"{_HERE}:leave_one_group_out", "leave one group out", targets=_BOTH, holds_groups=True
     ),
     "verification": ProtocolRow(
         "mklearn.papers.fsvm.pairs:verification",
@@ -60,33 +54,19 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         composes=True,
     ),
     "random_per_class": ProtocolRow(
-        "mklearn.study.data.draw_splits:random_per_class",
+        f"{_HERE}:random_per_class",
         "random training samples per class",
         defaults={"repeats": 10},
         required=("train_size",),
     ),
     "random": ProtocolRow(
-        "mklearn.study.data.draw_splits:random",
+        f"{_HERE}:random",
         "random training samples",
         defaults={"repeats": 10},
-        targets=("classes", "numbers"),
+        targets=_BOTH,
         required=("train_size",),
     ),
-    "k_fold": ProtocolRow(
-        "mklearn.study.data.draw_splits:k_fold",
-        "k-fold",
-        defaults={"folds": 5, "repeats": 1},
-        targets=("classes", "numbers"),
-    ),
-    "given": ProtocolRow(
-        "mklearn.study.data.draw_splits:given",
-        "given splits",
-        targets=("classes", "numbers"),
-        required=("path",),
-    ),
-    "released": ProtocolRow(
-        "mklearn.study.data.draw_splits:released",
-        "released splits",
-        targets=("classes", "numbers"),
-    ),
+    "k_fold": ProtocolRow(f"{_HERE}:k_fold", "k-fold", defaults=_FOLDS, targets=_BOTH),
+    "given": ProtocolRow(f"{_HERE}:given", "given splits", targets=_BOTH, required=("path",)),
+    "released": ProtocolRow(f"{_HERE}:released", "released splits", targets=_BOTH),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +88,8 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     name = name or slug(table_stem(path.resolve()) if path.is_file() else path.resolve().name)
     labels: Any
     groups: list[str] = []
-    if path.is_dir() and _has_class_folders(path):
+    folders = [part for part in path.glob("*") if part.is_dir() and not is_hidden(part.name)]
+    if any(file.suffix.lower() in IMAGE_SUFFIXES for part in folders for file in part.iterdir()):
         if choices != Choices():
             raise ConfigError(f"{path} holds images, whose sub-folders are the classes: omit the options of tables.")
         entry, notes = _image_entry(path)
@@ -116,11 +117,6 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
 
 
 # --- images
-
-
-def _has_class_folders(folder: Path) -> bool:
-    folders = (part for part in folder.iterdir() if part.is_dir() and not is_hidden(part.name))
-    return any(file.suffix.lower() in IMAGE_SUFFIXES for part in folders for file in part.iterdir())
 
 
 def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
@@ -162,12 +158,15 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         )
     group = choices.group_column
     if group is None and (usual := _group_columns([holder] if holder else described, (ids, predicted))):
-        group, by_group = _named_column("Folds hold out whole groups by", "", usual, usual, "--group, '' for none")
+        what = "Folds hold out whole groups by"
+        group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
         sentences.append(by_group)
     labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
-    samples = {str(each) for table in labelled for name in (ids, "") if name in table for each in table[name]}
-    special = (ids, "", predicted, group or "")
-    shown, left_out, turned = _view_entries(views, set() if choices.measure else samples, special, choices.id_prefix)
+    known = set().union(*(table[name].astype(str) for table in labelled for name in (ids, "") if name in table))
+    turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
+    turned = [] if choices.measure else turned
+    sentences += [f"{views[name].path} has features in rows, as columns are named as samples." for name in turned]
+    shown, left_out = _view_entries(views, turned, (ids, "", predicted, group or ""))
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     if choices.measure:
         if holder is None:
@@ -184,7 +183,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         entry["leave_out"] = left_out
         others = "Columns of text, and further ones named as ids, classes or groups, are no features"
         sentences.append(f"{others}: {some(left_out)} (leave_out).")
-    return *_with_gaps(entry), [*sentences, *turned, *notes]
+    return *_with_gaps(entry), [*sentences, *notes]
 
 
 def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
@@ -223,29 +222,26 @@ def _named_column(
         raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join(columns[:20]) or 'none'}.")
     first, *others = [name for name in dict.fromkeys(usual) if name] or [""]
     place = f"column {first!r}, by its name" if first else "the first column, which has no name"
-    return first, f"{what} {place}{f', and not in {some(others)}' if others else ''} ({option})."
+    return first, f"{what} {place}{f', and not in {some(others)}' if others else ''} (else {option} COLUMN)."
 
 
 def _view_entries(
-    views: Mapping[str, _Table], samples: set[str], special: Sequence[str], prefix: int | None
-) -> tuple[Entry, list[str], list[str]]:
-    """Return the entries of views in the study, their columns that are no features, and notes on transposed tables."""
-    shown, left_out, notes = Entry(), dict[str, None](), list[str]()
+    views: Mapping[str, _Table], transposed: Collection[str], special: Sequence[str]
+) -> tuple[Entry, list[str]]:
+    """Return the entries of views in the study, and their columns that are no features."""
+    shown, left_out = Entry(), dict[str, None]()
     for name, table in views.items():
-        path, columns = _relative(table.path), table.columns
+        path, columns = _relative(table.path), table.columns.drop(columns=list(special), errors="ignore")
         shown[name] = {"path": path, "array": table.array} if table.array else path
-        if n := columns_of_samples(columns, samples, prefix):
-            shown[name] = {"path": path, "transpose": True}
-            notes.append(f"{table.path} has features in rows: {n} of its columns are named as samples (transpose).")
-            columns = columns.iloc[:, 1:].loc[:, ~columns.columns[1:].str[:prefix].isin(samples)]
-        columns = columns.drop(columns=list(special), errors="ignore")
+        if name in transposed:
+            shown[name], columns = {"path": path, "transpose": True}, table.columns.iloc[:, 1:]
         words = [
             str(name) for name, values in columns.items()
             if (values.dtype.kind not in "uifb" and values.notna().any()) or named_like(str(name), ROLES)
         ]  # fmt: skip
-        if table.path.suffix not in (*ARRAYS, *ANNOTATED) and (n or len(words) < columns.shape[1]):
+        if table.path.suffix not in (*ARRAYS, *ANNOTATED) and len(words) < columns.shape[1]:
             left_out |= dict.fromkeys(words)
-    return shown, [*left_out], notes
+    return shown, list(left_out)
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:

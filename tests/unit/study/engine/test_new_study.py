@@ -217,12 +217,40 @@ def test_init_writes(
         assert main(["validate", output]) == 0
 
 
-def test_columns_that_have_to_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table(folder / "cells.csv", 12, id_name="well", label="type", more="kind")
-    assert main(["init", "cells.csv"]) == 1
-    assert "no column 'id': name one with --id, of well, type, kind, x." in capsys.readouterr().err
-    assert main(["init", "cells.csv", "--id", "well"]) == 1
-    assert "no column 'label': name one with --label or --target, of well, type, kind" in capsys.readouterr().err
+IDS = [f"s{k}" for k in range(12)]
+CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 6, "x": np.arange(12) / 7}).set_index("well")
+GENES = pd.DataFrame(np.arange(36.0).reshape(3, 12), ["g1", "g2", "g3"], IDS)
+PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 6}).set_index("sample_id")
+
+
+@pytest.mark.parametrize(
+    ("frames", "options", "sentence"),
+    [
+        ([CELLS], [], "no column 'id': name one with --id, of well, type, x."),
+        ([CELLS], ["--id", "well"], "no column 'label': name one with --label or --target, of well, type, x."),
+        ([CELLS.assign(label="a", kind="b")[["label", "kind"]]], ["--id", "well"], "t0.csv: columns that are not numb"),
+        ([CELLS.rename_axis("")], ["--label", "type"], "Ids are in the first column, which has no name"),
+        ([GENES.T.assign(species=3), PEOPLE.assign(name=IDS)], ["--views", "t0"], "are no features: 'species'"),
+        ([GENES.T, PEOPLE.assign(name=IDS, species="x")], [], "'sample_id', by its name, and not in 'name' (else --id COL"),
+        ([GENES.T, PEOPLE.assign(species="x")], [], "Classes are in column 'class', by its name, and not in 'species'"),
+        ([GENES, PEOPLE], [], "t0.csv has features in rows"),
+        ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
+    ],
+)  # fmt: skip
+def test_columns_by_their_names(
+    folder: Path, capsys: pytest.CaptureFixture[str], frames: list[Any], options: list[str], sentence: str
+) -> None:
+    Path("cells").mkdir()
+    for number, frame in enumerate(frames):
+        frame.to_csv(f"cells/t{number}.csv")
+    code = main(["init", "cells", *options])
+    printed = capsys.readouterr()
+    assert sentence in printed.out + printed.err
+    assert code == bool(printed.err)
+    assert code or main(["validate", "cells.yaml"]) == 0
+
+
+def test_images_take_no_options_of_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     images(folder / "photos", cat=5, dog=5)
     assert main(["init", "photos", "--label", "type"]) == 1
     assert "photos holds images, whose sub-folders are the classes: omit the options" in capsys.readouterr().err

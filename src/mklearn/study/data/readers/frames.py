@@ -87,10 +87,9 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
         text = [name for name in ("", *text_columns) if name in names]
         options |= {"header": 0, "names": names, "nrows": rows, "index_col": False}
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
-        options |= {"na_values": ["", *MISSING], "dtype": dict.fromkeys(text, str)}
-        frame = pd.read_csv(path, **options)
+        frame = pd.read_csv(path, na_values=["", *MISSING], dtype=dict.fromkeys(text, str), **options)
         # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
-        as_text = pd.read_csv(path, usecols=lambda name: name in text, **options | {"na_values": None, "dtype": str})
+        as_text = pd.read_csv(path, usecols=lambda name: name in text, dtype=str, **options)
         if options["decimal"] == ",":
             numbers = as_text.drop(columns=["", ids], errors="ignore")
             as_text[[*numbers]] = numbers.replace(r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$", r"\1.\2", regex=True)
@@ -115,7 +114,7 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
             raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
         usual = SEPARATORS[table_suffix(path)]
         separator = next((mark for mark in (usual, *";\t ,") if mark in first), usual)
-        names, *values = islice(filter(None, csv.reader(chain([first], file), delimiter=separator)), 101)
+        names, *values = islice(filter(None, csv.reader(chain([first], file), delimiter=separator)), 21)
     has_commas = separator != "," and any(re.fullmatch(_DECIMAL_COMMA, value) for row in values for value in row)
     options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding, "keep_default_na": False}
     return options, names, len(values[0]) if values else len(names)

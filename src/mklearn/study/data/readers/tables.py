@@ -342,15 +342,12 @@ def column_text(values: Any, path: Path, column: str, *, may_be_empty: bool = Fa
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
         series = series.astype("Int64")
-    text = ["" if gone else _text(value) for value, gone in zip(series, series.isna(), strict=True)]
+    text = [value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in series]
+    text = ["" if gone else value.strip() for value, gone in zip(text, series.isna(), strict=True)]
     missing = np.array([not value for value in text], dtype=bool)
     if missing.any() and not may_be_empty:
         raise DataError(f"{path}: column {column!r} is empty in rows {some(np.nonzero(missing)[0])}")
     return np.array(text, dtype=str)
-
-
-def _text(value: Any) -> str:
-    return (value.decode(errors="replace") if isinstance(value, bytes) else str(value)).strip()
 
 
 def _class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
