@@ -241,7 +241,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.to_csv().replace("\n5,", "\n5.5,"), "column 1 has no name; name it"),
         (FRAME.set_index("label").to_csv(index_label=""), "must be unique; more than once: 'cat', 'dog'"),
         (FRAME.to_csv(index=False).replace(",id,label", ",id", 1), "has 5 names and the second 6 values"),
-        (FRAME.rename(columns={"b": ""}).to_csv(index=False), "column 2 has no name; name it"),
+        (FRAME.rename(columns={"b": ""}).to_csv(), "column 3 has no name; name it"),
         (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
         (FRAME.assign(label="Käfer").to_csv(index=False).encode("latin-1"), "save it as UTF-8 text"),
         (FRAME.assign(b="1,234").to_csv(index=False, sep=";"), "not numbers: 'b'; for example '1,234'"),
@@ -299,6 +299,8 @@ def test_features_in_rows(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=f"{name} looks transposed: 6 of its columns are .* of .*labels.csv; set `tra"):
         feature_tables(paths, labels="labels", leave_out=left_out)
     paths["two"] = tmp_path / "two.csv"
+    pd.DataFrame(np.eye(N), IDS, IDS).to_csv(paths["two"])  # a kernel has samples in rows and columns
+    assert "two" in feature_tables(paths, labels="labels", transposed=["one"], leave_out=left_out).tables
     TURNED.T.to_csv(paths["two"])
     with pytest.raises(DataError, match=r"two\.csv looks transposed: 6 of its rows are named .*; omit `transpose: t"):
         feature_tables(paths, labels="labels", transposed=["one", "two"], leave_out=left_out)

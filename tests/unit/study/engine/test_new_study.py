@@ -94,16 +94,17 @@ def test_a_table_and_its_columns(folder: Path) -> None:
 
 def test_square_tables_are_matrices_if_it_is_said(folder: Path) -> None:
     x = np.random.default_rng(0).random((12, 2))
-    matrix, ids = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=2)), [f"s{k}" for k in range(12)]
+    matrix, ids = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=2)), range(20, 32)
     Path("pairs").mkdir()
-    pd.DataFrame(matrix, columns=ids).assign(id=ids).to_csv("pairs/named.csv", index=False)
+    pd.DataFrame(matrix, columns=ids).assign(sample=ids).to_csv("pairs/named.csv", index=False)
     np.savetxt("pairs/bare.csv", matrix, delimiter=",")
-    np.savez("pairs/array.npz", K=matrix, id=ids)
-    pd.DataFrame({"id": ids, "label": ["a", "b"] * 6, "age": range(12)}).to_csv("pairs/people.csv", index=False)
+    np.savez("pairs/array.npz", K=matrix, sample=ids)
+    pd.DataFrame({"sample": ids, "label": ["a", "b"] * 6, "age": range(12)}).to_csv("pairs/people.csv", index=False)
     study = yaml.safe_load(new_study("pairs", Choices(measure="kernel")).text)
     files = {"array": "pairs/array.npz", "bare": "pairs/bare.csv", "named": "pairs/named.csv"}
     assert study["datasets"]["pairs"] == {
         "kind": "precomputed", "measure": "kernel", "labels": "pairs/people.csv", "matrices": files,
+        "id_column": "sample",
     }  # fmt: skip
     assert "final" not in study
     Path("pairs/people.csv").unlink()
@@ -219,7 +220,7 @@ def test_init_writes(
 
 IDS = [f"s{k}" for k in range(12)]
 CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 6, "x": np.arange(12) / 7}).set_index("well")
-GENES = pd.DataFrame(np.arange(36.0).reshape(3, 12), ["g1", "g2", "g3"], IDS)
+GENES = pd.DataFrame(np.arange(36.0).reshape(3, 12), pd.Index(["g1", "g2", "g3"], name="gene"), IDS)
 PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 6}).set_index("sample_id")
 
 
@@ -231,7 +232,7 @@ PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 6}).set_index("sa
         ([CELLS.assign(label="a", kind="b")[["label", "kind"]]], ["--id", "well"], "t0.csv: columns that are not numb"),
         ([CELLS.rename_axis("")], ["--label", "type"], "Ids are in the first column, which has no name"),
         ([GENES.T.assign(species=3), PEOPLE.assign(name=IDS)], ["--views", "t0"], "are no features: 'species'"),
-        ([GENES.T, PEOPLE.assign(name=IDS, species="x")], [], "'sample_id', by its name, and not in 'name' (else --id COL"),
+        ([GENES.T, PEOPLE.assign(name=IDS)], [], "'sample_id', by its name, and not in 'name' (else --id COLUMN)."),
         ([GENES.T, PEOPLE.assign(species="x")], [], "Classes are in column 'class', by its name, and not in 'species'"),
         ([GENES, PEOPLE], [], "t0.csv has features in rows"),
         ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
