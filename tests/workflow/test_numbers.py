@@ -62,6 +62,7 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert summary.at[("many", "r2"), "mean"] == pytest.approx(summary.at[("dense", "r2"), "mean"], abs=0.03)
     assert summary.at[("ridge", "rmse"), "difference_low"] < 0 < summary.at[("mean", "rmse"), "difference_low"]
     assert "Predicted and true numbers" in (results / "report" / "index.html").read_text(encoding="utf-8")
+    assert pd.read_csv(results / "report" / "groups.csv").groupby("method")["ci_low"].count().eq(12).all()
     assert not re.search("ccuracy|classes", (results / "report" / "summary.md").read_text(encoding="utf-8"))
     assert checkout.planned() == {}, "nothing is left to do"
     checkout.output("mklearn", "predict", str(results / "model.mklearn"), str(tmp_path / "new"), "--output", "new.csv")

@@ -43,11 +43,15 @@ def groups_section(results: Results, predictions: Predictions | None, final: Fin
     lead = parts[0].text if len(parts) == 1 else ""
     parts = [replace(parts[0], text="")] if lead else parts
     files = [ReportPart(files={"groups.csv": pd.concat(frames, ignore_index=True)})] if frames else []
+    kind = (
+        f"Student's, for groups with at least {FEWEST} samples"
+        if "numbers" in results.metric.targets
+        else f"exact (Clopper and Pearson) for accuracies. Groups of one class, or of fewer than {FEWEST} samples, "
+        "have the number of right predictions instead"
+    )
     note = (
         "A sample counts once, by its mean over repeats. Brackets are 95 % intervals for other samples of the same "
-        "group: exact for accuracies (Clopper and Pearson), Student's for numbers. Groups of one class, or of fewer "
-        f"than {FEWEST} samples, have the number of right predictions in place of an accuracy. groups.csv has all "
-        "methods and groups."
+        f"group, {kind}. groups.csv has all methods and groups."
     )
     return Section("groups", "By group", [*parts, *files], note, lead)
 
