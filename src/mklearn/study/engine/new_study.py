@@ -143,7 +143,8 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
     described = [holder] if holder else list(views.values())
     columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
-    ids, by_id = _named_column("Ids are in", choices.id_column, columns, ("id", *ID_NAMES, ""), "--id")
+    id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
+    ids, by_id = _named_column("Ids are in", choices.id_column, columns, id_names, "--id")
     what, chosen = "Targets are in" if choices.target else "Classes are in", choices.target or choices.label_column
     predicted, by_label = _named_column(what, chosen, columns, LABEL_NAMES, "--label or --target")
     ids, sentences = ids or "id", [by_id, by_label]
@@ -220,9 +221,9 @@ def _named_column(
     usual = [name for like in names for name in columns if name == like or (like and named_like(name, (like,)))]
     if not usual:
         raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join(columns[:20]) or 'none'}.")
-    first, *others = [name for name in dict.fromkeys(usual) if name] or [""]
+    first, others = usual[0], some([name for name in dict.fromkeys(usual[1:]) if name not in ("", usual[0])])
     place = f"column {first!r}, by its name" if first else "the first column, which has no name"
-    return first, f"{what} {place}{f', and not in {some(others)}' if others else ''} (else {option} COLUMN)."
+    return first, f"{what} {place}{f', and not in {others}' if others else ''} (else {option} COLUMN)."
 
 
 def _view_entries(

@@ -59,6 +59,8 @@ def test_images_in_class_folders(folder: Path) -> None:
     assert made.text.startswith(f"# {made.notes[0]}\n")
     images(folder / "v1.2", cat=5, dog=5)
     assert new_study("v1.2").name == "v1.2"
+    with pytest.raises(ConfigError, match=r"v1\.2 holds images, whose sub-folders are the classes: omit the options"):
+        new_study("v1.2", Choices(label_column="type"))
 
 
 def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
@@ -234,6 +236,7 @@ PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 6}).set_index("sa
         ([GENES.T.assign(species=3), PEOPLE.assign(name=IDS)], ["--views", "t0"], "are no features: 'species'"),
         ([GENES.T, PEOPLE.assign(name=IDS)], [], "'sample_id', by its name, and not in 'name' (else --id COLUMN)."),
         ([GENES.T, PEOPLE.assign(species="x")], [], "Classes are in column 'class', by its name, and not in 'species'"),
+        ([GENES.T, PEOPLE.rename_axis("").assign(name="x")], [], "which has no name, and not in 'name' (else --id"),
         ([GENES, PEOPLE], [], "t0.csv has features in rows"),
         ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
     ],
@@ -249,12 +252,6 @@ def test_columns_by_their_names(
     assert sentence in printed.out + printed.err
     assert code == bool(printed.err)
     assert code or main(["validate", "cells.yaml"]) == 0
-
-
-def test_images_take_no_options_of_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    images(folder / "photos", cat=5, dog=5)
-    assert main(["init", "photos", "--label", "type"]) == 1
-    assert "photos holds images, whose sub-folders are the classes: omit the options" in capsys.readouterr().err
 
 
 def test_barcodes_of_aliquots_and_patients(folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
