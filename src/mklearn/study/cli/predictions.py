@@ -79,7 +79,7 @@ def _success(frame: pd.DataFrame, samples: NewSamples) -> str:
     """Return a sentence on the quality of predictions for samples with labels."""
     if samples.labels is None or not (samples.labels != "").any():
         return ""
-    labelled = samples.labels != ""
+    frame, labelled = frame.iloc[: len(samples.ids)], samples.labels != ""  # unread images come last
     labels, n = samples.labels[labelled], labelled.sum()
     if "predicted" in frame:
         errors = frame["predicted"].to_numpy()[labelled] - labels.astype(float)
