@@ -43,15 +43,9 @@ def groups_section(results: Results, predictions: Predictions | None, final: Fin
     lead = parts[0].text if len(parts) == 1 else ""
     parts = [replace(parts[0], text="")] if lead else parts
     files = [ReportPart(files={"groups.csv": pd.concat(frames, ignore_index=True)})] if frames else []
-    kind = (
-        f"Student's, for groups with at least {FEWEST} samples"
-        if "numbers" in results.metric.targets
-        else f"exact (Clopper and Pearson) for accuracies. Groups of one class, or of fewer than {FEWEST} samples, "
-        "have the number of right predictions instead"
-    )
     note = (
         "A sample counts once, by its mean over repeats. Brackets are 95 % intervals for other samples of the same "
-        f"group, {kind}. groups.csv has all methods and groups."
+        "group; groups.csv has all methods and groups."
     )
     return Section("groups", "By group", [*parts, *files], note, lead)
 
@@ -65,7 +59,8 @@ def values_by_group(rows: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     error = (rows["true"] - rows["predicted"]).astype(np.float64).abs()
     means: dict[str, pd.Series] = {"accuracy": error.eq(0), "mae": error, "rmse": error**2}
     means |= {name: rows[VALUE + name] for name in ("r2", "log_loss") if VALUE + name in rows}
-    kind = metric.kind if metric.kind in means else "mae" if rows["true"].dtype.kind == "f" else "accuracy"
+    numbers = rows["true"].dtype.kind == "f"
+    kind = metric.kind if metric.kind in means else "mae" if numbers else "accuracy"
     each = rows.assign(value=means[kind].astype(np.float64)).groupby(["group", "sample"], observed=True)
     lines = []
     for group, part in each.agg({"value": "mean", "true": "first"}).groupby("group", observed=True):
@@ -75,8 +70,8 @@ def values_by_group(rows: pd.DataFrame, metric: Metric) -> pd.DataFrame:
             ends = exact_share(float(values.sum()), n)
         elif n >= FEWEST:
             ends = sample_interval(values[None], 1.0, bounds=metric_named(kind).bounds)[1:]
-        numbers = np.array([values.mean(), *ends])
-        lines.append([str(group), kind, n, part["true"].nunique(), *(np.sqrt(numbers) if kind == "rmse" else numbers)])
+        shown = np.array([values.mean(), *ends]) ** (0.5 if kind == "rmse" else 1)
+        lines.append([str(group), kind, n, None if numbers else part["true"].nunique(), *shown])
     columns = ["group", "metric", "n_samples", "n_classes", "value", "ci_low", "ci_high"]
     return pd.DataFrame(lines, columns=columns).set_index("group")
 
@@ -120,5 +115,5 @@ def _cell(values: pd.DataFrame, metric: Metric, group: str) -> Cell:
     ends = wording.interval(row.ci_low, row.ci_high, metric.in_percent, row.value)
     text = f"{wording.value(row.value, metric.in_percent)} {ends}".removesuffix(f" {wording.DASH}")
     if metric.kind == "accuracy" and (row.n_classes == 1 or row.n_samples < FEWEST):
-        text = f"{row.value * row.n_samples:.3g} of {row.n_samples}{', one class' if row.n_classes == 1 else ''}"
+        text = f"{row.value * row.n_samples:.3g} of {row.n_samples} right{', one class' if row.n_classes == 1 else ''}"
     return number_cell(text, row.value)

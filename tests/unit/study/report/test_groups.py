@@ -47,7 +47,7 @@ def test_section_shows_the_best_method_beside_the_reference(n_more: int) -> None
     else:
         assert texts == {
             "s": ["5", "80.0 [28.4, 99.5]", "70.0 [20.9, 97.7]"],
-            "u": ["2", "1.5 of 2", "1.5 of 2"],
-            "v": ["5", "5 of 5, one class", "4 of 5, one class"],
+            "u": ["2", "1.5 of 2 right", "1.5 of 2 right"],
+            "v": ["5", "5 of 5 right, one class", "4 of 5 right, one class"],
         }
     assert len(section.parts[-1].files["groups.csv"]) == 2 * (3 + n_more)
