@@ -139,19 +139,23 @@ def kernel_weights(
 
 def chosen_section(results: Results) -> Section:
     """Return the section with the parameters chosen on each split: a table for each setting, and all as CSV."""
-    columns = [words("Method"), words("Parameter", "parameter", "prose"), Column("Value", "", False, cell=_choices)]
+    columns = [
+        Column("Method", numeric=False, cell=lambda row: Cell(enumeration(row[1], limit=None), kind="prose")),
+        Column("Parameter", numeric=False, cell=lambda row: Cell(row[0][0], kind="prose")),
+        Column("Value", numeric=False, cell=lambda row: row[0][1]),
+    ]
     frames = [fit.chosen for fit in results.fits if fit.chosen is not None]
     if not frames:
         return Section("chosen", "Chosen parameters", [])
     every, tables = pd.concat(frames, ignore_index=True), []
     for setting in results.settings:
-        rows = list[dict[str, Any]]()
+        rows: dict[tuple[str, Cell], list[str]] = {}
         for method, of_method in setting.of(every).groupby("method", sort=False):
             of = len(of_method[["repeat", "fold"]].drop_duplicates())
-            row = {"label": results.label_of[str(method)], "of": of}
-            parts = of_method.groupby("parameter", sort=False)
-            rows += [row | {"parameter": name, "rows": part} for name, part in parts if 2 * len(part) >= of]
-        tables += [Table.of(setting.title, columns, rows)] if rows else []
+            for name, part in of_method.groupby("parameter", sort=False):
+                if 2 * len(part) >= of:
+                    rows.setdefault((str(name), _choices(part, of)), []).append(results.label_of[str(method)])
+        tables += [Table.of(setting.title, columns, rows.items())] if rows else []
     note = (
         "Values that inner cross-validation or the method itself chose on the training samples of each split; alpha is "
         "a ridge. chosen.csv has a row for each split, also for parameters that fewer than half of the splits have."
@@ -159,13 +163,13 @@ def chosen_section(results: Results) -> Section:
     return Section("chosen", "Chosen parameters", [ReportPart(tables=tables, files={"chosen.csv": every})], note)
 
 
-def _choices(row: dict[str, Any]) -> Cell:
-    """Return a cell with the number of splits that chose each value: ``10 in 17 of 20 splits, 1 in 3``."""
-    of, values = row["of"], [f"{each:.3g}" if isinstance(each, float) else str(each) for each in row["rows"]["value"]]
+def _choices(rows: pd.DataFrame, of: int) -> Cell:
+    """Return a cell with the number of splits that chose each value: ``10 in 17 of 20 splits and 1 in 3``."""
+    values = [f"{each:.3g}" if isinstance(each, float) else str(each) for each in rows["value"]]
     (first, most), *others = pd.Series(values).value_counts().items()
     share = f"{most} of {of}" if most < of else f"all {of}"
     texts = [f"{first} in {share} splits", *(f"{value} in {n}" for value, n in others)]
-    ends = row["rows"]["end"].value_counts()
+    ends = rows["end"].value_counts()
     narrow = [f"{end} of its grid, which may be too narrow" for end, n in ends.items() if end and 2 * n > of]
     return Cell("; ".join([enumeration(texts), *narrow]), kind="prose warn" if narrow else "prose")
 

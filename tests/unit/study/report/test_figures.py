@@ -125,7 +125,7 @@ def test_weights_over_splits_are_tabulated_and_saved(study):
 def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
     fit = next(record for record in study["fits"] if record.method == "average")
     place = {name: getattr(fit, name) for name in ("dataset", "protocol", "train_size", "method")} | {"fold": 0}
-    rows = [place | {"repeat": k, "parameter": "C", "value": C, "end": "largest" if C == 10 else ""}
+    rows = [place | {"repeat": k, "parameter": "C", "value": C, "end": "largest" if C == 10 else "smallest"}
             for k, C in enumerate([10.0, 10.0, 1.0, 1.0, 10.0])]  # fmt: skip
     rows += [place | {"repeat": k, "parameter": "kernel", "value": "a", "end": ""} for k in range(5)]
     rows += [place | {"repeat": k, "parameter": "alpha", "value": 0.1, "end": ""} for k in range(2)]
