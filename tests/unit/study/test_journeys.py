@@ -204,12 +204,15 @@ def test_a_method_of_her_own_to_a_table_in_latex(user: Reader) -> None:
 
 
 def tumours(folder: Path, mirror: Path) -> None:
-    """Write the MuData file of 220 tumours, of which 70 have no proteins."""
+    """Write MuData files of 200 tumours, and of 20 new ones without subtypes; a third of all have no proteins."""
     place = mirror / "multiview" / "breast_tcga"
-    tables = {name: pd.read_csv(place / f"{name}.csv.gz", index_col="id") for name in ("mrna", "mirna", "protein")}
-    modalities = {name: (table.to_numpy(), pd.DataFrame(index=table.index)) for name, table in tables.items()}
     subtypes = pd.read_csv(place / "samples.csv", index_col="id")[["label"]].set_axis(["subtype"], axis=1)
-    write_h5mu(folder / "tumours.h5mu", modalities, subtypes)
+    tables = {name: pd.read_csv(place / f"{name}.csv.gz", index_col="id") for name in ("mrna", "mirna", "protein")}
+    new = subtypes.index[::11]
+    for name, part in (("new-tumours", subtypes.loc[new, []]), ("tumours", subtypes.drop(index=new))):
+        rows = {view: table[table.index.isin(part.index)] for view, table in tables.items()}
+        modalities = {view: (table.to_numpy(), pd.DataFrame(index=table.index)) for view, table in rows.items()}
+        write_h5mu(folder / f"{name}.h5mu", modalities, part)
 
 
 def cohorts(folder: Path, mirror: Path) -> None:
@@ -240,11 +243,12 @@ def slurm(folder: Path, mirror: Path) -> None:
         (folder.parents[1] / "slurm/config.yaml").write_text(yaml.safe_dump(kept | {"cores": 2}), encoding="utf-8")
 
 
+OMICS = "results/tumours/report"
 HOW_TOS: dict[str, tuple[Callable[[Path, Path], object], dict[str, str]]] = {
     "photographs": (photographs, {}),
     "chemistry": (molecules, {}),
     "cluster": (slurm, {}),
-    "omics": (tumours, {"table.tex": r"\toprule"}),
+    "omics": (tumours, {"table.tex": r"\toprule", f"{OMICS}/figures/results-tumours-your-own-features.svg": "<svg"}),
     "external_cohort": (cohorts, {"results/external/report/summary.md": "McNemar's exact test"}),
 }
 """What makes the files of each page, and words in the files that it promises."""
