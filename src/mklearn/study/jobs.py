@@ -20,7 +20,7 @@ from mklearn.study.plan.plan import Plan
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
 from mklearn.study.run_record import TITLES
 from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
-from mklearn.study.specs.fit_spec import FitSpec
+from mklearn.study.specs.fit_spec import FitSpec, NullSpec
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
@@ -232,16 +232,13 @@ class Jobs:
                 "fit", (key, protocol, method), fit.spec.as_dict, labels=self.path("read", "labels", dataset=key),
                 matrices=self._matrices(key, fit.spec), **views,
             )  # fmt: skip
-        for (key, method), control in self.plan.controls.items():
-            self._add(
-                "null_control", (key, method), control.as_dict, labels=self.path("read", "labels", dataset=key),
-                matrices=self._matrices(key, control.fit), sources=self._features(key, control.fit.descriptors),
-            )  # fmt: skip
-        for names, spec in self.plan.contributions.items():
-            self._add(
-                "view_contributions", names, spec.as_dict, labels=self.path("read", "labels", dataset=names[0]),
-                matrices=self._matrices(names[0], spec), sources=self._features(names[0], spec.descriptors),
-            )  # fmt: skip
+        for rule, specs in (("null_control", self.plan.controls), ("view_contributions", self.plan.contributions)):
+            for (key, *others), each in specs.items():
+                spec = each.fit if isinstance(each, NullSpec) else each
+                self._add(
+                    rule, (key, *others), each.as_dict, labels=self.path("read", "labels", dataset=key),
+                    matrices=self._matrices(key, spec), sources=self._features(key, spec.descriptors),
+                )  # fmt: skip
 
     def _matrices(self, dataset: str, fit: FitSpec) -> list[str]:
         names = [name.split("/") for name in fit.pairwise]

@@ -167,7 +167,7 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
         "page": outputs["evaluate"]
         | outputs["tables"]
         | {"models": [path for number, path in enumerate(shown["models"]) if number not in missing]}
-        | {"samples": [path for path in shown["samples"] if os.path.exists(path)]},
+        | {name: [path for path in shown[name] if os.path.exists(path)] for name in ("samples", "contributions")},
     }
     try:
         with tempfile.TemporaryDirectory() as folder, output_in(log):

@@ -62,10 +62,10 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
         failed = pd.isna(row["difference"]) and row["message_without"]
         return Cell(failed) if failed else difference_cell(row, metric, results.matters)
 
+    points, percent = (", points", ", %") if metric.in_percent else ("", "")
     columns = [
-        words("View", "view"), Column("Alone", cell=alone),
+        words("View", "view"), Column(f"Adds to the others{points}", cell=adds), Column(f"Alone{percent}", cell=alone),
         Column("95 % interval", cell=lambda row: interval_cell(row, metric.in_percent)),
-        Column("Adds to the others", cell=adds),
     ]  # fmt: skip
     for setting, rows in _by_setting(results, contributions):
         note = (
@@ -74,8 +74,8 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
         )
         tables.append(Table.of(setting.title, columns, rows, note=note))
     note = (
-        f"Alone: mean {metric.name} of the method on this view only. Adds to the others: {metric.name} with all views "
-        "minus without this one, on the same test samples. Brackets are 95 % intervals; ▲ and ▼ mark intervals that "
+        f"Adds to the others: {metric.name} with all views minus without this one, on the same test samples. Alone: "
+        f"mean {metric.name} of the method on this view only. Brackets are 95 % intervals; ▲ and ▼ mark intervals that "
         "exclude 0, where the p-value is below 5 % after Holm's correction for the number of views. A view that tells "
         "the same as others adds little, however good it is alone. Samples of a group are left out together where the "
         "study's splits do so. All numbers are in views.csv."
