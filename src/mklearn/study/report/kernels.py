@@ -140,8 +140,8 @@ def kernel_weights(
 def chosen_section(results: Results) -> Section:
     """Return the section with the parameters chosen on each split: a table for each setting, and all as CSV."""
     columns = [
-        Column("Method", numeric=False, cell=lambda row: Cell(enumeration(row[1], limit=None), kind="prose")),
-        Column("Parameter", numeric=False, cell=lambda row: Cell(row[0][0], kind="prose")),
+        Column("Method", numeric=False, cell=lambda row: Cell(enumeration(row[1], limit=None))),
+        Column("Parameter", numeric=False, cell=lambda row: Cell(row[0][0])),
         Column("Value", numeric=False, cell=lambda row: row[0][1]),
     ]
     frames = [fit.chosen for fit in results.fits if fit.chosen is not None]
