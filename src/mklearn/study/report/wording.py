@@ -48,9 +48,9 @@ def change(difference: Any, in_percent: bool = True) -> str:
 
 
 def change_and_interval(row: Mapping[str, Any], in_percent: bool = True, comma: str = ", ") -> str:
-    """Format a difference with its interval as ``+0.3 [−0.5, +1.1]``, or without an interval as ``+0.3``."""
+    """Format a difference as ``+0.3 [−0.5, +1.1]``, or without an interval as ``+0.3``, with the decimals of a mean."""
     values = [row.get(f"difference{end}") for end in ("", "_low", "_high")]
-    texts = list(map(percent, values)) if in_percent else in_own_unit(*values)
+    texts = list(map(percent, values)) if in_percent else in_own_unit(*values, size=row.get("mean"))
     middle, *ends = map(_with_sign, texts)
     return middle if DASH in ends else f"{middle} [{comma.join(ends)}]"
 

@@ -224,7 +224,7 @@ def test_errors_are_better_if_small_and_have_intervals_and_digits_that_suit_thei
     *_, title, first, second = answer(results, Findings("")).splitlines()
     assert title == "Data, training size 5, RMSE with its 95 % interval over 6 random splits, 2 methods:"
     assert first.split() == ["the", "average", "5.800", "[5.750,", "5.850]", "the", "reference"]
-    assert second.split() == ["mkl", "45.68", "[45.63,", "45.73]", "−1.600", "[−2.500,", "−0.700]"]
+    assert second.split() == ["mkl", "45.68", "[45.63,", "45.73]", "−1.60", "[−2.50,", "−0.70]"]
     assert result_table(results, results.settings[0]).order == "ascending"
     assert in_own_unit(51234.6, -321.4) + in_own_unit(0.00123, math.nan) == ["51,235", "−321", "0.0012", "–"]
     assert in_own_unit(1.234e-9, 0) == ["1.23e−09", "0"]
