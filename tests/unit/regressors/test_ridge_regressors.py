@@ -363,13 +363,16 @@ def test_samples_of_weight_0_move_no_interval_of_samples_that_lack_views() -> No
 
 
 def test_left_out_outputs_with_all_views_are_those_of_the_fit() -> None:
-    table = np.random.default_rng(0).normal(size=(N, 3))
+    table = X[:, :3] + 0.5 * np.random.default_rng(0).normal(size=(N, 3))
     table[:3] = np.nan
-    model = MultiViewRegressor().fit({"a": X, "b": table}, Y, groups=GROUPS)
+    model = MultiViewRegressor(least_agreement=0).fit({"a": X, "b": table}, Y, groups=GROUPS)
     outputs, rows = model._left_out_views_.with_views(np.array([True, True]))
     np.testing.assert_array_equal(rows, np.arange(3, N))
     np.testing.assert_allclose(outputs[:, :-1] + model.intercept_, model.left_out_predictions_[rows], atol=1e-10)
     np.testing.assert_allclose(outputs[:, -1:] + model._variance_intercept_, model._variances_[rows], atol=1e-10)
+    of_one = model._left_out_views_.with_views(np.array([False, True]))[0][-N + 3 :, -1]
+    in_sample = model._variances_of({"a": np.full((N - 3, 6), np.nan), "b": table[3:]})[:, 0]
+    assert np.corrcoef(of_one, in_sample)[0, 1] > 0.5
 
 
 def test_intervals_are_infinite_where_few_training_samples_have_the_views() -> None:
@@ -391,8 +394,7 @@ def test_intervals_of_kernels_at_the_mean_follow_from_training_samples_that_lack
     lower, upper = model.predict_interval(views[200:])
     lacks = np.isnan(b[200:, 0])
     held = (lower <= y[200:]) & (y[200:] <= upper)
-    assert held[lacks].mean() >= 0.85
-    assert held[~lacks].mean() >= 0.85
+    assert min(held[lacks].mean(), held[~lacks].mean()) >= 0.85
     assert np.median((upper - lower)[lacks]) > np.median((upper - lower)[~lacks])
     assert np.isinf(model.predict_interval({"a": np.full((1, 1), np.nan), "b": Z[:1, 1:]})).all()
 
