@@ -152,8 +152,10 @@ def random(
 
     Parameters
     ----------
+    train_size : int or sequence of int
+        Number of training samples, or a list of such sizes, which are drawn independently.
     repeats : int
-        Number of random splits of each size; sizes are drawn independently.
+        Number of random splits of each size.
     whole_groups : bool
         Whether to hold out whole groups, such as persons. Training samples are then drawn group by group; samples of
         the last group that are not needed are in neither part.
