@@ -168,8 +168,22 @@ def test_groups_that_are_held_out_are_the_units():
     values = gain.mean() + factors * (means - gain.mean())
     expected = stats.t.ppf(0.975, 4) * values.std(ddof=1) / math.sqrt(5)
     assert one_set == pytest.approx(gain.mean() + np.array([0, -1, 1]) * expected)
-    one = outcomes(np.random.default_rng(0))  # groups of one sample
-    assert sample_interval(one, 20, groups=np.arange(60)) == pytest.approx(sample_interval(one, 20))
+    same = paired_sample_difference(gain[None], gain[None], 13, groups=OF_GROUPS)
+    assert same.high == pytest.approx(stats.t.ppf(0.975, 4) * math.sqrt(2) / 18)
+
+
+def test_groups_of_equal_samples_count_as_one_sample_each():
+    fold, groups = np.arange(60) % 5, np.repeat(np.arange(60), 3)
+    gain = np.where(fold == np.arange(5)[:, None], np.random.default_rng(0).normal(size=60) + fold, math.nan)
+    alone = paired_sample_difference(gain, 0 * gain, 48, bounds=(-math.inf, math.inf))
+    thrice = np.repeat(gain, 3, axis=1)
+    found = paired_sample_difference(thrice, 0 * thrice, 144, bounds=(-math.inf, math.inf), groups=groups)
+    assert [*found] == pytest.approx([*alone])
+    right = np.repeat(outcomes(np.random.default_rng(0), 1, n_test=60), 3, axis=1)
+    exact, of_groups = (sample_interval(right, 20, groups=each) for each in (None, groups))
+    assert of_groups.high - of_groups.low > 1.5 * (exact.high - exact.low)
+    p_values = [paired_sample_difference(right, 1 - right, 20, groups=each).p_value for each in (None, groups)]
+    assert p_values[0] < p_values[1]
 
 
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():

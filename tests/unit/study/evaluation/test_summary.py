@@ -332,9 +332,9 @@ def test_groups_are_units_only_where_every_split_holds_them_out():
     right = rule([[0, 1]], [], 0)
     splits = [split(0, [0, 1, 4], [2, 3], right), split(0, [2, 3, 4], [0, 1], right, fold=1)]
     keys = {**FIT, "neighbour": "", "selection": "inner_cv"}
-    for names, held_out in (("aabbc", ["a", "a", "b", "b"]), ("abbac", None)):
+    for names, held_out in (("aabbc", ["a", "a", "b", "b"]), ("abbac", None), ("abcde", None)):
         table = prediction_table(splits, FIT, Y, IDS, groups=np.array([*names]))
-        assert table["new_group"].all() == (held_out is not None)
+        assert table["new_group"].all() == (names != "abbac")
         predictions = Predictions(typed(pd.concat([table, table[[*COLUMNS]].assign(dataset="without groups")])))
         groups = predictions.held_out_groups(keys, predictions.outcomes(keys))
         assert (None if groups is None else groups.tolist()) == held_out

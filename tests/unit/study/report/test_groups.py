@@ -14,9 +14,9 @@ from mklearn.study.report.groups import groups_section, values_by_group
 
 
 def predictions(groups: str, true: Any, *wrong: list[int]) -> pd.DataFrame:
-    """Return predictions that are too large by 1, in each repeat for the samples at other positions."""
+    """Return predictions that are too large by 2, in each repeat for the samples at other positions."""
     frame = pd.DataFrame({"sample": range(len(groups)), "group": [*groups], "true": true})
-    repeats = (frame["true"] + frame["sample"].isin(positions) for positions in wrong)
+    repeats = (frame["true"] + 2 * frame["sample"].isin(positions) for positions in wrong)
     return pd.concat([frame.assign(repeat=k, predicted=predicted) for k, predicted in enumerate(repeats)])
 
 
@@ -26,9 +26,9 @@ def test_samples_count_once_by_their_mean_over_repeats() -> None:
     exact = binomtest(6, 8).proportion_ci(method="exact")
     assert values.loc["s"].tolist() == ["accuracy", 8, 2, 0.75, pytest.approx(exact.low), pytest.approx(exact.high)]
     of_numbers = predictions("sssssu", np.arange(6.0), [0, 1], [0, 2]).assign(value_r2=0.5)
-    high = np.sqrt(0.4 + t.ppf(0.975, 4) * np.std([1.0, 0.5, 0.5, 0.0, 0.0], ddof=1) / np.sqrt(5))
+    high = 2 * np.sqrt(0.4 + t.ppf(0.975, 4) * np.std([1.0, 0.5, 0.5, 0.0, 0.0], ddof=1) / np.sqrt(5))
     rmse, r2 = (values_by_group(of_numbers, metric_named(name)) for name in ("rmse", "r2"))
-    assert rmse.loc["s"].tolist()[3:] == pytest.approx([np.sqrt(0.4), 0.0, high])
+    assert rmse.loc["s"].tolist()[3:] == pytest.approx([2 * np.sqrt(0.4), 0.0, high])
     assert r2.loc["u"].tolist()[3:] == pytest.approx([0.5, np.nan, np.nan], nan_ok=True)
 
 
@@ -50,4 +50,9 @@ def test_section_shows_the_best_method_beside_the_reference(n_more: int) -> None
             "u": ["2", "1.5 of 2 right", "1.5 of 2 right"],
             "v": ["5", "5 of 5 right, one class", "4 of 5 right, one class"],
         }
+    tables = {
+        name: rows[rows["group"].ne("s")].assign(group=lambda one: one["sample"].map(str))
+        for name, rows in tables.items()
+    }
+    assert bool(groups_section(made_of(AVERAGE, WINNER), by_rule, None).parts) == (n_more == 0)  # 7 or 177 single ones
     assert len(section.parts[-1].files["groups.csv"]) == 2 * (3 + n_more)
