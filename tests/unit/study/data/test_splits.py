@@ -159,7 +159,8 @@ def test_rows_of_the_olivetti_recipe(mirror: Path) -> None:
 
 
 def test_rows_of_the_usps_recipe(mirror: Path) -> None:
-    digits = read_dataset(dataset_spec({"name": "usps-3-vs-58"}), {"f": mirror / "usps/usps.h5"})
+    merged = {"name": "usps", "merge": {"3": ["3"], "5 or 8": ["5", "8"]}, "class_groups": True}
+    digits = read_dataset(dataset_spec(merged), {"f": mirror / "usps/usps.h5"})
     splits = drawn(digits, protocol("validation_folds", test_share=1 / 3, folds=2, deals=5, repeats=2, first_seed=500))
     assert len(splits) == 20
     assert digest(splits[0].test) == "d978b7559c9d257b"
