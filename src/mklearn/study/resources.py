@@ -104,8 +104,8 @@ class Requests:
             n = min(self._n_samples(plan.datasets[wildcards.dataset]), NULL_SAMPLES)
             return [(control.fit, n, [n], 1 + control.n_shuffles)]
         if rule == "view_contributions":
-            spec, n = plan.contributions[wildcards.dataset, wildcards.protocol, wildcards.method], VIEW_SAMPLES
-            n = min(self._n_samples(plan.datasets[wildcards.dataset]), n)
+            spec = plan.contributions[wildcards.dataset, wildcards.protocol, wildcards.method]
+            n = min(self._n_samples(plan.datasets[wildcards.dataset]), VIEW_SAMPLES)
             return [(spec, n, [n], VIEW_SPLITS * (1 + 2 * len(spec.views)))]
         if rule == "fit":
             protocol = plan.protocols[wildcards.protocol]

@@ -45,10 +45,9 @@ def contribution_records(
             present = np.flatnonzero(present_views(views, names).any(axis=1))
             parts = [split.converted(partial(np.intersect1d, present)) for split in splits]
             parts = [split for split in parts if all(len(part) for _, part in split.parts)]
-            own = Views({name: views[name] for name in names})
-            own_problem = replace(problem, views=own, method=reduced.method, kernels=reduced.kernels)
-            fits = FitAtSize(own_problem, reduced, spec.settings[0], parts, choosing)
-            records[kept] = fits.supervised_records()
+            some = Views({name: views[name] for name in names})
+            on_some = replace(problem, views=some, method=reduced.method, kernels=reduced.kernels)
+            records[kept] = FitAtSize(on_some, reduced, spec.settings[0], parts, choosing).supervised_records()
     return {name: records[tuple(kept)] for name, kept in sets.items() if tuple(kept) in records}
 
 
@@ -56,8 +55,5 @@ def first_splits(splits: Sequence[Split], seed: int) -> list[Split]:
     """Return the first repeats with at most `VIEW_SPLITS` splits, or the first, and `VIEW_SAMPLES` samples a part."""
     rng, per_repeat = np.random.default_rng(seed), sum(split.repeat == splits[0].repeat for split in splits)
     repeats = list(dict.fromkeys(split.repeat for split in splits))[: max(1, VIEW_SPLITS // per_repeat)]
-
-    def drawn(part: NDArray[np.intp]) -> NDArray[np.intp]:
-        return part if len(part) <= VIEW_SAMPLES else np.sort(rng.permutation(part)[:VIEW_SAMPLES])
-
-    return [split.converted(drawn) for split in splits if split.repeat in repeats]
+    kept = (split for split in splits if split.repeat in repeats)
+    return [split.converted(lambda part: np.sort(rng.permutation(part)[:VIEW_SAMPLES])) for split in kept]

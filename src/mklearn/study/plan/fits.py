@@ -120,10 +120,7 @@ def null_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[str, NullSpec]:
 
 
 def view_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[tuple[str, str], FitSpec]:
-    """Return the fit whose views are left out in turn, by protocol and key, if a multi-view method reads several.
-
-    It is the first fit of such a method, at its largest training size.
-    """
+    """Return the first fit of a multi-view method, if it reads several views, at its largest training size, by key."""
     recommended = (fit for fit in fits if study.methods[fit.entry].is_recommended)
     fit = next((fit for fit in recommended if not study.protocols[fit.protocol_id].row.composes), None)
     if fit is None or not study.report.views or fit.moments is not None or len(fit.spec.views) < 2:

@@ -45,7 +45,7 @@ def read_contributions(path: Path, metric: str) -> pd.DataFrame:
         row = place | {"view": view.rpartition("-")[0] or "all views", "n_train": scores["n_train"].median()}
         row |= {name: alone.get(name, np.nan) for name in ("n_repeats", "mean", "ci_low", "ci_high", "message")}
         for end, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
-            row[f"difference{end}"] = -without.get(f"difference{other}", np.nan)
+            row[f"difference{end}"] = 0.0 - without.get(f"difference{other}", np.nan)  # not -0.0
         rows.append(row | {"message_without": without.get("message", ""), "p_value": without.get("p_value", np.nan)})
     return pd.DataFrame(rows).assign(p_holm=lambda frame: holm(frame["p_value"]))
 
@@ -68,9 +68,10 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
         Column("95 % interval", cell=lambda row: interval_cell(row, metric.in_percent)),
     ]  # fmt: skip
     for setting, rows in _by_setting(results, contributions):
+        label, splits = results.label_of.get(rows[0]["method"]), plural(rows[0]["n_repeats"], "split")
         note = (
-            f"{results.label_of.get(rows[0]['method'])} on {plural(rows[0]['n_repeats'], 'split')} of the study, "
-            f"fitted to {count(rows[0]['n_train'])} samples; samples without any view of a fit are left out of it."
+            f"{label} on {splits} of the study, fitted to {count(rows[0]['n_train'])} samples; samples without any "
+            "view of a fit are left out of it."
         )
         tables.append(Table.of(setting.title, columns, rows, note=note))
     note = (

@@ -250,10 +250,8 @@ class NullSpec(Spec):
     n_shuffles: int
 
 
-VIEW_SAMPLES = 1_000
-"""Maximum number of training samples, and of test samples, of a split on which views are left out."""
-VIEW_SPLITS = 10
-"""Maximum number of splits on which views are left out, unless the first repeat has more."""
+VIEW_SAMPLES, VIEW_SPLITS = 1_000, 10
+"""Most samples of each part of a split on which views are left out; most splits, unless the first repeat has more."""
 SAMPLE = 20_000
 """Maximum number of training samples, drawn at random, used to choose landmarks and fit kernel parameters."""
 
