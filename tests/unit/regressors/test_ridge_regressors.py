@@ -265,11 +265,8 @@ def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> Non
     np.testing.assert_allclose(fits.left_out.sum(axis=0) * scale + mean, dense.left_out_predictions_, atol=1e-7)
     np.testing.assert_allclose(made._outputs_of(NEW_VIEWS) + mean, dense.predict(NEW_VIEWS), atol=1e-7)
     np.testing.assert_allclose(fits.variance, dense._variances_, atol=1e-7)
-    of_variance, made._variance_intercept_ = (
-        [(each, each.of_variance) for each in fits.mixtures],
-        fits.variance_intercept,
-    )
-    made._variance_products = made._products_of(of_variance, fits.mixer)
+    made._variance_intercept_ = fits.variance_intercept
+    made._variance_products = made._products_of([(each, each.of_variance) for each in fits.mixtures], fits.mixer)
     np.testing.assert_allclose(made._variances_of(NEW_VIEWS), dense._variances_of(NEW_VIEWS), atol=1e-7)
 
 
