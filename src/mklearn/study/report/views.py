@@ -107,6 +107,8 @@ def views_sentence(results: Results, contributions: pd.DataFrame) -> str:
 
 
 def _by_setting(results: Results, contributions: pd.DataFrame) -> Iterator[tuple[Setting, list[dict[str, Any]]]]:
+    """Yield the settings that have contributions, with their rows: all views first, then the views that add most."""
     for setting in results.settings if len(contributions) else ():
         if len(rows := setting.of(contributions)):
-            yield setting, plain_records(rows)
+            up = not results.metric.larger_is_better
+            yield setting, plain_records(rows.sort_values("difference", ascending=up, na_position="first"))

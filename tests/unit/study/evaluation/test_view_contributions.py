@@ -74,8 +74,9 @@ def test_few_splits_of_few_samples() -> None:
 @pytest.mark.parametrize(
     ("metric", "views", "sentence"),
     [
-        ("accuracy", {"a": (0.06, 0.02, 0.1, 0.01), "b": (0.0, -0.02, 0.02, 1)},
-         "Views that add to the others, in points of accuracy: a +6.0 [+2.0, +10.0]. No other view is shown to add."),
+        ("accuracy", {"c": (0.01, 0.01, 0.02, 0.01), "a": (0.06, 0.02, 0.1, 0.01), "b": (0.0, -0.02, 0.02, 1)},
+         "Views that add to the others, in points of accuracy: a +6.0 [+2.0, +10.0] and c +1.0 [+1.0, +2.0]. No "
+         "other view is shown to add."),
         ("accuracy", {"a": (0.06, 0.02, 0.1, 0.06)}, "No view is shown to add to the others."),
         ("accuracy", {"a": (0.0, -0.01, 0.005, 1), "b": (-0.03, -0.05, -0.01, 0.01)},
          "No view adds 1 point of accuracy to the others. Better left out: b −3.0 [−5.0, −1.0]."),
