@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from tests.unit.planned_jobs import PlannedJob, planned_jobs
 
 SINGLE = ["folds", "random"]
@@ -76,6 +77,16 @@ def write_pairs() -> None:
     """Write a list of pairs in two folds, as a user could: digits come in the order 0, ..., 9, 0, ..., 9, ..."""
     lines = [f"{int(number > 4)},{number},{number + step}" for number in range(1, 10) for step in (10, 11)]
     Path("pairs.csv").write_text("\n".join(["fold,first,second", *lines]), encoding="utf-8")
+
+
+def write_tables(
+    folder: Path, views: dict[str, Any], ids: Any, *, without: dict[str, Any] | None = None, **columns: Any
+) -> dict[str, str]:
+    """Write a table of each view with further columns, without the samples at some positions, and name the files."""
+    for name, values in views.items():
+        frame = pd.DataFrame(values, pd.Index(ids, name="id")).add_prefix(name).assign(**columns)
+        frame.drop(index=frame.index[(without or {}).get(name, [])]).to_csv(folder / f"{name}.csv")
+    return {name: f"{name}.csv" for name in views}
 
 
 def run_study(folder: Path, study: dict[str, Any], last: str = "page") -> SmallStudy:

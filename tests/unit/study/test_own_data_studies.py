@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
-from tests.unit.study.small_study import SmallStudy, run_study
+from tests.unit.study.small_study import SmallStudy, run_study, write_tables
 
 from mklearn.classifiers import KernelSVC
 from mklearn.kernels import Views
@@ -46,26 +46,14 @@ def page(folder: Path) -> str:
     return (folder / "results" / "own" / "report" / "index.html").read_text(encoding="utf-8")
 
 
-def tables(folder: Path, without: dict[str, np.ndarray], labels: Any = LABELS) -> dict[str, str]:
-    paths = {}
-    for name, values in HALVES.items():
-        frame = pd.DataFrame(values, columns=[f"p{number}" for number in range(values.shape[1])])
-        frame.insert(0, "id", IDS)
-        frame["label"] = labels
-        frame = frame.drop(index=without.get(name, []))
-        frame.to_csv(folder / f"{name}.csv", index=False)
-        paths[name] = f"{name}.csv"
-    return paths
-
-
 @pytest.fixture
 def folder(tmp_path: Path, plain_figures: None) -> Path:
     return tmp_path
 
 
 def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
-    paths = tables(folder, LACK)
-    entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
+    tables = write_tables(folder, HALVES, IDS, without=LACK, label=LABELS)
+    entry = {"kind": "feature_tables", "tables": tables, "missing_views": "mean"}
     methods = METHODS | {"product": {"kind": "kernel_fda", "kernels": ["p"]}}
     study = run(folder, entry, kernels=KERNELS | {"p": {"kind": "product", "of": "all"}}, methods=methods)
     assert (scores(folder) > 0.8).all()
@@ -94,8 +82,7 @@ def test_headline_is_by_one_rule(folder: Path, n_classes: int) -> None:
     kept = np.argsort(TARGET, kind="stable")
     kept = kept[TARGET[kept] < n_classes]
     noisy = PIXELS[kept] + np.random.default_rng(0).normal(scale=14, size=(len(kept), 64))
-    pd.DataFrame(noisy, index=pd.Index(IDS[kept], name="id")).assign(label=LABELS[kept]).to_csv(folder / "x.csv")
-    entry = {"kind": "feature_tables", "tables": {"x": "x.csv"}}
+    entry = {"kind": "feature_tables", "tables": write_tables(folder, {"x": noisy}, IDS[kept], label=LABELS[kept])}
     folds = {"folds": {"kind": "k_fold", "folds": 3}}
     for final in ({}, {"final": {}}):
         run(folder, entry, kernels=KERNELS, methods={"kfd": METHODS["kfd"]}, protocols=folds, **final)
@@ -114,7 +101,7 @@ def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: boo
     labels[np.flatnonzero(labels[:60] == "one")[:5]] = "zero"
     roles = np.where(np.isin(np.arange(90), cohort), "test", "train")
     pd.DataFrame({"id": IDS, "role": roles}).to_csv(folder / "splits.csv", index=False)
-    entry = {"kind": "feature_tables", "tables": tables(folder, {}, labels)}
+    entry = {"kind": "feature_tables", "tables": write_tables(folder, HALVES, IDS, label=labels)}
     methods = {"svc": METHODS["svc"], "majority": {"kind": "majority", "descriptors": "all"}}
     protocols = {"cohort": {"kind": "given", "path": "splits.csv"}}
     run(folder, entry, kernels=KERNELS, methods=methods, protocols=protocols, final={"include_test": include_test})

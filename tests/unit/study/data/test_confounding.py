@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 from tests.entries import descriptor
+from tests.unit.study.small_study import write_tables
 
 from mklearn.base.permutation import association
 from mklearn.errors import DataError
@@ -32,13 +33,10 @@ def notes(tmp_path: Path, columns: dict[str, Any], shift: float = 2.0, gaps: Any
     rng, labels = np.random.default_rng(0), pd.DataFrame(columns, index=np.arange(N).astype(str))
     codes = np.unique(labels.iloc[:, 0], return_inverse=True)[1]
     near = rng.normal(size=(N, 8)) + shift * rng.normal(size=(codes.max() + 1, 8))[codes]
-    for name, table in {"near": near, "far": rng.normal(size=(N, 5))}.items():
-        frame = pd.DataFrame(table, labels.index).add_prefix("x")
-        frame.drop(index=frame.index[list(gaps)] if name == "far" else []).to_csv(
-            tmp_path / f"{name}.csv", index_label="id"
-        )
+    views = {"near": near, "far": rng.normal(size=(N, 5))}
+    files = write_tables(tmp_path, views, labels.index, without={"far": list(gaps)})
     labels.to_csv(tmp_path / "labels.csv", index_label="id")
-    tables = {name: str(tmp_path / f"{name}.csv") for name in ("near", "far")}
+    tables = {name: str(tmp_path / file) for name, file in files.items()}
     entry = {"kind": "feature_tables", "tables": tables, "labels": str(tmp_path / "labels.csv"), **options}
     return [note for note in read_dataset(dataset_spec(entry)).notes if "a method may" in note]
 

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from numpy.typing import NDArray
 from scipy.stats import kstest
 from sklearn.datasets import load_digits
-from tests.unit.study.small_study import run_study, working_in
+from tests.unit.study.small_study import run_study, working_in, write_tables
 
 from mklearn.__main__ import main
 from mklearn.base.permutation import PermutationTest
@@ -103,8 +102,8 @@ def test_a_study_shows_the_null_control(tmp_path: Path, capsys: pytest.CaptureFi
     rng = np.random.default_rng(0)
     with working_in(tmp_path):
         for name, y in {"told": np.arange(40) % 2, "noise": rng.permutation(40) % 2}.items():
-            table = pd.DataFrame(rng.normal(size=(40, 3)) + (np.arange(40) % 2)[:, None], columns=list("abc"))
-            table.assign(id=[f"s{k}" for k in range(40)], label=y).to_csv(f"{name}.csv", index=False)
+            table = rng.normal(size=(40, 3)) + (np.arange(40) % 2)[:, None]
+            write_tables(tmp_path, {name: table}, [f"s{k}" for k in range(40)], label=y)
         tables = {name: {"kind": "feature_tables", "tables": {"t": f"{name}.csv"}} for name in ("told", "noise")}
         study: dict[Any, Any] = {"study": "s", "datasets": tables, "methods": {"m": {"kind": "multi_view"}}, None: 4}
         study["protocols"] = {"two": {"kind": "k_fold", "folds": 2}}

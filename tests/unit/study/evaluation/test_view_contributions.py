@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tests.unit.planned_jobs import planned_jobs
 from tests.unit.study.evaluation.test_summary import row
-from tests.unit.study.small_study import run_study, working_in
+from tests.unit.study.small_study import run_study, write_tables
 
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.summary import summarise
@@ -18,25 +18,21 @@ from mklearn.study.report.views import views_sentence
 from mklearn.study.specs.fit_spec import VIEW_SAMPLES
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three tables of samples in groups: one tells the class, one is noise and lacks six samples, one is constant."""
-    rng, folder, y = np.random.default_rng(0), tmp_path_factory.mktemp("views"), np.arange(60) % 2
-    told, noise = rng.normal(size=(60, 3)) + 3 * y[:, None], rng.normal(size=(60, 3))
-    with working_in(folder):
-        for name, values in {"told": told, "noise": noise, "flat": np.ones((60, 2))}.items():
-            frame = pd.DataFrame(values).add_prefix("x")
-            frame = frame.assign(id=[f"s{k}" for k in range(60)], label=y, group=np.arange(60) // 4)
-            (frame.iloc[6:] if name == "noise" else frame).to_csv(f"{name}.csv", index=False)
-        tables = {name: f"{name}.csv" for name in ("told", "noise", "flat")}
-        data = {"kind": "feature_tables", "tables": tables, "group_column": "group", "missing_views": "mean"}
-        study: dict[str, Any] = {"study": "s", "datasets": {"d": data}}
-        study["protocols"] = {"women": {"kind": "group_k_fold", "folds": 5}}
-        run_study(folder, study | {"methods": {"m": {"kind": "multi_view"}, "majority": {"kind": "majority"}}})
-    return folder / "results" / "s"
-
-
-def test_all_views_have_the_numbers_of_the_study(folder: Path) -> None:
+def test_all_views_have_the_numbers_of_the_study(tmp_path: Path) -> None:
+    """One view tells the class, one is noise and lacks six samples, and one is constant; samples are in groups."""
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    views = {
+        "told": rng.normal(size=(60, 3)) + 3 * y[:, None],
+        "noise": rng.normal(size=(60, 3)),
+        "flat": np.ones((60, 2)),
+    }
+    columns, without = {"label": y, "group": np.arange(60) // 4}, {"noise": range(6)}
+    tables = write_tables(tmp_path, views, [f"s{k}" for k in range(60)], without=without, **columns)
+    data = {"kind": "feature_tables", "tables": tables, "group_column": "group", "missing_views": "mean"}
+    study: dict[str, Any] = {"study": "s", "datasets": {"d": data}}
+    study["protocols"] = {"women": {"kind": "group_k_fold", "folds": 5}}
+    run_study(tmp_path, study | {"methods": {"m": {"kind": "multi_view"}, "majority": {"kind": "majority"}}})
+    folder = tmp_path / "results" / "s"
     summary = pd.read_parquet(folder / "summary.parquet").set_index("method").loc["m"]
     views, same = pd.read_csv(folder / "report" / "views.csv").set_index("view"), ["mean", "ci_low", "ci_high"]
     assert set(views.index) == {"all views", "flat", "told", "noise"}

@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
-from tests.unit.study.small_study import run_study
+from tests.unit.study.small_study import run_study, write_tables
 
 CLASSES = (0, 1, 4, 7)
 
@@ -77,12 +76,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids = np.array([f"s{k}" for k in range(len(y))])
     for part, rows in {"train": ~held, "new": held}.items():
         (folder / part).mkdir()
-        for name, columns in {"upper": slice(0, 32), "lower": slice(32, 64)}.items():
-            frame = pd.DataFrame(X[:, columns], columns=[f"{name}{k}" for k in range(32)])
-            frame.insert(0, "id", ids)
-            if name == "upper":
-                frame["label"] = labels
-            frame[rows].to_csv(folder / part / f"{name}.csv", index=False)
+        write_tables(folder / part, {"upper": X[rows, :32]}, ids[rows], label=labels[rows])
+        write_tables(folder / part, {"lower": X[rows, 32:]}, ids[rows])
     make(cells(), folder)
     return folder
 

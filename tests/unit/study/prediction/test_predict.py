@@ -322,26 +322,6 @@ def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.Captu
     assert "view 'lower' is missing for 20 samples" in printed
 
 
-@pytest.mark.full
-def test_samples_without_a_label_of_a_study_with_gaps(tmp_path: Path) -> None:
-    images, y, held = digits()
-    X, truth = images.reshape(len(images), -1) / 16.0, np.array([f"digit {label}" for label in y], dtype=object)
-    (tmp_path / "train").mkdir()
-    for name, columns in {"upper": slice(0, 32), "lower": slice(32, 64)}.items():
-        frame = pd.DataFrame(X[:, columns], columns=[f"{name}{k}" for k in range(32)])
-        frame.insert(0, "id", [f"s{k}" for k in range(len(y))])
-        if name == "upper":
-            frame["label"] = np.where(held, None, truth)
-            frame.loc[3, "upper5"] = np.nan
-        else:
-            frame = frame.drop(index=[1, 5, 30])  # 5 and 30 have no label either
-        frame.to_csv(tmp_path / "train" / f"{name}.csv", index=False)
-    study = cells()
-    study["datasets"]["own"] |= {"missing_views": "mean", "impute": "median"}
-    found = predict(make(study, tmp_path), tmp_path / "train").set_index("id").loc[[f"s{k}" for k in range(len(y))]]
-    assert (found["label"] == truth)[held].mean() >= 0.85
-
-
 def test_images_with_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     images, y, held = digits()
     X = Views({"hog": hog(images, cell=4), "network": images.reshape(len(y), -1)[:, ::2] / 16.0})
