@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from PIL import Image
-from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
+from tests.unit.study.data.annotated_files import write_h5ad
 
 from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
@@ -25,18 +25,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+IDS = [f"s{k}" for k in range(24)]
+CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 12, "x": np.arange(24) / 7}).set_index("well")
+GENES = pd.DataFrame(np.arange(72.0).reshape(3, 24), pd.Index(["g1", "g2", "g3"], name="gene"), IDS)
+PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 12}).set_index("sample_id")
+
+
 def images(folder: Path, **sizes: int) -> None:
     for label, n in sizes.items():
         (folder / label).mkdir(parents=True)
         for number in range(n):
             Image.fromarray(np.full((9, 9), 20 * number, dtype=np.uint8)).save(folder / label / f"{number}.png")
-
-
-def table(path: Path, n: int, *, id_name: str = "id", label: str = "label", more: str = "") -> None:
-    head = ",".join(filter(None, [id_name, label, more, "x"]))
-    rows = [",".join([f"s{k}", *(["ab"[k % 2]] if label else []), *([f"p{k // 4}"] if more else []), f"{k / 7}"])
-            for k in range(n)]  # fmt: skip
-    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
 
 
 def dataset(path: str = "cohort.yaml") -> dict[str, Any]:
@@ -80,7 +79,7 @@ def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
 
 
 def test_a_table_and_its_columns(folder: Path) -> None:
-    table(folder / "Cell shapes.csv", 24, id_name="name", label="type", more="patient")
+    CELLS.assign(patient=[f"p{k // 4}" for k in range(24)]).rename_axis("name").to_csv("Cell shapes.csv")
     made = new_study("Cell shapes.csv", Choices(label_column="type"), name="cells")
     study = yaml.safe_load(made.text)
     assert study["datasets"]["cells"] == {
@@ -90,7 +89,7 @@ def test_a_table_and_its_columns(folder: Path) -> None:
     assert study["protocols"] == {"5-fold": {"kind": "group_k_fold", "folds": 5}}
     assert made.notes[0].endswith("has 6 groups.")
     text = Path("Cell shapes.csv").read_text(encoding="utf-8")
-    Path("Cell shapes.csv").write_text(text.replace(",p2,", ",,", 1), encoding="utf-8")  # one has no patient
+    Path("Cell shapes.csv").write_text(text.replace(",p2\n", ",\n", 1), encoding="utf-8")  # one has no patient
     assert "group_column" not in new_study("Cell shapes.csv", Choices(label_column="type")).text
 
 
@@ -124,14 +123,14 @@ COHORT = {
 @pytest.fixture
 def cohort(folder: Path) -> Path:
     rng = np.random.default_rng(0)
-    ids, place = [f"s{k}" for k in range(24)], folder / "cohort"
+    place = folder / "cohort"
     place.mkdir()
-    people = {"sample": ids, "patient_id": [k // 2 for k in range(24)], "subtype": ["a", "a", "b", "b"] * 6}
+    people = {"sample": IDS, "patient_id": [k // 2 for k in range(24)], "subtype": ["a", "a", "b", "b"] * 6}
     pd.DataFrame(people | {"age": range(40, 64), "site": ["x", "y", "z"] * 8}).to_csv(place / "people.csv", index=False)
-    genes = pd.DataFrame(rng.random((24, 3)), columns=["g1", "g2", "g3"]).assign(sample=ids, chip=["c1", "c2"] * 12)
+    genes = pd.DataFrame(rng.random((24, 3)), columns=["g1", "g2", "g3"]).assign(sample=IDS, chip=["c1", "c2"] * 12)
     genes.loc[4, "g2"] = np.nan
     genes.to_csv(place / "genes.csv", index=False)
-    proteins = pd.DataFrame(rng.random((24, 2)), columns=["p1", "p2"]).assign(sample=ids)
+    proteins = pd.DataFrame(rng.random((24, 2)), columns=["p1", "p2"]).assign(sample=IDS)
     proteins[3:].to_csv(place / "proteins.csv", index=False)
     return place
 
@@ -192,7 +191,7 @@ def test_a_folder_of_neither(folder: Path) -> None:
     with pytest.raises(DataError, match="empty: expected one sub-folder per class with images in it"):
         new_study("empty")
     Path("cohort").mkdir()  # kills: a table whose suffix is in capitals, which is left out without a word
-    table(Path("cohort/blood.csv"), 24)
+    CELLS.set_axis(["label", "x"], axis=1).rename_axis("id").to_csv("cohort/blood.csv")
     for name in ("imaging.CSV", "other.xlsx"):
         Path("cohort", name).touch()
     (note,) = [note for note in new_study("cohort").notes if note.startswith("Left out, because they are no tables (")]
@@ -218,12 +217,6 @@ def test_init_writes(
         assert main(["init", "photos", "--output", output]) == 0
         assert dataset(output)["path"] == path
         assert main(["validate", output]) == 0
-
-
-IDS = [f"s{k}" for k in range(12)]
-CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 6, "x": np.arange(12) / 7}).set_index("well")
-GENES = pd.DataFrame(np.arange(36.0).reshape(3, 12), pd.Index(["g1", "g2", "g3"], name="gene"), IDS)
-PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 6}).set_index("sample_id")
 
 
 @pytest.mark.parametrize(
@@ -268,22 +261,9 @@ def test_barcodes_of_aliquots_and_patients(folder: Path, mirror: Path, capsys: p
     assert main(["validate", "acc.yaml"]) == 0
 
 
-def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ids = [f"c{number}" for number in range(12)]
-    obs = pd.DataFrame({"cell_type": ["T", "B"] * 6}, index=ids)
-    X = np.random.default_rng(0).random((12, 3))
-    write_h5ad(folder / "cells.h5ad", X, obs)
-    assert main(["init", "cells.h5ad", "--label", "cell_type"]) == 0
-    entry = yaml.safe_load((folder / "cells.yaml").read_text())["datasets"]["cells"]
-    assert entry == {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "cell_type"}
-    parts = {"RNA": (X, obs.iloc[:, :0]), "adt": (X[:10], obs.iloc[:10, :0])}
-    write_h5mu(folder / "both.h5mu", parts, obs)
-    assert main(["init", "both.h5mu"]) == 0
-    entry = yaml.safe_load((folder / "both.yaml").read_text())["datasets"]["both"]
-    assert entry["missing_views"] == "mean"
-    assert entry["tables"] == {name.lower(): {"path": "both.h5mu", "array": name} for name in ("RNA", "adt")}
-    capsys.readouterr()
-    assert main(["validate", "cells.yaml", "both.yaml"]) == 0
-    printed = capsys.readouterr().out
-    assert "both: 12 samples of 2 classes: B 6, T 6" in printed
-    assert "note: 2 of 12 samples lack a table and are at the mean" in printed
+def test_annotated_data_of_other_programs(folder: Path) -> None:
+    write_h5ad(folder / "cells.h5ad", GENES.to_numpy().T, CELLS[["type"]])
+    assert main(["init", "cells.h5ad", "--label", "type"]) == 0
+    entry = {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "type"}
+    assert dataset("cells.yaml") == entry
+    assert main(["validate", "cells.yaml"]) == 0

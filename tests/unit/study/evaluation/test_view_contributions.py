@@ -7,13 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.unit.planned_jobs import planned_jobs
-from tests.unit.study.evaluation.test_summary import row
+from tests.unit.study.report.test_findings import AVERAGE, made_of
 from tests.unit.study.small_study import run_study, write_tables
 
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.summary import summarise
 from mklearn.study.evaluation.view_contributions import first_splits
-from mklearn.study.report.results import results_of
 from mklearn.study.report.views import views_sentence
 from mklearn.study.specs.fit_spec import VIEW_SAMPLES
 
@@ -80,12 +78,8 @@ def test_few_splits_of_few_samples() -> None:
         ("accuracy", {"a": (0.06, np.nan, np.nan, np.nan)}, ""),
     ],
 )  # fmt: skip
-def test_the_sentence_says_what_the_intervals_show(
-    metric: str, views: dict[str, tuple[float, ...]], sentence: str
-) -> None:
-    names = ("difference", "difference_low", "difference_high", "p_holm")
-    scores = pd.DataFrame([row("m", 0, 0.8, metric=metric)])
-    place = scores[["dataset", "protocol", "train_size", "method"]].iloc[0].to_dict()
-    rows = [place | {"view": view} | dict(zip(names, each, strict=True)) for view, each in views.items()]
-    results = results_of(scores, summarise(scores), [], metric=metric)
-    assert views_sentence(results, pd.DataFrame(rows)) == sentence
+def test_the_sentence_says_what_the_intervals_show(metric: str, views: dict[str, Any], sentence: str) -> None:
+    names = ["difference", "difference_low", "difference_high", "p_holm"]
+    rows = pd.DataFrame.from_dict(views, "index", columns=names).rename_axis("view").reset_index()
+    rows = rows.assign(dataset="d", protocol="p", train_size=5)
+    assert views_sentence(made_of(AVERAGE, metric=metric), rows) == sentence
