@@ -48,10 +48,6 @@ def test_a_folder_without_a_checkout(tmp_path: Path, repository: Path) -> None:
     study = yaml.safe_load((empty.repository / "config.yaml").read_text(encoding="utf-8"))
     assert jobs_by_rule(empty.output("mklearn", *DRY, "--verbose"))["describe"] == len(study["descriptors"])
     assert not (empty.folder / "results").exists()
-    empty.write(SMOKE | {"sead": 1}, "mine.yaml")
-    output = empty.output("mklearn", "run", "mine.yaml", code=1)
-    assert "Did you mean 'seed'?" in output
-    assert "Traceback" not in output
 
 
 # --- dry runs

@@ -204,24 +204,21 @@ def test_a_method_of_her_own_to_a_table_in_latex(user: Reader) -> None:
 
 
 def tumours(folder: Path, mirror: Path) -> None:
-    """Write MuData files of 200 tumours, and of 20 new ones without subtypes; a third of all have no proteins."""
-    place = mirror / "multiview" / "breast_tcga"
-    subtypes = pd.read_csv(place / "samples.csv", index_col="id")[["label"]].set_axis(["subtype"], axis=1)
-    tables = {name: pd.read_csv(place / f"{name}.csv.gz", index_col="id") for name in ("mrna", "mirna", "protein")}
-    new = subtypes.index[::11]
+    """Write a table per view, the samples with their published part, and MuData files of old and of new ones.
+
+    A third has no proteins, and the 20 new ones no subtypes.
+    """
+    place, tables = mirror / "multiview" / "breast_tcga", dict[str, pd.DataFrame]()
+    for name in ("mrna", "mirna", "protein"):
+        tables[name] = pd.read_csv(place / f"{name}.csv.gz", index_col="id")
+        tables[name].to_csv(folder / f"{name}.csv")
+    samples = pd.read_csv(place / "samples.csv", index_col="id").set_axis(["subtype", "role"], axis=1)
+    samples.to_csv(folder / "samples.csv")
+    subtypes, new = samples[["subtype"]], samples.index[::11]
     for name, part in (("new-tumours", subtypes.loc[new, []]), ("tumours", subtypes.drop(index=new))):
         rows = {view: table[table.index.isin(part.index)] for view, table in tables.items()}
         modalities = {view: (table.to_numpy(), pd.DataFrame(index=table.index)) for view, table in rows.items()}
         write_h5mu(folder / f"{name}.h5mu", modalities, part)
-
-
-def cohorts(folder: Path, mirror: Path) -> None:
-    """Write a table per view, and the samples with the published training and test part."""
-    place = mirror / "multiview" / "breast_tcga"
-    for name in ("mrna", "mirna", "protein"):
-        pd.read_csv(place / f"{name}.csv.gz").to_csv(folder / f"{name}.csv", index=False)
-    samples = pd.read_csv(place / "samples.csv").set_axis(["id", "subtype", "role"], axis=1)
-    samples.to_csv(folder / "samples.csv", index=False)
 
 
 def molecules(folder: Path, mirror: Path) -> None:
@@ -248,7 +245,7 @@ HOW_TOS: dict[str, tuple[Callable[[Path, Path], object], dict[str, str]]] = {
     "chemistry": (molecules, {"solubility/report/chosen.csv": "alpha"}),
     "cluster": (slurm, {}),
     "omics": (tumours, {"tumours/report/views.csv": "protein", "tumours/report/summary.md": "Which view matters?"}),
-    "external_cohort": (cohorts, {"external/report/summary.md": "McNemar's exact test"}),
+    "external_cohort": (tumours, {"external/report/summary.md": "McNemar's exact test"}),
 }
 """What makes the files of each page, and words in results that it promises."""
 

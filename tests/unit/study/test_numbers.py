@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from tests.scores import chosen_score
+from tests.unit.study.small_study import write_tables
 
 from mklearn.base.folds import inner_folds
 from mklearn.errors import ConfigError, NotApplicable
@@ -21,11 +21,8 @@ from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
 
 def table(path: Path, weeks: list[Any], **more: list[Any]) -> Path:
-    n = len(weeks)
-    x = np.random.default_rng(0).normal(size=(n, 3))
-    frame = pd.DataFrame({"id": [f"s{row}" for row in range(n)], "weeks": weeks, **more})
-    frame = pd.concat([frame, pd.DataFrame(x, columns=["a", "b", "c"])], axis=1)
-    frame.to_csv(path, index=False)
+    x = np.random.default_rng(0).normal(size=(len(weeks), 3))
+    write_tables(path.parent, {path.stem: x}, [f"s{row}" for row in range(len(weeks))], weeks=weeks, **more)
     return path
 
 
