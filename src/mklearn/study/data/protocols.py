@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mklearn.rows import Row
 
@@ -31,6 +32,7 @@ class ProtocolRow(Row):
 
 
 _HERE, _FOLDS, _BOTH = "mklearn.study.data.draw_splits", {"folds": 5, "repeats": 1}, ("classes", "numbers")
+_OF_SIZES: dict[str, Any] = {"defaults": {"repeats": 10}, "required": ("train_size",)}
 PROTOCOLS: dict[str, ProtocolRow] = {
     "validation_folds": ProtocolRow(
         f"{_HERE}:validation_folds",
@@ -54,18 +56,9 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         composes=True,
     ),
     "random_per_class": ProtocolRow(
-        f"{_HERE}:random_per_class",
-        "random training samples per class",
-        defaults={"repeats": 10},
-        required=("train_size",),
+        f"{_HERE}:random_per_class", "random training samples per class", **_OF_SIZES
     ),
-    "random": ProtocolRow(
-        f"{_HERE}:random",
-        "random training samples",
-        defaults={"repeats": 10},
-        targets=_BOTH,
-        required=("train_size",),
-    ),
+    "random": ProtocolRow(f"{_HERE}:random", "random training samples", targets=_BOTH, **_OF_SIZES),
     "k_fold": ProtocolRow(f"{_HERE}:k_fold", "k-fold", defaults=_FOLDS, targets=_BOTH),
     "given": ProtocolRow(f"{_HERE}:given", "given splits", targets=_BOTH, required=("path",)),
     "released": ProtocolRow(f"{_HERE}:released", "released splits", targets=_BOTH),

@@ -207,7 +207,7 @@ def _model(results: Results, final: FinalSpec, rivals: Results | None) -> str:
         )
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = f"chosen among {plural(best.among, 'method')}" if is_chosen else "as the study says"
-    value = f"{wording.percent(row['mean'])} %" if metric.in_percent else _with_interval(row)
+    value = f"{wording.percent(row['mean'])} %" if metric.in_percent else wording.value_and_interval(row, False)
     name = metric.name if metric.name.startswith("mean ") else f"mean {metric.name}"
     other = "" if rivals is None or of_one_test_set else _rival(rivals, final, f", in points of {metric.name}")
     return f"The model of this study (model.mklearn) is {row['label']}, {why}: {name} {value}{rule}.{other}"
@@ -232,12 +232,6 @@ def _rival(rivals: Results, final: FinalSpec, unit: str) -> str:
         f" {start} on the same splits{unit * metric.in_percent}: {named}. To make this the model, set "
         f"final: {{method: {row['method']}}}; only the model is computed again."
     )
-
-
-def _with_interval(row: dict[str, Any]) -> str:
-    """Return the mean of a metric in its own unit, with its interval if it has one."""
-    interval = wording.interval(row["ci_low"], row["ci_high"], False, row["mean"])
-    return wording.value(row["mean"], False) + (f" {interval}" if interval != wording.DASH else "")
 
 
 def _named(methods: Sequence[_Judged], results: Results) -> str:
@@ -284,7 +278,9 @@ def answer(results: Results, sentences: Findings) -> str:
         count = f"best {SHOWN} of {plural(n, 'method')}" if n > SHOWN else plural(n, "method")
         unit = " in %" if share else " with its 95 % interval"
         title = f"{setting.title}, {metric.name}{unit} {splits_of(setting, results)}, {count}:"
-        shown = [wording.spread(row["mean"], row["std"]) if share else _with_interval(row) for row in best]
+        shown = [
+            wording.spread(row["mean"], row["std"]) if share else wording.value_and_interval(row, False) for row in best
+        ]
         width, of_value = (max(map(len, texts)) for texts in ([str(row["label"]) for row in best], [11 * " ", *shown]))
         lines = [
             f"  {row['label']:<{width}}  {value:>{of_value}}{_against(row, setting, results)}"

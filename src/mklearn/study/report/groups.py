@@ -112,8 +112,7 @@ def _cell(values: pd.DataFrame, metric: Metric, group: str) -> Cell:
     if group not in values.index:
         return number_cell(wording.DASH, None)
     row: Any = values.loc[group]
-    ends = wording.interval(row.ci_low, row.ci_high, metric.in_percent, row.value)
-    text = f"{wording.value(row.value, metric.in_percent)} {ends}".removesuffix(f" {wording.DASH}")
+    text = wording.value_and_interval(row, metric.in_percent, "value")
     if metric.kind == "accuracy" and (row.n_classes == 1 or row.n_samples < FEWEST):
         text = f"{row.value * row.n_samples:.3g} of {row.n_samples} right{', one class' if row.n_classes == 1 else ''}"
     return number_cell(text, row.value)

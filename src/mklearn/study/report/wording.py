@@ -42,6 +42,12 @@ def interval(low: Any, high: Any, in_percent: bool = True, mean: Any = None) -> 
     return DASH if DASH in ends else f"[{ends[0]}, {ends[1]}]"
 
 
+def value_and_interval(row: Mapping[str, Any], in_percent: bool = True, name: str = "mean") -> str:
+    """Format a value of a row with its interval as ``72.4 [71.9, 73.0]``, or without an interval as ``72.4``."""
+    ends = interval(row["ci_low"], row["ci_high"], in_percent, row[name])
+    return f"{value(row[name], in_percent)} {ends}".removesuffix(f" {DASH}")
+
+
 def change(difference: Any, in_percent: bool = True) -> str:
     """Format a difference with its sign, in percentage points with one decimal or in the metric's unit."""
     return change_and_interval({"difference": difference}, in_percent)
