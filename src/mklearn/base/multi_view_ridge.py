@@ -248,7 +248,11 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         dense = ((mixture, K, None) for mixture, K in mixer.mix(fits.mixtures))
         for mixture, values, W in dense if chosen is None else self._landmark_features(samples, fits):
             fits.fit(mixture, values, W, self.alphas)
-        self._set_fits(fits)
+        self._set_weights(fits.parts, fits.mixer.scales)
+        self.coefficients_, self.alphas_ = fits.coefficients, fits.ridges
+        self.intercept_ = fits.intercept.sum(axis=0)
+        self._columns = [mixture.columns for mixture in fits.mixtures]
+        self._products = self._products_of([(each, fits.of_mixture(each)) for each in fits.mixtures], fits.mixer)
         return fits
 
     def _landmark_features(self, samples: Any, fits: RidgeFits) -> Iterator[tuple[Mixture, Array, Array]]:
@@ -325,14 +329,6 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         return equal if self.learned == 0 else learned_shares(kernels, problem, equal, self.shrinkage)
 
     # --- results
-
-    def _set_fits(self, fits: RidgeFits) -> None:
-        """Set the attributes."""
-        self._set_weights(fits.parts, fits.mixer.scales)
-        self.coefficients_, self.alphas_ = fits.coefficients, fits.ridges
-        self.intercept_ = fits.intercept.sum(axis=0)
-        self._columns = [mixture.columns for mixture in fits.mixtures]
-        self._products = self._products_of([(each, fits.of_mixture(each)) for each in fits.mixtures], fits.mixer)
 
     def _set_weights(self, parts: Parts, scales: Array) -> None:
         """Set the weights of the parts and of the kernels."""

@@ -55,9 +55,7 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         reference="Huang, Ramesh, Berg, Learned-Miller 2007",
         composes=True,
     ),
-    "random_per_class": ProtocolRow(
-        f"{_HERE}:random_per_class", "random training samples per class", **_OF_SIZES
-    ),
+    "random_per_class": ProtocolRow(f"{_HERE}:random_per_class", "random training samples per class", **_OF_SIZES),
     "random": ProtocolRow(f"{_HERE}:random", "random training samples", targets=_BOTH, **_OF_SIZES),
     "k_fold": ProtocolRow(f"{_HERE}:k_fold", "k-fold", defaults=_FOLDS, targets=_BOTH),
     "given": ProtocolRow(f"{_HERE}:given", "given splits", targets=_BOTH, required=("path",)),

@@ -158,7 +158,12 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
             f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}."
         )
     group = choices.group_column
-    if group is None and (usual := _group_columns([holder] if holder else described, (ids, predicted))):
+    usual = [
+        str(name) for table in ([holder] if holder else described) for name, values in table.columns.items()
+        if named_like(str(name), GROUP_NAMES) and name not in (ids, predicted) and values.notna().all()
+        and FEWEST_GROUPS <= values.nunique() < len(values)
+    ]  # fmt: skip
+    if group is None and usual:
         what = "Folds hold out whole groups by"
         group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
         sentences.append(by_group)
@@ -253,14 +258,6 @@ def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predic
     if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
         return None
     return None if views[names[0]].path.suffix in (*ARRAYS, *ANNOTATED) else views[names[0]]
-
-
-def _group_columns(tables: Sequence[_Table], others: Sequence[str]) -> list[str]:
-    return [
-        str(name) for table in tables for name, values in table.columns.items()
-        if named_like(str(name), GROUP_NAMES) and name not in others and values.notna().all()
-        and FEWEST_GROUPS <= values.nunique() < len(values)
-    ]  # fmt: skip
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:

@@ -139,11 +139,6 @@ def kernel_weights(
 
 def chosen_section(results: Results) -> Section:
     """Return the section with the parameters chosen on each split: a table for each setting, and all as CSV."""
-    columns = [
-        Column("Method", numeric=False, cell=lambda row: Cell(enumeration(row[1], limit=None))),
-        Column("Parameter", numeric=False, cell=lambda row: Cell(row[0][0])),
-        Column("Value", numeric=False, cell=lambda row: row[0][1]),
-    ]
     frames = [fit.chosen for fit in results.fits if fit.chosen is not None]
     if not frames:
         return Section("chosen", "Chosen parameters", [])
@@ -155,7 +150,8 @@ def chosen_section(results: Results) -> Section:
             for name, part in of_method.groupby("parameter", sort=False):
                 if 2 * len(part) >= of:
                     rows.setdefault((str(name), _choices(part, of)), []).append(results.label_of[str(method)])
-        tables += [Table.of(setting.title, columns, rows.items())] if rows else []
+        lines = [[Cell(enumeration(labels, limit=None)), Cell(name), cell] for (name, cell), labels in rows.items()]
+        tables += [Table(setting.title, list(map(words, ("Method", "Parameter", "Value"))), lines)] if rows else []
     note = (
         "Values that inner cross-validation or the method itself chose on the training samples of each split; alpha is "
         "a ridge. chosen.csv has a row for each split, also for parameters that fewer than half of the splits have."
