@@ -129,17 +129,14 @@ def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
 
 def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame], metric: Metric) -> list[list[Cell]]:
     """Return summary rows: counts and means of the differences of each pair, and Wilcoxon's signed-rank test."""
-
-    def shown(value: float) -> str:
-        return wording.signed(100 * value, 2) if metric.in_percent else wording.change(value, False)
-
     gained = [rows["difference"].to_numpy(dtype=np.float64) for rows in pairs]
     counts = [[int(which.sum()) for which in (g > LEVEL, abs(g) <= LEVEL, g < -LEVEL)] for g in gained]
     texts = {"Above, level, below": [", ".join(map(str, numbers)) for numbers in counts]}
     if comparison.published:
         texts["Above in the paper"] = [f"{number} of {comparison.published_of}" for number in comparison.published]
     for title, of in (("Mean difference", np.mean), ("Lowest difference", np.min)):
-        texts[title] = [shown(float(of(g))) if len(g) else wording.DASH for g in gained]
+        values = [float(of(g)) if len(g) else np.nan for g in gained]
+        texts[title] = [wording.signed(100 * v, 2) if metric.in_percent else wording.change(v, False) for v in values]
     p_values = [_signed_rank_p(rows) for rows in pairs]
     if np.isfinite(p_values).any():
         both = zip(p_values, holm(p_values), strict=True)
