@@ -27,9 +27,7 @@ from tests.unit.test_documentation import BLOCK
 from tests.workflow.conftest import EmptyFolder
 
 from mklearn.study.datasets import TableFile
-from mklearn.study.engine.data_check import check_data
-from mklearn.study.plan.plan import plan_study
-from mklearn.study.reading import check_study, read_study
+from mklearn.study.reading import read_study
 
 pytestmark = pytest.mark.full
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -165,7 +163,6 @@ def test_kernels_and_distances_with_numbers_to_predict(user: Reader) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
     people = pd.DataFrame({"id": [f"s{row}" for row in range(40)], "weeks": X[:, 0] + 20.5, "height": X[:, 2]})
-    people.loc[7, "height"] = np.nan
     (folder / "pairs").mkdir()
     people.to_csv(folder / "pairs" / "people.csv", index=False)
     for name, columns in (("blood", slice(0, 2)), ("genes", slice(2, 4))):
@@ -175,10 +172,6 @@ def test_kernels_and_distances_with_numbers_to_predict(user: Reader) -> None:
     found = pd.read_csv("results/pairs/report/summary.csv").query("metric == 'r2' and selection == 'inner_cv'")
     assert set(found["method"]) == {"multi-view", "average", "best-single"}
     assert (found["mean"] > 0.9).all()
-    study = yaml.safe_load(Path("pairs.yaml").read_text(encoding="utf-8"))
-    study["datasets"]["pairs"]["target"] = ["weeks", "height"]
-    counts = check_data(plan_study(check_study(study))).counts
-    assert [count.split(" with")[0] for count in counts] == ["pairs-weeks: 40 samples", "pairs-height: 39 samples"]
 
 
 def test_a_method_of_her_own_to_a_table_in_latex(user: Reader) -> None:
