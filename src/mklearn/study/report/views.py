@@ -17,7 +17,7 @@ from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.evaluation.view_contributions import ALL, ALONE, WITHOUT
-from mklearn.study.report.findings import gain_title
+from mklearn.study.report.findings import NAMED, gain_title
 from mklearn.study.report.parts import ReportPart, Section
 from mklearn.study.report.result_tables import difference_cell, interval_cell
 from mklearn.study.report.results import Results, Setting
@@ -86,8 +86,11 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
 
 
 def views_sentence(results: Results, contributions: pd.DataFrame) -> str:
-    """Return a sentence for each data set on the views that are shown to add to the others, or to do harm."""
-    metric, sentences = results.metric, list[str]()
+    """Return a sentence for each data set on the views that are shown to add to the others, or to do harm.
+
+    More than `NAMED` data sets are counted in one sentence.
+    """
+    metric, sentences, n_better = results.metric, list[str](), 0
     unit = f"points of {metric.name}" if metric.in_percent else metric.name
     for setting, rows in _by_setting(results, contributions):
         judged: dict[str, list[str]] = {}
@@ -103,6 +106,10 @@ def views_sentence(results: Results, contributions: pd.DataFrame) -> str:
         harm = f" Better left out: {enumeration(judged[WORSE], None)}." if WORSE in judged else ""
         start = f"{setting.title}: " if contributions["dataset"].nunique() > 1 else ""
         sentences += [f"{start}{text}{harm}"] if judged else []
+        n_better += BETTER in judged
+    if len(sentences) > NAMED:
+        among = plural(len(sentences), "data set")
+        return f"Views are shown to add to the others on {n_better} of {among}: see Which view matters?"
     return " ".join(sentences)
 
 

@@ -83,3 +83,7 @@ def test_the_sentence_says_what_the_intervals_show(metric: str, views: dict[str,
     rows = pd.DataFrame.from_dict(views, "index", columns=names).rename_axis("view").reset_index()
     rows = rows.assign(dataset="d", protocol="p", train_size=5)
     assert views_sentence(made_of(AVERAGE, metric=metric), rows) == sentence
+    many = pd.concat([rows.assign(train_size=size) for size in range(4)])
+    if sentence.startswith("Views"):
+        counted = views_sentence(made_of(AVERAGE, sizes=range(4), metric=metric), many)
+        assert counted == "Views are shown to add to the others on 4 of 4 data sets: see Which view matters?"
