@@ -25,9 +25,8 @@ def view_contributions(
     choosing = None if spec.evaluation.choice == "test_set" else drawn.choosing
     size = spec.settings[0].train_size
     stored = contribution_records(problem, spec, drawn.of_size(size), choosing)
-    settings = [
-        Setting(protocol=views, train_size=size) for views in stored
-    ]  # in the file, a set has a protocol's place
+    # in the file, a set of views has the place of a protocol
+    settings = [Setting(protocol=name, train_size=size) for name in stored]
     write_predictions(contributions, spec.model_copy(update={"settings": settings}), record, stored, y, ids, groups)
 
 

@@ -239,6 +239,7 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"rest": 1}}}},
          "methods.m.kernel_weights: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
         ({"datasets": {"orl": {"draw": 0}}}, "datasets.orl: draw: 0 needs per_class"),
+        ({"datasets": {"orl": {"class_groups": True}}}, "datasets.orl: class_groups: true needs merge"),
         ({"datasets": {"orl": {"classes": ["1", "2"], "first_classes": 5}}},
          "datasets.orl.first_classes: 5 requested, but there are only 2"),
         ({"descriptors": {"t": {"kind": "table", "table": "color"}}},

@@ -217,6 +217,7 @@ def test_mixed_signs_raise_a_warning():
     exact = MKLDR(max_iter=3).fit(X, LABELS)
     mixed = any(entry["mixed_sign"] for entry in exact.history_ if entry["step"] == "beta")
     assert mixed, "the problem was made to have mixed signs"
+    assert all((step["value"] > step["bound"] * (1 + 1e-9)) == step["mixed_sign"] for step in exact.diagnostics_)
     with pytest.warns(MixedSignWarning, match="not an optimum"):
         literal = MKLDR(max_iter=3, beta_step="central_path").fit(X, LABELS)
     assert any(entry["status"] == "mixed_sign" for entry in literal.history_ if entry["step"] == "beta")
