@@ -18,7 +18,7 @@ STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "paper
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
 STALE = {
     "fsvm": "lw-svm has left the study", "lfw": "lw-svm has left the study",
-    "lmkl": "convex-mkldr has left the study", "mkmmc": "LDA with shrinkage has left the study",
+    "lmkl": "convex-mkldr has left the study",
     "mkldr": "the central path is new",
 }  # fmt: skip
 """Studies that are to be run again, and why. Remove an entry with the report that closes it."""
