@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -138,11 +139,11 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         f after every half-step.
     history_ : list of dict
         One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
-        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
-        fields of `mklearn.optimize.KernelWeights`.
+        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "seconds" (wall time of the eigenproblem
+        or of the solver), "weights". Beta-steps also have the other fields of `mklearn.optimize.KernelWeights`.
     diagnostics_ : list of dict
         One per beta-step: "value" (f at its weights), "bound" (the smallest generalised eigenvalue: the value of the
-        paper's relaxation) and "mixed_sign".
+        paper's relaxation), "mixed_sign", "seconds" and "a_step_seconds" (of the A-step before; None at the start).
     certificate_ : dict
         Fields of a beta-step for the returned A. "value" is f(A, weights), "bound" is a lower bound of f over all
         nonnegative weights for this A, and "gap" is their relative difference. A positive gap means that the
@@ -252,12 +253,15 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
     @property
     def diagnostics_(self) -> list[dict[str, Any]]:
-        """Value, bound of the paper's relaxation and mixed signs of each beta-step."""
+        """Value, bound of the paper's relaxation, mixed signs and wall time of each beta-step."""
         return [
-            {"value": entry["objective"], "bound": entry["lambda_min"], "mixed_sign": entry["mixed_sign"]}
-            for entry in self.history_
+            {
+                "value": entry["objective"], "bound": entry["lambda_min"], "mixed_sign": entry["mixed_sign"],
+                "seconds": entry["seconds"], "a_step_seconds": before.get("seconds"),
+            }
+            for before, entry in zip([{}, *self.history_], self.history_, strict=False)
             if "mixed_sign" in entry
-        ]
+        ]  # fmt: skip
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)
@@ -330,7 +334,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
 
         iterates: list[_Iterate] = []
         for iteration in range(max_iter + 1):
+            started = perf_counter()
             projection = take_a_step(beta, n_components, ridge=self.ridge)
+            a_step_seconds = perf_counter() - started
             A = projection.coefficients
             if A.shape[1] == 0:
                 raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
@@ -338,7 +344,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
             iterates.append(current)
             ratio_trace = _mean_ratio(*problem.projected_scatters(beta, A, projection.ridge_amount))
-            self._record(iteration, "a", beta, current.objective, ratio_trace=ratio_trace)
+            self._record(iteration, "a", beta, current.objective, ratio_trace=ratio_trace, seconds=a_step_seconds)
             change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
             if change <= self.tol * abs(current.objective) + _ZERO:
                 self.status_ = "converged"

@@ -88,6 +88,7 @@ def test_history_is_the_joint_objective_and_the_beta_step_its_minimum():
     model = MKLDR(max_iter=4, tol=0.0).fit(kernels, LABELS)
     assert [entry["step"] for entry in model.history_] == ["a", "beta"] * 4 + ["a"]
     np.testing.assert_array_equal(model.objective_history_, [entry["objective"] for entry in model.history_])
+    assert [step["a_step_seconds"] for step in model.diagnostics_] == [a["seconds"] for a in model.history_[:-1:2]]
     assert model.n_iter_ == 4
     rng = np.random.default_rng(3)
     for earlier, later in zip(model.history_[::2], model.history_[1::2], strict=False):
