@@ -34,6 +34,9 @@ def split(
     first = drawn.splits[0]
     sizes = len(drawn.splits), len(first.train), len(first.test)
     logger.info("%d splits; the first has %d training and %d test samples", *sizes)
+    y = table["y"].to_numpy()
+    if any(n_flipped := [int((each.target(y) != y).sum()) for each in drawn]):
+        record = record | {"n_flipped": n_flipped}
     drawn.save(splits, table["id"].to_numpy(dtype=str), record)
 
 

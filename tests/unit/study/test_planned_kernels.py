@@ -318,6 +318,7 @@ PASS = "; set `blocks: 1`"
         (M, {"kernels": {"g": {"kind": "gaussian", "feature_scaling": "auto"}}},
          f"chooses the feature_scaling of kernel 'g-blocks'{PASS}"),
         (M, {"protocols": {"p": {"kind": "k_fold", "choose": "test_set"}}}, f"chooses on test samples{PASS}"),
+        (M, {"protocols": {"p": {"kind": "k_fold", "flipped": 0.1}}}, f"takes flipped training labels{PASS}"),
         (M, {"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}}, f"takes validation folds{PASS}"),
     ],
 )  # fmt: skip

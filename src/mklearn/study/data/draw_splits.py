@@ -35,6 +35,7 @@ from mklearn.study.specs.data_specs import SplitSpec
 LARGEST_NUMBER = 2**31 - 1
 """Largest repeat or fold number that tables of predictions can store."""
 REPEATS = from_to(1, 10_000)
+FLIPPED = Interval(Real, 0, 1, closed="left")
 Rows = NDArray[np.intp]
 Stratum = tuple[str, str]
 """Names of a group ("" if samples have no groups) and of a class."""
@@ -110,10 +111,10 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
-@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
+@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS], flipped=[FLIPPED])
 def random_per_class(
     target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
-    classes: np.ndarray | None = None,
+    flipped: float = 0.0, classes: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
     """Draw a fixed number of training samples from each class; the rest are test samples.
 
@@ -128,6 +129,9 @@ def random_per_class(
         Number of random splits of each size.
     seed : int
         Seed of the study, non-negative.
+    flipped : float
+        Share of the training samples whose class is replaced by another at random in each split. Fits and inner folds
+        see the replaced classes; test samples, predictions and scores have the true ones.
     """
     y, sizes = np.asarray(target), [int(size) for size in np.atleast_1d(train_size)]
     strata = _strata(y, classes)
@@ -137,7 +141,8 @@ def random_per_class(
     for size, repeat in itertools.product(sizes, range(repeats)):
         rng = generator(name, size, repeat, seed)
         train = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows in strata.values()]))
-        splits.append(Split(repeat, 0, train, np.setdiff1d(np.arange(len(y)), train), size))
+        split = Split(repeat, 0, train, np.setdiff1d(np.arange(len(y)), train), size)
+        splits.append(split.flipped(y, flipped, rng) if flipped else split)
     return Splits(tuple(splits), len(y))
 
 
@@ -175,10 +180,10 @@ def random(
     return Splits(tuple(splits), len(codes))
 
 
-@constrained(folds=[at_least(2)], repeats=[REPEATS])
+@constrained(folds=[at_least(2)], repeats=[REPEATS], flipped=[FLIPPED])
 def k_fold(
     target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
-    classes: np.ndarray | None = None,
+    flipped: float = 0.0, classes: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
     """Draw shuffled, stratified folds for k-fold cross-validation.
 
@@ -192,8 +197,12 @@ def k_fold(
         class per fold.
     repeats : int
         Number of times that folds are drawn.
+    flipped : float
+        As for `random_per_class`; only for classes.
     """
     y = np.asarray(target)
+    if flipped and target_of(y) == "numbers":
+        raise ConfigError(f"flipped: the target of {name!r} is numbers; only classes can be replaced by another")
     strata = {} if target_of(y) == "numbers" else _strata(y, classes)
     _refuse([key for key, rows in strata.items() if len(rows) < folds], strata, f"{folds} stratified folds")
     splits = []
@@ -204,8 +213,9 @@ def k_fold(
             fold_of[np.concatenate([rng.permutation(rows) for rows in strata.values()])] = np.arange(len(y)) % folds
         else:
             fold_of = number_folds(y, folds, rng)
-        splits += [Split(repeat, fold, np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
-                   for fold in range(folds)]  # fmt: skip
+        drawn = [Split(repeat, fold, np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+                 for fold in range(folds)]  # fmt: skip
+        splits += [split.flipped(y, flipped, rng) for split in drawn] if flipped else drawn
     return Splits(tuple(splits), len(y))
 
 
@@ -378,7 +388,7 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
         if not frame[name].between(0, LARGEST_NUMBER).all():
             raise DataError(f"{path}: column {name!r} has numbers outside 0 to {LARGEST_NUMBER}")
     try:
-        return Splits(splits_of_frame(frame), len(ids))
+        return Splits(splits_of_frame(frame.drop(columns="train_label", errors="ignore")), len(ids))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 

@@ -36,6 +36,8 @@ class Split:
     test: np.ndarray
     train_size: int | None = None
     validation: np.ndarray | None = None
+    train_labels: np.ndarray | None = None
+    """Class codes of the training samples in a fit, (k,), some of them replaced; None: the true ones."""
 
     @property
     def parts(self) -> list[tuple[str, np.ndarray]]:
@@ -46,6 +48,21 @@ class Split:
         """Return a copy of the split with `convert` applied to each part."""
         parts: dict[str, Any] = {role: convert(part) for role, part in self.parts}
         return replace(self, **parts)
+
+    def flipped(self, y: np.ndarray, share: float, rng: np.random.Generator) -> Split:
+        """Return a copy in which a share of the training samples, rounded, has another class of `y` at random."""
+        classes, labels = np.unique(y), y[self.train]
+        places = rng.choice(len(labels), round(share * len(labels)), replace=False)
+        steps = rng.integers(1, len(classes), len(places))
+        labels[places] = classes[(np.searchsorted(classes, labels[places]) + steps) % len(classes)]
+        return replace(self, train_labels=labels)
+
+    def target(self, y: np.ndarray) -> np.ndarray:
+        """Return the class codes or numbers of all samples, `y`, with the replaced labels of training samples."""
+        if self.train_labels is not None:
+            y = y.copy()
+            y[self.train] = self.train_labels
+        return y
 
     @property
     def name(self) -> str:
@@ -108,13 +125,17 @@ class Splits:
 
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
         """Map splits of selected `rows` to positions in the whole data set of `n_samples`."""
-        rows = np.asarray(rows)
-        return Splits(tuple(split.converted(lambda part: np.sort(rows[part])) for split in self.splits), n_samples)
+        rows, splits = np.asarray(rows), []
+        for split in self.splits:
+            labels = None if split.train_labels is None else split.train_labels[np.argsort(rows[split.train])]
+            splits.append(replace(split.converted(lambda part: np.sort(rows[part])), train_labels=labels))
+        return Splits(tuple(splits), n_samples)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
-        `ids` are the sample ids of the data set; `provenance` records how the splits were drawn, and from what.
+        Splits with replaced labels have a column train_label, empty for test samples. `ids` are the sample ids of the
+        data set; `provenance` records how the splits were drawn, and from what.
         """
         metadata: dict[str, Any] = {"n_samples": self.n_samples}
         if self.samples is not None:
@@ -132,6 +153,9 @@ class Splits:
         frame = frame.loc[frame.index.repeat([len(part) for _, _, part in parts])].reset_index(drop=True)
         frame["index"] = np.concatenate([part for _, _, part in parts])
         frame["id"] = np.asarray(ids)[frame["index"]]
+        if self.splits[0].train_labels is not None:
+            labels = np.concatenate([split.train_labels for split in self.splits])
+            frame.loc[frame["role"].eq("train"), "train_label"] = labels
         write_table(path, frame, metadata | ({"provenance": dict(provenance)} if provenance else {}))
 
     @classmethod
@@ -169,12 +193,16 @@ def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, 
 
 
 def splits_of_frame(frame: Any) -> tuple[Split, ...]:
-    """Convert a table with columns train_size, repeat, fold, role and index to splits."""
+    """Convert a table with columns train_size, repeat, fold, role, index and sometimes train_label to splits."""
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
         train, validation, test = (
             np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES
         )
         train_size = None if pd.isna(size) else int(size)
-        splits.append(Split(int(repeat), int(fold), train, test, train_size, validation if len(validation) else None))
+        labels = None
+        if "train_label" in rows:
+            labels = rows[rows["role"].eq("train")].sort_values("index")["train_label"].to_numpy(np.int64)
+        parts = (train, test, train_size, validation if len(validation) else None, labels)
+        splits.append(Split(int(repeat), int(fold), *parts))
     return tuple(splits)

@@ -104,8 +104,9 @@ class FitAtSize:
         return SplitRecord(facts, split.train, split.test, rules, self._shown(result, split))
 
     def _result(self, split: Split, choice: Choice | None) -> SplitResult:
+        problem = replace(self.problem, y=split.target(self.problem.y))
         return evaluate_split(
-            self.problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choice=choice
+            problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choice=choice
         )
 
     def _facts(self, split: Split) -> dict[str, Any]:

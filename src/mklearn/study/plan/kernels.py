@@ -270,6 +270,7 @@ def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, pro
         "chooses among several n": len(method.landmark_candidates(0)) > 1,
         "takes samples that are composed of several": protocol.entry.row.composes,
         "chooses on test samples": protocol.entry.choose == "test_set",
+        "takes flipped training labels": bool(protocol.spec.parameters.get("flipped")),
         "takes validation folds": protocol.spec.kind == "validation_folds",
     }
     return [f"{reason}{of_protocol}" for reason, holds in reasons.items() if holds]

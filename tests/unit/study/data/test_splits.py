@@ -107,6 +107,27 @@ def test_parts_cover_the_samples_evenly(kind: str, y: np.ndarray, seed: int, shu
             assert np.ptp([len(part) for part in parts]) <= 1
 
 
+@pytest.mark.parametrize("kind", ["per class", "folds"])
+def test_flipped_labels_are_of_training_samples_and_survive_files_and_moves(kind: str, tmp_path: Path) -> None:
+    y, ids = np.repeat([0, 2, 5], 8), np.arange(24).astype(str)
+    draw = functools.partial(DRAWN[kind][1], {"class": y}, repeats=3, name="x")
+    splits = draw(flipped=0.25)
+    assert_same(splits, draw())  # the same samples
+    splits.save(tmp_path / "splits.parquet", ids)
+    moved, places = splits.among(np.arange(24)[::-1], 24), list[Any]()
+    for split, read, other in zip(splits, Splits.load(tmp_path / "splits.parquet", ids), moved, strict=True):
+        target = split.target(y)
+        places.append(np.flatnonzero(target != y))
+        assert len(places[-1]) == round(0.25 * len(split.train))
+        assert np.isin(places[-1], split.train).all()
+        assert np.isin(target, y).all()
+        for same in (read.target(y), other.target(y[::-1])[::-1], draw(flipped=0.25)[len(places) - 1].target(y)):
+            np.testing.assert_array_equal(target, same)
+    assert len({tuple(each) for each in places}) == len(splits)
+    with pytest.raises(ConfigError, match="the target of 'x' is numbers"):
+        k_fold(y * 0.5, 2, name="x", flipped=0.1)
+
+
 def test_seed_policy_is_the_documented_one() -> None:
     y = np.repeat([0, 1], 6)
     splits = random_per_class(y, 2, 3, 0, "yale")

@@ -165,6 +165,15 @@ def test_records_are_in_the_order_of_the_splits() -> None:
     np.testing.assert_allclose(shares, accuracy)
 
 
+def test_replaced_labels_are_fitted_and_true_ones_are_scored() -> None:
+    train, test = np.arange(24), np.arange(24, N)  # most of the training samples are of class 0, all others of class 1
+    majority = method("mklearn.classifiers.baselines:MajorityClassifier")
+    for labels, accuracy in ((None, 0.0), (1 - Y[train], 1.0)):
+        (record,) = at_size(majority, [Split(0, 0, train, test, train_labels=labels)]).records()
+        assert rows_of([record])["value"].unique().tolist() == [accuracy]
+        assert prediction_table([record], FIT, Y, np.arange(N).astype(str))["true"].eq(1).all()
+
+
 def test_a_draw_that_fails_has_a_row_for_each_model() -> None:
     drawn = splits(repeats=2)
     failing = method(grid={"threshold": [9.0], "shift": [0.0, 1.0]}, parameters={"fails_on": 9.0})
