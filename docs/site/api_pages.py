@@ -11,6 +11,7 @@ MODULES = (
     "mklearn.subspace",
     "mklearn.classifiers",
     "mklearn.regressors",
+    "mklearn.survival",
     "mklearn.descriptors",
     "mklearn.kernels",
     "mklearn.graphs",

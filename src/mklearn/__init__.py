@@ -9,5 +9,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "classifiers": ["MultiViewClassifier"],
         "kernels": ["Views"],
         "regressors": ["KernelRidge", "MultiViewRegressor"],
+        "survival": ["MultiViewSurvival"],
     },
 )

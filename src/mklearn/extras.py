@@ -24,6 +24,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
+    "survival": ("sksurv",),
     "workflow": (
         "h5py", "pandas", "pebble", "psutil", "pyarrow", "pydantic", "pymatreader", "requests", "rich", "snakemake",
         "urllib3", "yaml",

@@ -57,7 +57,7 @@ class MethodRow(Row):
     fixed: Sequence[str] = ()
     """Parameters that a study can't set, in addition to those reserved in every method."""
     targets: Sequence[str] = ("classes",)
-    """Kinds of target that the method predicts: "classes", "numbers"."""
+    """Kinds of target that the method predicts: "classes", "numbers", "survival"."""
     learns_weights: bool = False
     """Whether the method learns kernel weights; a report then compares them with equal weights."""
     refit: Refit | None = None
@@ -65,7 +65,8 @@ class MethodRow(Row):
     order_decides: bool = False
     """Whether the order of its kernels or descriptors changes results beyond rounding; the study order is then kept."""
     in_model_files: bool = True
-    """Whether a model file can hold the method. Trees can't, since scikit-learn does not check their array indices."""
+    """Whether a model file can hold the method. Trees can't, since scikit-learn does not check their array indices, nor
+    can models of packages other than scikit-learn."""
 
 
 _features = partial(MethodRow, takes="descriptor")
@@ -81,6 +82,7 @@ _baseline = partial(MethodRow, takes="descriptors")
 _trees = partial(_baseline, order_decides=True, in_model_files=False)
 _regression_baseline = partial(_baseline, targets=("numbers",))
 _regression_trees = partial(_trees, targets=("numbers",))
+_survival_baseline = partial(_trees, targets=("survival",))
 
 METHODS: dict[str, MethodRow] = {
     "convex_mkl_dr": _mkl_embedding(
@@ -292,7 +294,7 @@ METHODS: dict[str, MethodRow] = {
         advice="Start with it: closed-form leave-one-out chooses scalings, kernels, weights and ridge.",
         fixed=("missing_views", "impute", "memory"),
         takes="dictionary",
-        tuned=("n_kernels",),
+        tuned=("n_kernels", "learned"),
     ),
     "nearest_neighbour": _features(
         "mklearn.classifiers.baselines:NearestNeighbours",
@@ -367,7 +369,7 @@ METHODS: dict[str, MethodRow] = {
         advice="Start with it: closed-form leave-one-out chooses scalings, kernels, weights and ridge.",
         fixed=("missing_views", "impute", "memory"),
         takes="dictionary",
-        tuned=("n_kernels",),
+        tuned=("n_kernels", "learned"),
         targets=("numbers",),
     ),
     "random_forest_regressor": _regression_trees(
@@ -381,6 +383,46 @@ METHODS: dict[str, MethodRow] = {
         "Ridge regression",
         reference="Hoerl, Kennard 1970; Golub, Heath, Wahba 1979",
         advice="Shows what kernels add to plain features.",
+    ),
+    "cox_elastic_net": _survival_baseline(
+        "mklearn.survival.baselines:cox_elastic_net",
+        "Cox model, elastic net",
+        reference="Cox 1972; Simon, Friedman, Hastie, Tibshirani 2011",
+        advice="Many features of which few matter.",
+        tuned=("alpha", "l1_ratio"),
+    ),
+    "cox_ridge": _survival_baseline(
+        "mklearn.survival.baselines:cox_ridge",
+        "Cox model, ridge",
+        reference="Cox 1972; Verweij, Van Houwelingen 1994",
+        advice="With the clinical view alone it is the baseline that many methods do not reach.",
+        tuned=("alpha",),
+    ),
+    "kaplan_meier": MethodRow(
+        "mklearn.survival.baselines:KaplanMeierSurvival",
+        "Kaplan-Meier",
+        reference="Kaplan, Meier 1958",
+        advice="The same curve for every sample: C is 0.5, and its Brier score is the one to beat.",
+        takes="descriptors",
+        targets=("survival",),
+        in_model_files=False,
+    ),
+    "multi_view_survival": MethodRow(
+        "mklearn.survival.multi_view:MultiViewSurvival",
+        "Multi-view survival",
+        reference="Andersen, Hansen, Klein 2004; Andersen, Perme 2010; the combination is this library's own",
+        advice="Start with it: regression of pseudo-observations on a dictionary of kernels of every view.",
+        fixed=("missing_views", "impute", "memory"),
+        takes="dictionary",
+        tuned=("n_kernels", "learned"),
+        targets=("survival",),
+    ),
+    "random_survival_forest": _survival_baseline(
+        "mklearn.survival.baselines:random_survival_forest",
+        "Random survival forest",
+        reference="Ishwaran, Kogalur, Blackstone, Lauer 2008",
+        advice="A baseline that needs no scaling and finds interactions; slow with thousands of features.",
+        tuned=("min_samples_leaf",),
     ),
     "r_svm_plus": _margin_machine(
         "mklearn.papers.fsvm.machines:RSVMPlus",

@@ -91,7 +91,7 @@ def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in SAVED])
 def test_a_row_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tmp_path: Path) -> None:
     X, _ = digits.inputs(TAKES[kind])
-    model = fitted(kind, parameters(kind), X, digits.y[digits.train])
+    model = fitted(kind, parameters(kind), X, suited(digits, kind).y[digits.train])
     with pytest.raises(DataError, match="holds objects that a model file can't"):
         again(model, tmp_path / "model.mklearn")
 

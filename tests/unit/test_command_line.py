@@ -90,18 +90,19 @@ def test_list_of_methods(columns: int, capsys: pytest.CaptureFixture[str], monke
     monkeypatch.setenv("COLUMNS", str(columns))
     assert main(["list", "methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 60
+    assert len(lines) <= 70
     assert max(map(len, lines)) <= columns
     *parts, _ = "\n".join(lines).split("\n\n")
     groups = {title: [row.split()[0] for row in rows] for title, *rows in map(str.splitlines, parts)}
     assert tuple(groups) == GROUPS
     assert sorted(itertools.chain(*groups.values())) == sorted(METHODS)
-    start, kernels, features, numbers, _ = groups.values()
+    start, kernels, features, numbers, survival, _ = groups.values()
     assert start[0] == "multi_view"
     assert {"loo_mkl", "lmkl_svc"} <= {*kernels}
     assert {"fisherface", "random_forest"} <= {*features}
     assert numbers[0] == "multi_view_regressor"
     assert "random_forest_regressor" in numbers
+    assert (survival[0], "kaplan_meier" in survival) == ("multi_view_survival", True)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,9 @@ def model(
     logger.info("parameters: %s", candidate.parameters)
     estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
     inputs, arrays = final.inputs_of_model(spec, fit, data, fitted_to, learned or [])
-    description = final.model_card(spec, fit, title, expected, estimator, candidate, problem, inputs, ids, y, fitted_to)
+    description = final.model_card(
+        spec, fit, title, expected, estimator, candidate, problem, inputs, ids, y, data.target, fitted_to
+    )
     save_model(estimator, model, description, arrays | {"ids": ids})
     write_text(card, final.card_text(description, versions()))
     losses = pd.DataFrame(columns=COLUMNS)

@@ -45,7 +45,8 @@ class KernelsMixin:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name in set(_PREDICTIONS) & set(vars(cls)):  # `fit` has its own: `mklearn.base.fit_context.fit_context`
+        own = {name for name, each in vars(cls).items() if callable(each)}
+        for name in set(_PREDICTIONS) & own:  # `fit` has its own: `mklearn.base.fit_context.fit_context`
             setattr(cls, name, few_threads(vars(cls)[name]))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -49,6 +49,18 @@ Target = Annotated[
 ]
 
 
+class SurvivalTarget(Strict):
+    """Survival times to predict: two columns of one table."""
+
+    time: str
+    """Column of the times, above 0, from the start of observation to the event, or to the end of observation."""
+    event: str
+    """Column of the events: 1 or true if the event ended the time, and 0 or false if the time is censored."""
+    occurred: str | int | None = None
+    """Value in the column of events that means that the event occurred, such as ``dead``. Any other value then means
+    that the time is censored."""
+
+
 class Dataset(Strict):
     """Keys shared by all data sets of a study."""
 
@@ -69,7 +81,7 @@ class Dataset(Strict):
 
     @functools.cached_property
     def task_of_target(self) -> TargetKind:
-        """Kind of the target: classes or numbers."""
+        """Kind of the target: classes, numbers or survival times."""
         return target_kind(self.model_dump())
 
     def reading(self) -> dict[str, Any]:
@@ -186,10 +198,10 @@ class OwnTables(OwnFiles):
     missing_labels: list[str] | None = None
     """Words that mean a missing label or group, as an empty cell does. By default the usual ones, such as NA, NaN,
     None, null and N/A; set ``[]`` if a class has such a name."""
-    target: Target | None = None
+    target: Target | SurvivalTarget | None = None
     """Column to predict, in place of ``label_column``: a class if it holds text, a number if it holds numbers. A list
-    makes one data set per column."""
-    task: TargetKind | None = None
+    makes one data set per column. ``{time: COLUMN, event: COLUMN}`` predicts survival times."""
+    task: Literal["classes", "numbers"] | None = None
     """Kind of the target. By default it is inferred from the column; set ``classes`` for classes that are written as
     numbers."""
 
@@ -199,15 +211,22 @@ class OwnTables(OwnFiles):
             raise ValueError("target stands in place of label_column; omit one of them.")
         if self.task == "numbers" and self.target is None:
             raise ValueError("task: numbers needs `target`, the column of the numbers.")
-        if self.exclude_classes and self.task_of_target == "numbers":
-            raise ValueError("exclude_classes: the target is numbers and has no classes.")
+        if self.task is not None and isinstance(self.target, SurvivalTarget):
+            raise ValueError("task: `target` names columns of survival times; omit one of them.")
+        if self.exclude_classes and self.task_of_target != "classes":
+            raise ValueError(f"exclude_classes: the target is {self.task_of_target} and has no classes.")
         return self
 
     def reading(self) -> dict[str, Any]:
         """Return the specification for the reader of the data set."""
         spec = super().reading()
+        if isinstance(self.target, SurvivalTarget):
+            spec["options"] |= {"label_column": self.target.time, "event_column": self.target.event}
+            spec["options"] |= {} if self.target.occurred is None else {"occurred": str(self.target.occurred)}
+        elif self.target is not None:
+            spec["options"]["label_column"] = self.target
         if self.target is not None:
-            spec["options"] |= {"label_column": self.target, "task": self.task_of_target}
+            spec["options"]["task"] = self.task_of_target
         if self.labels is not None:
             spec["options"]["labels"] = LABELS_KEY
             spec["paths"][LABELS_KEY] = self.labels

@@ -27,6 +27,7 @@ from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import EXPECTED, check_classes, choose_on_split, evaluate_split, folds_of_training
 from mklearn.study.log import logger
 from mklearn.study.provenance import array_digest, digest
+from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.final_spec import BEST, CENTRE, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
@@ -55,7 +56,7 @@ class ModelSamples:
     def problem(self, fit: FitSpec, rows: Rows) -> MethodOnViews:
         """Return a method on the given samples."""
         y = self.data.y[rows]
-        codes = y if self.data.target == "numbers" else np.unique(y, return_inverse=True)[1]
+        codes = np.unique(y, return_inverse=True)[1] if self.data.target == "classes" else y
         groups = None if self.groups is None else self.groups[rows]
         return MethodOnViews(self.views(fit)[rows], codes, fit.method, fit.kernels, groups)
 
@@ -176,11 +177,13 @@ def inputs_of_model(
 def model_card(
     spec: FinalSpec, fit: FitSpec, title: str, expected: Mapping[str, Any], estimator: Any,
     candidate: Candidate, problem: MethodOnViews, inputs: ModelInputs, ids: NDArray[np.str_], labels: NDArray[Any],
-    views: Views,
+    kind: TargetKind, views: Views,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the card of a fitted model, given the ids, labels and views of its training samples."""
+    """Return the card of a fitted model, given the ids, labels, kind of target and views of its training samples."""
     digests = {name: array_digest(views[name]) for name in views.names}
-    if labels.dtype.kind == "f":
+    if kind == "survival":
+        target = {"survival": {"events": int((labels > 0).sum()), "largest_time": float(np.abs(labels).max())}}
+    elif kind == "numbers":
         target = {"numbers": {"low": float(labels.min()), "high": float(labels.max()), "mean": float(labels.mean())}}
     else:
         target = {"classes": dict(sorted(Counter(labels.tolist()).items(), key=lambda count: natural_key(count[0])))}

@@ -15,7 +15,7 @@ from mklearn.study.entries import REQUIRED, Descriptor, Entry, Kernel, Protocol
 from mklearn.study.method import Method
 from mklearn.study.parameters import OF_THE_STUDY
 from mklearn.study.schema import field_texts
-from mklearn.study.study import DEFAULT_METHODS, NUMBER_METHODS
+from mklearn.study.study import USUAL_METHODS
 
 ENTRIES: dict[str, type[Entry]] = {
     "descriptors": Descriptor,
@@ -24,15 +24,16 @@ ENTRIES: dict[str, type[Entry]] = {
     "protocols": Protocol,
 }
 """Pydantic model of an entry, by section of the study."""
-START, KERNELS, FEATURES, NUMBERS, PAPERS = GROUPS = (
+START, KERNELS, FEATURES, NUMBERS, SURVIVAL, PAPERS = GROUPS = (
     "Start here: what a study compares that names no methods",
     "On kernels",
     "On features",
     "Predict numbers",
+    "Predict survival times",
     "A paper's own",
 )
 """Titles of the groups of methods, in listing order."""
-_USUAL = list(dict.fromkeys(str(method["kind"]) for method in [*DEFAULT_METHODS.values(), *NUMBER_METHODS.values()]))
+_USUAL = list(dict.fromkeys(str(each["kind"]) for methods in USUAL_METHODS.values() for each in methods.values()))
 
 
 def grouped_methods() -> dict[str, list[str]]:
@@ -48,7 +49,7 @@ def _group(kind: str) -> str:
     if row.implementation.startswith("mklearn.papers."):
         return PAPERS
     if "classes" not in row.targets:
-        return NUMBERS
+        return NUMBERS if "numbers" in row.targets else SURVIVAL
     if kind in _USUAL:
         return START
     return KERNELS if row.takes in ("kernels", "dictionary") else FEATURES
@@ -104,7 +105,7 @@ def _about(row: Any, options: Collection[str]) -> tuple[str, list[str]]:
     texts, lines = parameter_texts(function), []
     views, fixed = getattr(row, "views", {}), getattr(row, "fixed", ())
     for name, parameter in inspect.signature(function).parameters.items():
-        if name in {*OF_THE_STUDY, *fixed, *options}:
+        if name in {*OF_THE_STUDY - {*getattr(row, "tuned", ())}, *fixed, *options}:
             continue
         default = {**row.defaults, **views}.get(name, parameter.default)
         default = "required" if default in (inspect.Parameter.empty, "") else f"default {default!r}"

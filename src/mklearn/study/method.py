@@ -133,9 +133,9 @@ class Method(Entry):
 
     @property
     def is_recommended(self) -> bool:
-        """Whether the method is the multi-view classifier or regressor on all its kernels."""
+        """Whether the method is the multi-view classifier, regressor or survival estimator on all its kernels."""
         each = self.kernels in ("each", "all_but_each")
-        return self.kind in ("multi_view", "multi_view_regressor") and not each
+        return self.kind in ("multi_view", "multi_view_regressor", "multi_view_survival") and not each
 
     # --- inputs
 

@@ -27,7 +27,11 @@ def method_row(implementation: Any) -> MethodRow:
         landmarks="landmarks" in parameters,
         scales_features="feature_scaling" in parameters,
         tuned=[name for name, each in parameters.items() if not isinstance(each.default, (list, tuple))],
-        targets=("numbers",) if is_regressor(estimator) else ("classes",),
+        targets=("survival",)
+        if hasattr(estimator, "predict_survival_function")
+        else ("numbers",)
+        if is_regressor(estimator)
+        else ("classes",),
         in_model_files=False,
     )
 

@@ -17,7 +17,7 @@ OF_THE_STUDY = frozenset({
     "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "source", "seed",
     "name", "classes", "factors",
 })  # fmt: skip
-"""Parameters of implementations that a study can't set."""
+"""Parameters of implementations that a study can't set, unless the row of a method names them in ``tuned``."""
 
 
 def parameter_mistakes(study: Study) -> Iterator[Mistake]:
@@ -42,7 +42,7 @@ def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
     given = {name: value for name, value in entry.given.items() if name not in views}
     refused_here = {*type(entry).model_fields} - entry.either  # options that are invalid for the kind
     values = {name: value for name, value in given.items() if name not in {*parts, *refused_here}}
-    hidden = {*OF_THE_STUDY, *fixed, *views, *entry.valid_options()}
+    hidden = {*(OF_THE_STUDY - {*tuned}), *fixed, *views, *entry.valid_options()}
     lists = {*tuned, *(("bandwidth",) if "bandwidth" in values else ())}
     n_data = 1 if isinstance(entry, Descriptor | Protocol) else 0
     yield from _refused(path, entry.implementation, values, lists, hidden, entry.valid_options(), n_data)

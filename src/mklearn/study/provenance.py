@@ -83,7 +83,7 @@ def array_digest(array: Any) -> str:
 
 _FIT = (
     "kernels", "optimize", "base", "study/evaluation",
-    "graphs", "extras.py", "nearest_neighbour.py",
+    "graphs", "extras.py", "nearest_neighbour.py", "survival/metrics.py",
 )  # fmt: skip
 _FOLDERS: dict[str, tuple[str, ...]] = {
     "read": ("base/permutation.py", "optimize/ridge_path.py", "optimize/left_out.py"),
@@ -94,10 +94,10 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "model": (*_FIT, "saved_models.py", "study/final_model.py"),
     "evaluate": (
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",
-        "study/evaluation/score_table.py",
+        "study/evaluation/score_table.py", "survival",
     ),
     "tables": ("study/evaluation",),
-    "page": ("study/evaluation", "study/report"),
+    "page": ("study/evaluation", "study/report", "survival"),
 }  # fmt: skip
 """Folders and files in `PACKAGE` on which each rule depends, besides its script and the code in its specification."""
 _SCRIPT_OF = {"describe_part": "describe"}
@@ -108,7 +108,7 @@ _AFTER_FITS = frozenset({
 """Files of ``study/evaluation`` that only tables and reports use."""
 _FOLLOWED = re.compile(
     r"^\s*from (mklearn\.(?:extras"
-    r"|(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+)) import",
+    r"|(?:subspace|classifiers|regressors|survival|papers|descriptors|study\.data)\.[\w.]+)) import",
     re.MULTILINE,
 )
 """Imports that are followed, in a script or in the file of a method, descriptor or reader."""

@@ -89,6 +89,14 @@ def _published_mistakes(study: Study) -> Iterator[Mistake]:
             first.setdefault(key, number)
 
 
+_ADVICE = {
+    "classes": "set `task: classes`, or ",
+    "numbers": "name the column of numbers as `target`, or ",
+    "survival": "name the columns as `target: {time: COLUMN, event: COLUMN}`, or ",
+}
+"""Advice on the target for a method, by the kind of target that it predicts."""
+
+
 def target_mistakes(study: Study) -> Iterator[Mistake]:
     """Yield mistakes for data sets, methods, protocols and metrics of the other kind of target."""
     kinds = {key: config.task_of_target for key, config in study.datasets.items()}
@@ -97,22 +105,21 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
         if other != kind:
             text = f"its target is {other}, that of {next(iter(kinds))!r} is {kind}; give each kind a study of its own."
             yield Mistake(f"datasets.{key}", text)
-    advice = "set `task: classes`, or name" if kind == "numbers" else "name the column of numbers as `target`, or"
     for key, method in study.methods.items():
         if kind not in method.row.targets:
-            made = " or ".join(method.row.targets)
-            text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
+            made, advice = " or ".join(method.row.targets), "" if kind == "survival" else _ADVICE[method.row.targets[0]]
+            text = f"{method.title} predicts {made}, and the target is {kind}: {advice}name a method for {kind}."
             yield Mistake(f"methods.{key}", text)
-        elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
-            text = "cv_accuracy weights by accuracy, which numbers have none of."
+        elif kind != "classes" and method.kernel_choice() == "cv_accuracy":
+            text = f"cv_accuracy weights by accuracy, and the target is {kind}."
             yield Mistake(f"methods.{key}.kernel_weights", text)
     for key, protocol in study.protocols.items():
         if kind not in protocol.row.targets:
             valid = ", ".join(name for name, row in PROTOCOLS.items() if kind in row.targets)
             text = f"{protocol.title} needs classes, and the target is {kind}; valid: {valid}."
             yield Mistake(f"protocols.{key}", text)
-        if kind == "numbers" and protocol.exclude_classes:
-            yield Mistake(f"protocols.{key}.exclude_classes", "the target is numbers: there are no classes.")
+        if kind != "classes" and protocol.exclude_classes:
+            yield Mistake(f"protocols.{key}.exclude_classes", f"the target is {kind}: there are no classes.")
     for metric in map(metric_named, study.evaluation.metrics):
         if kind not in metric.targets:
             text = f"metric {metric.kind!r} takes {' or '.join(metric.targets)}, and the target is {kind}."

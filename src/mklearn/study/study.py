@@ -18,7 +18,7 @@ from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.fit_spec import Components, Rule, headline_rule
 from mklearn.study.specs.model import Count, Positive, Slug, Strict
 from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, Published, Remark, Tolerance
-from mklearn.study.targets import NUMBER_METRICS, study_target
+from mklearn.study.targets import USUAL_METRICS, study_target
 
 DEFAULT_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view", "label": "Multi-view classifier"},
@@ -48,6 +48,21 @@ NUMBER_METHODS: dict[str, Any] = {
     "mean": {"kind": "mean_regressor", "label": "Mean of the training samples"},
 }
 """Default methods of a study of numbers."""
+SURVIVAL_METHODS: dict[str, Any] = {
+    "multi-view": {"kind": "multi_view_survival", "label": "Multi-view survival"},
+    "average": {"kind": "multi_view_survival", "label": "Equal kernel weights", "learned": 0},
+    "cox-ridge": {"kind": "cox_ridge", "label": "Cox ridge, all features", "alpha": [10, 100, 1000, 10000]},
+    "cox-net": {
+        "kind": "cox_elastic_net",
+        "label": "Cox elastic net, all features",
+        "alpha": [0.02, 0.05, 0.1, 0.2],
+    },
+    "forest": {"kind": "random_survival_forest", "label": "Random survival forest, all features"},
+    "kaplan-meier": {"kind": "kaplan_meier", "label": "Kaplan-Meier"},
+}
+"""Default methods of a study of survival times. Views alone, such as clinical features, are in the table of views."""
+USUAL_METHODS = {"classes": DEFAULT_METHODS, "numbers": NUMBER_METHODS, "survival": SURVIVAL_METHODS}
+"""Default methods by kind of target."""
 DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
 """Default protocols of a study."""
 
@@ -183,16 +198,19 @@ class Study(Strict):
         """Fill in default methods and metrics that suit the kind of target and the available features."""
         if not isinstance(data, Mapping):
             return data
-        numbers = study_target(normalise_datasets(data.get("datasets"))) == "numbers"
-        usual = NUMBER_METHODS if numbers else DEFAULT_METHODS
+        target = study_target(normalise_datasets(data.get("datasets")))
+        usual, metrics = USUAL_METHODS[target], USUAL_METRICS.get(target)
         if "methods" not in data and not _has_vectors(data):
             kept = {name: each for name, each in usual.items() if METHODS[each["kind"]].takes != "descriptors"}
             data = {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
-        if not numbers:
+        if metrics is None:
             return data
         evaluation = data.get("evaluation") or {}
         if isinstance(evaluation, Mapping):
-            evaluation = {"metrics": list(NUMBER_METRICS), **evaluation}
+            compared: dict[str, str] = (
+                {"reference": "average"} if target == "survival" and "methods" not in data else {}
+            )
+            evaluation = {"metrics": list(metrics), **compared, **evaluation}
         return {"methods": usual, **data, "evaluation": evaluation}
 
     @field_validator("study")
@@ -233,7 +251,10 @@ class Study(Strict):
         has a value of the page's metric.
         """
         named, scored = self.evaluation.reference, metric_named(self.metric).needs_scores
-        uniform = {name: one for name, one in self.methods.items() if one.kernel_weights == "uniform"}
+        equal = ("uniform", 0)  # of kernels of the study; of a multi-view method, that learns no part of the weights
+        uniform = {
+            name: one for name, one in self.methods.items() if one.given.get("learned", one.kernel_weights) in equal
+        }
         if named in uniform:
             return named
         averages = (name for name, one in uniform.items() if one.kernels == "all" and not (scored and one.row.embeds))

@@ -1,4 +1,4 @@
-"""The kind of target of a study, classes or numbers, from its data sets."""
+"""The kind of target of a study: classes, numbers or survival times, from its data sets."""
 
 from __future__ import annotations
 
@@ -14,21 +14,27 @@ from mklearn.study.data.text_tables import MISSING, is_number
 from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.model import as_list
 
-NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
-"""Default metrics of a study of numbers; the first one chooses parameters."""
+USUAL_METRICS = {
+    "numbers": ("r2", "rmse", "mae", "pearson", "spearman"),
+    "survival": ("harrell_c", "uno_c", "integrated_brier"),
+}
+"""Default metrics of studies of numbers and of survival times; the first one chooses parameters."""
 
 
 def target_kind(entry: Mapping[str, Any]) -> TargetKind:
     """Return the kind of target of a data set from its entry in a study, which may be invalid.
 
-    The kind of a registered data set is in the registry. Otherwise ``task`` gives it, or the first values of the column
-    ``target``: "numbers" if all are numbers, or if most are and these have fractions or mostly differ. In the latter
-    case the reader reports the text among the numbers. The kind is "classes" without a ``target``.
+    The kind of a registered data set is in the registry. A mapping ``target`` names columns of survival times.
+    Otherwise ``task`` gives the kind, or the first values of the column ``target``: "numbers" if all are numbers, or if
+    most are and these have fractions or mostly differ. In the latter case the reader reports the text among the
+    numbers. The kind is "classes" without a ``target``.
     """
     if entry.get("kind", "registered") == "registered":
         registered = registry().get(str(entry.get("name", "")))
-        return "numbers" if registered is not None and registered.targets else "classes"
+        return "classes" if registered is None else registered.target
     task, column = entry.get("task"), entry.get("target")
+    if isinstance(column, Mapping):
+        return "survival"
     if task in ("classes", "numbers") or not isinstance(column, str):
         return "numbers" if task == "numbers" else "classes"
     tables = entry.get("tables")

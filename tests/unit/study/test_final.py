@@ -39,7 +39,8 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
         ({"importances": 0}, {}, "final.importances: invalid value 0"),
         ({"method": "gated"}, {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating), and a model"),
         ({"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
-         "final.method: 'forest' holds trees, which a model file can't: they would be read without a check; valid:"),
+         "final.method: 'forest' has trees or objects of another package, which a model file can't hold: they would be "
+         "read unchecked; valid:"),
         ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
          "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate"),
         ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},

@@ -233,11 +233,27 @@ def slurm(folder: Path, mirror: Path) -> None:
         (folder.parents[1] / "slurm/config.yaml").write_text(yaml.safe_dump(kept | {"cores": 2}), encoding="utf-8")
 
 
+def women(folder: Path, mirror: Path) -> None:
+    """Write a table per view, with days and status in the clinical one, and tables of new patients without these."""
+    place = mirror / "multiview" / "tcga_brca_survival"
+    samples = pd.read_csv(place / "samples.csv", index_col="id").query("tissue == 'primary tumour'")
+    samples = samples[~samples["group"].duplicated()]
+    new = samples.index[::12]
+    (folder / "new-patients").mkdir()
+    for name in ("gene", "mirna", "clinical"):
+        table = pd.read_csv(place / f"{name}.csv.gz", index_col="id").loc[samples.index]
+        table.loc[new].to_csv(folder / "new-patients" / f"{name}.csv")
+        if name == "clinical":
+            table = table.assign(days=samples["time"], status=np.where(samples["event"] == 1, "dead", "alive"))
+        table.drop(index=new).to_csv(folder / f"{name}.csv")
+
+
 HOW_TOS: dict[str, tuple[Callable[[Path, Path], object], dict[str, str]]] = {
     "photographs": (photographs, {"flowers/report/summary.md": "Which view matters?"}),
     "chemistry": (molecules, {"solubility/report/chosen.csv": "alpha"}),
     "cluster": (slurm, {}),
     "omics": (tumours, {"tumours/report/views.csv": "protein", "tumours/report/summary.md": "Which view matters?"}),
+    "survival": (women, {"breast/report/views.csv": "mirna", "breast/model.md": "survival:\n    events: 36"}),
     "external_cohort": (tumours, {"external/report/summary.md": "McNemar's exact test"}),
 }
 """What makes the files of each page, and words in results that it promises."""

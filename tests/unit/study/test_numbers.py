@@ -111,6 +111,32 @@ def test_keys_of_another_kind_refused(tmp_path: Path, more: dict[str, Any], entr
         study(path, entry=entry, **more)
 
 
+TIMES = {"target": {"time": "weeks", "event": "end", "occurred": "dead"}}
+
+
+@pytest.mark.parametrize(
+    ("more", "entry", "words"),
+    [
+        ({"methods": {"m": {"kind": "kernel_fda"}}}, TIMES, "predicts classes, and the target is survival: name a m"),
+        ({"methods": {"m": {"kind": "ridge"}}}, TIMES, "m: Ridge regression predicts numbers, and .* survival: name"),
+        ({"methods": {"m": {"kind": "multi_view_survival"}}}, {}, "name the columns as `target: {time: COLUMN, event:"),
+        ({"protocols": {"p": {"kind": "random_per_class", "train_size": 2}}}, TIMES, "needs classes, and .* is surv"),
+        ({"protocols": {"p": {"kind": "k_fold", "exclude_classes": ["a"]}}}, TIMES, "survival: there are no classes"),
+        ({"evaluation": {"metrics": ["r2"]}}, TIMES, "metric 'r2' takes numbers, and the target is survival"),
+        ({}, TIMES | {"task": "numbers"}, "task: `target` names columns of survival times; omit one of them"),
+        ({}, TIMES | {"exclude_classes": ["a"]}, "exclude_classes: the target is survival and has no classes"),
+        ({}, {"target": {"time": "weeks", "evnt": "end"}}, "unknown key 'evnt'. Did you mean 'event'"),
+    ],
+)  # fmt: skip
+def test_survival_times(tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str) -> None:
+    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0, 9.5] * 5, end=["dead", "alive", "lost", "dead"] * 5)
+    with pytest.raises(ConfigError, match=words):
+        study(path, entry=entry, **more)
+    assert check_data(plan_study(study(path, entry=TIMES))).counts == [
+        "d: 20 samples with 10 events (50%; the others are censored); times from 1.5 to 9.5, median 3"
+    ]
+
+
 def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
     y, groups = np.arange(12.0), np.repeat([f"g{k}" for k in range(4)], 3)
     folds = inner_folds(y, 3, 0, groups, "numbers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from mklearn.base.permutation import association, indicators, left_out_outputs
 from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels.views import Views
 from mklearn.study.data.samples import SampleSet, some
+from mklearn.survival.kaplan_meier import pseudo_restricted_means
 
 MOST_SAMPLES, MOST_BATCHES, SHUFFLES = 1000, 50, 199
 """Maximum number of samples in a test, maximum number of values of a batch column, and number of shuffles."""
@@ -28,6 +30,10 @@ def confounding_notes(samples: SampleSet, group_column: str | None = None) -> It
     A batch column is reported only if the views predict it too. A column whose values have one class each lists units,
     such as patients, and is not reported unless a class has fewer than `FEWEST_BATCHES` values.
     """
+    if samples.survival:  # the features of a censored sample speak to its expected survival
+        time, event = np.abs(samples.y), samples.y > 0
+        means = pseudo_restricted_means(time, event, float(time[event].max()))
+        samples = replace(samples, labels=means, survival=False)
     rows = np.sort(np.random.default_rng(0).permutation(len(samples))[:MOST_SAMPLES])
     if len(np.unique(samples.y[rows])) < 2:
         return

@@ -20,7 +20,7 @@ class ProtocolRow(Row):
     """Properties of a protocol, used to check and plan a study."""
 
     targets: Sequence[str] = ("classes",)
-    """Supported kinds of target: "classes", "numbers"."""
+    """Supported kinds of target: "classes", "numbers", "survival"."""
     holds_groups: bool = False
     """Whether every group is wholly in the training part or wholly in the test part."""
     composes: bool = False
@@ -31,7 +31,7 @@ class ProtocolRow(Row):
     """Pairs of mutually exclusive parameters, each with the message for a study that gives both."""
 
 
-_HERE, _FOLDS, _BOTH = "mklearn.study.data.draw_splits", {"folds": 5, "repeats": 1}, ("classes", "numbers")
+_HERE, _FOLDS, _ALL = "mklearn.study.data.draw_splits", {"folds": 5, "repeats": 1}, ("classes", "numbers", "survival")
 _OF_SIZES: dict[str, Any] = {"defaults": {"repeats": 10}, "required": ("train_size",)}
 PROTOCOLS: dict[str, ProtocolRow] = {
     "validation_folds": ProtocolRow(
@@ -44,10 +44,10 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         ),
     ),
     "group_k_fold": ProtocolRow(
-        f"{_HERE}:group_k_fold", "k-fold over groups", defaults=_FOLDS, targets=_BOTH, holds_groups=True
+        f"{_HERE}:group_k_fold", "k-fold over groups", defaults=_FOLDS, targets=_ALL, holds_groups=True
     ),
     "leave_one_group_out": ProtocolRow(
-        f"{_HERE}:leave_one_group_out", "leave one group out", targets=_BOTH, holds_groups=True
+        f"{_HERE}:leave_one_group_out", "leave one group out", targets=_ALL, holds_groups=True
     ),
     "verification": ProtocolRow(
         "mklearn.papers.fsvm.pairs:verification",
@@ -56,8 +56,8 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         composes=True,
     ),
     "random_per_class": ProtocolRow(f"{_HERE}:random_per_class", "random training samples per class", **_OF_SIZES),
-    "random": ProtocolRow(f"{_HERE}:random", "random training samples", targets=_BOTH, **_OF_SIZES),
-    "k_fold": ProtocolRow(f"{_HERE}:k_fold", "k-fold", defaults=_FOLDS, targets=_BOTH),
-    "given": ProtocolRow(f"{_HERE}:given", "given splits", targets=_BOTH, required=("path",)),
-    "released": ProtocolRow(f"{_HERE}:released", "released splits", targets=_BOTH),
+    "random": ProtocolRow(f"{_HERE}:random", "random training samples", targets=_ALL, **_OF_SIZES),
+    "k_fold": ProtocolRow(f"{_HERE}:k_fold", "k-fold", defaults=_FOLDS, targets=_ALL),
+    "given": ProtocolRow(f"{_HERE}:given", "given splits", targets=_ALL, required=("path",)),
+    "released": ProtocolRow(f"{_HERE}:released", "released splits", targets=_ALL),
 }

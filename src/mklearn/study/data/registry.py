@@ -18,7 +18,7 @@ from pydantic import Field
 
 from mklearn.errors import ConfigError, nearest
 from mklearn.study.extensions import OWN_PACKAGE, entry_points, package_of
-from mklearn.study.specs.data_specs import FileSpec
+from mklearn.study.specs.data_specs import FileSpec, TargetKind
 from mklearn.study.specs.model import Strict
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
@@ -59,8 +59,8 @@ class Entry(Strict):
     protocol_files: dict[str, list[FileSpec]] = Field(default_factory=dict)
     """Files of official splits by kind of protocol, such as the lists of pairs of ``verification``."""
     targets: list[str] = Field(default_factory=list)
-    """Names of the numbers that can be predicted; the first is the default of a study. Empty for a data set with
-    classes."""
+    """Names of the numbers, or times, that can be predicted; the first is the default of a study. Empty for a data set
+    with classes."""
     package: str = ""
     """Package that registers the data set; empty for mklearn's own."""
 
@@ -68,6 +68,11 @@ class Entry(Strict):
     def tables(self) -> list[str]:
         """Names of the feature tables; empty for a data set of images."""
         return list(self.expected.get("tables", ()))
+
+    @property
+    def target(self) -> TargetKind:
+        """Kind of the target; survival times have a column of events among the options."""
+        return "survival" if "event_column" in self.options else "numbers" if self.targets else "classes"
 
     @property
     def family(self) -> str:
@@ -156,10 +161,12 @@ def selection_mistakes(dataset: Entry, selection: Mapping[str, Any]) -> list[tup
     expected, mistakes = dataset.expected, list[tuple[str, str]]()
     if (target := selection.get("target")) is not None and target not in dataset.targets:
         valid = ", ".join(dataset.targets) or "none: it has classes"
-        mistakes.append(("target", f"{dataset.id} has no number {target!r} to predict; valid: {valid}."))
+        mistakes.append(("target", f"{dataset.id} has no target {target!r}; valid: {valid}."))
     if dataset.targets:
         keys = [key for key in ("merge", *SELECTION) if selection.get(key)]
-        return mistakes + [(key, f"the target of {dataset.id} is numbers and has no classes; omit it.") for key in keys]
+        return mistakes + [
+            (key, f"the target of {dataset.id} is {dataset.target} and has no classes; omit it.") for key in keys
+        ]
     if selection.get("resize") and dataset.tables:
         mistakes.append(("resize", f"{dataset.id} has tables of features and no images; omit it."))
     if selection.get("merge"):  # the sizes of merged classes are known only after reading

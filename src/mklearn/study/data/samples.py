@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,8 @@ Images = np.ndarray | list[np.ndarray] | None
 _NAMED = ("tables", "matrices", "columns")
 
 
-def target_of(y: np.ndarray) -> TargetKind:
-    """Return the kind of a target: "numbers" for floats, "classes" for class codes or names."""
+def target_of(y: np.ndarray) -> Literal["classes", "numbers"]:
+    """Return the kind of an array: "numbers" for floats (survival times too), "classes" for class codes or names."""
     return "numbers" if y.dtype.kind == "f" else "classes"
 
 
@@ -37,7 +37,8 @@ class SampleSet:
     ids: np.ndarray
     """Unique name of each sample, (n,) str."""
     labels: np.ndarray
-    """Class of each sample, (n,) str, with two or more classes; or the number to predict, (n,) float64."""
+    """Class of each sample, (n,) str, with two or more classes; or the number to predict, (n,) float64. A survival time
+    is positive if an event ended it, and negative if it is censored."""
     images: Images = None
     """Images (n, rows, cols[, 3]), or a list of images of different shapes. Pixels are row-major from the top, in the
     range of the source (0..255 for 8-bit files)."""
@@ -53,6 +54,8 @@ class SampleSet:
     """Feature names (d,) str of each table that has them."""
     batches: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Columns (n,) str that may be batches, by name. They are checked when the data are read, and not saved."""
+    survival: bool = False
+    """Whether the labels are survival times."""
 
     def __post_init__(self) -> None:
         n, labels = len(self.ids), np.asarray(self.labels)
@@ -86,18 +89,18 @@ class SampleSet:
 
     @property
     def target(self) -> TargetKind:
-        """Kind of the target: classes or numbers."""
-        return target_of(self.labels)
+        """Kind of the target: classes, numbers or survival times."""
+        return "survival" if self.survival else target_of(self.labels)
 
     @cached_property
     def classes(self) -> np.ndarray:
-        """Names of the classes in natural order ("2" before "10"), (c,) str; empty if the target is numbers."""
-        return np.array([] if self.target == "numbers" else in_natural_order(self.labels), dtype=str)
+        """Names of the classes in natural order ("2" before "10"), (c,) str; empty for another target."""
+        return np.array(in_natural_order(self.labels) if self.target == "classes" else [], dtype=str)
 
     @cached_property
     def y(self) -> np.ndarray:
-        """Class codes 0..c-1, (n,) int64, or the number to predict, (n,) float64."""
-        if self.target == "numbers":
+        """Class codes 0..c-1, (n,) int64, or the number or signed time to predict, (n,) float64."""
+        if self.target != "classes":
             return self.labels
         return pd.Index(self.classes).get_indexer(pd.Index(self.labels)).astype(np.int64)
 
@@ -142,10 +145,16 @@ class SampleSet:
             raise DataError(f"no group is given for samples {some(self.ids[self.groups == ''])}")
         if self.target == "classes" and len(self.classes) < 2:
             raise DataError(f"at least two classes are needed, found {len(self.classes)}: {some(self.classes)}")
-        if self.target == "numbers" and not np.isfinite(self.y).all():
+        if self.target == "classes":
+            return
+        if not np.isfinite(self.y).all():
             raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
-        if self.target == "numbers" and len(np.unique(self.y)) < 2:
+        if len(np.unique(np.abs(self.y) if self.survival else self.y)) < 2:
             raise DataError(f"the target of {len(self)} samples has at most one value: there is nothing to predict")
+        if self.survival and (self.y == 0).any():
+            raise DataError(f"survival times of 0 for samples {some(self.ids[self.y == 0])}; expected times above 0")
+        if self.survival and (n_events := int((self.y > 0).sum())) < 2:
+            raise DataError(f"{n_events} of {len(self)} survival times ended with an event; expected 2 or more")
 
     def _check_images(self) -> None:
         if self.images is None:
@@ -169,6 +178,7 @@ class SampleSet:
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("ids", "y", "classes")}
         arrays["notes"] = np.array(self.notes, dtype=str)
         arrays |= {} if self.groups is None else {"groups": self.groups}
+        arrays |= {"survival": np.array(True)} if self.survival else {}
         if isinstance(self.images, np.ndarray):
             arrays["images"] = np.ascontiguousarray(self.images)
         elif self.images is not None:
@@ -200,7 +210,7 @@ class SampleSet:
         try:
             return cls(
                 arrays["ids"], classes[y] if len(classes) else y, images, groups=arrays.get("groups"),
-                notes=tuple(arrays["notes"].tolist()), **named,
+                notes=tuple(arrays["notes"].tolist()), survival="survival" in arrays, **named,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error

@@ -20,6 +20,7 @@ from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.jobs import Jobs, split_files, split_spec
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
+from mklearn.study.specs.data_specs import TargetKind
 
 CLASSES_SHOWN = 12
 FIRST = "first equal"
@@ -52,7 +53,7 @@ def check_data(plan: Plan) -> DataCheck:
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:
             continue
-        checked.counts.append(f"{dataset.id}: {target_counts(table)}")
+        checked.counts.append(f"{dataset.id}: {target_counts(table, dataset.target)}")
         if dataset.splits_from and reference is None:
             continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == key]
@@ -85,11 +86,16 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
                 yield f"{n} of {len(drawn)} splits have {what} on both sides; {keeps} them together"
 
 
-def target_counts(table: pd.DataFrame) -> str:
-    """Return the number of samples, with the class sizes (the smallest of many classes) or the range of the numbers."""
-    if "label" not in table:
-        y = table["y"]
-        groups = f" in {table['group'].nunique()} groups" if "group" in table else ""
+def target_counts(table: pd.DataFrame, target: TargetKind) -> str:
+    """Return the number of samples, with the class sizes (the smallest of many classes), or the range of the target."""
+    y, groups = table["y"], f" in {table['group'].nunique()} groups" if "group" in table else ""
+    if target == "survival":
+        time, n_events = y.abs(), int((y > 0).sum())
+        return (
+            f"{len(y)} samples{groups} with {n_events} events ({n_events / len(y):.0%}; the others are censored); "
+            f"times from {time.min():g} to {time.max():g}, median {time.median():g}"
+        )
+    if target == "numbers":
         return (
             f"{len(y)} samples{groups} with numbers to predict, from {y.min():g} to {y.max():g}, mean {y.mean():.4g}, "
             f"standard deviation {y.std():.3g}"

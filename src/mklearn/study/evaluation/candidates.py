@@ -113,6 +113,11 @@ def method_of(estimator: Any) -> Any:
     return estimator[-1] if on_features else estimator
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, which may be a pipeline itself; return any other estimator unchanged."""
+    return last_step(estimator[-1]) if hasattr(estimator, "steps") else estimator
+
+
 # --- chosen parameters
 
 
@@ -144,9 +149,7 @@ def _values(problem: MethodOnViews, candidate: Candidate, fitted: Any) -> Iterat
     if candidate.kernel is not None:
         yield "kernel", problem.kernels[candidate.kernel]["id"], ()
     yield from ((f"feature_scaling of {name}", scaling, ()) for name, scaling in problem.scalings.items())
-    last = fitted
-    while hasattr(last, "steps"):
-        last = last[-1]
+    last = last_step(fitted)
     alphas, parts = np.unique(getattr(last, "alphas", ())), getattr(last, "part_weights_", {})
     names = ["alpha"] if hasattr(last, "alpha_") else [f"alpha of {part}" for part in parts]
     for name, alpha in zip(names, np.ravel(getattr(last, "alpha_", getattr(last, "alphas_", ()))), strict=False):

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from mklearn.kernels.views import Views
 from mklearn.rows import load
-from mklearn.study.evaluation.candidates import method_of
+from mklearn.study.evaluation.candidates import last_step, method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
 from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
 from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
 
 FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
 """Classifier methods that convert class scores into the outputs that metrics need."""
+SHARES = np.linspace(0.1, 0.9, 17)
+"""Quantiles of the times of events in the training samples at which survival functions are evaluated."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
 
@@ -110,7 +112,26 @@ def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_
         for model, class_scores in zip(models, scores, strict=True)
     ]
     lookups = [lookup_of(model, len(y), test, class_scores) for model, class_scores in zip(models, scores, strict=True)]
+    if callable(getattr(last_step(models[0]), "predict_survival_function", None)):
+        lookups = [_with_survival(*each, y, test) for each in zip(lookups, models, strict=True)]
     return Fitted(y, models, sizes, lookups, fit_seconds, labels)
+
+
+def survival_functions(fitted: Any, X: Any, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the probability of surviving each time, (m, n_times), by a survival estimator or a pipeline that ends so.
+
+    Pipelines of scikit-learn do not pass the call to their last step.
+    """
+    if hasattr(fitted, "steps"):
+        return survival_functions(fitted[-1], fitted[:-1].transform(X), times)
+    return np.asarray(fitted.predict_survival_function(X, times), dtype=np.float64)
+
+
+def _with_survival(lookup: Lookup, fitted: Any, y: Labels, test: Any) -> Lookup:
+    """Add the survival functions of the test samples at the `SHARES` quantiles of the training samples' events."""
+    times = np.unique(np.quantile(y[y > 0], SHARES))
+    stored = {"times": times, "survival": survival_functions(fitted, test, times)}
+    return lambda name: stored[name] if name in stored else lookup(name)
 
 
 def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:

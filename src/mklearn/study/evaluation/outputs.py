@@ -18,7 +18,7 @@ Lookup = Callable[[str], Any]
 """Function that returns an output of a fitted estimator for the test samples by its name in `STORED`, or None."""
 NO_LOOKUP: Lookup = dict[str, Any]().get
 """Lookup of a method that returns labels only."""
-STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
+STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors", "survival", "times")
 """Names of the outputs that are stored for each fitted estimator, in addition to the labels."""
 
 
@@ -28,7 +28,9 @@ class MethodOutput:
 
     ``decision_values`` have shape (m, n_classes), or (m,) for two classes. Their columns, and the columns of
     ``probabilities``, are in the order of ``classes``. ``class_scores`` are the decision values, or the probabilities
-    if there are none. Reading an output that the method lacks raises :class:`mklearn.errors.NotApplicable`.
+    if there are none. For survival times, ``labels`` are risks, and ``survival`` has the probabilities of surviving
+    each of the ``times``, (m, n_times). Reading an output that the method lacks raises
+    :class:`mklearn.errors.NotApplicable`.
     """
 
     y_train: Labels
@@ -42,6 +44,9 @@ class MethodOutput:
     decision_values = property(lambda self: self._first("decision_function"))
     probabilities = property(lambda self: self._first("predict_proba"))
     class_scores = property(lambda self: self._first("decision_function", "predict_proba"))
+    risk = property(lambda self: self.labels)
+    survival = property(lambda self: self._first("survival"))
+    times = property(lambda self: self._first("times"))
 
     @property
     def classes(self) -> Labels:

@@ -29,6 +29,8 @@ Samples are ids. ``true`` and ``predicted`` are class codes, or floats if the ta
 ``predicted`` uses the number of components that was chosen without the test samples (missing if the choice failed),
 ``predicted_oracle`` the best number on the test samples (missing for a method without components, unless its parameters
 were chosen on the test samples). ``decision_value`` belongs to the predicted class, or to the second of two classes.
+For survival, ``true`` is the time, negative if it is censored, ``predicted`` the risk, and ``decision_value`` the
+predicted probability of surviving the median time of events in the split's training samples.
 If samples have groups, ``group`` has them, and ``new_group`` is True if no training sample of the split has the group.
 Metrics other than the accuracy have a column ``value_METRIC``, at the chosen number of components (see
 :mod:`mklearn.study.evaluation.metrics.sample_values`).
@@ -75,7 +77,12 @@ def prediction_table(
 
 
 def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
-    """Return the decision values of the predicted classes, or of the second of two classes; NaN if there are none."""
+    """Return the decision values of the predicted classes, or of the second of two classes; NaN if there are none.
+
+    For survival, return the probability of surviving the median time.
+    """
+    if (survival := output.lookup("survival")) is not None:
+        return np.asarray(survival[:, survival.shape[1] // 2])
     try:
         values = output.class_scores
     except NotApplicable:

@@ -74,7 +74,7 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     if not method.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
     if not method.row.in_model_files:
-        return "holds trees, which a model file can't: they would be read without a check"
+        return "has trees or objects of another package, which a model file can't hold: they would be read unchecked"
     if len(method.inputs) > 1:
         return f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only"
     if method.row.embeds and RULE not in neighbours:

@@ -36,8 +36,9 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
         between them, if it has ``predict_set``; and for each class ``probability_CLASS`` if the method has
         probabilities, else ``decision_CLASS`` if it has decision values. For a regressor, columns ``id`` and
         ``predicted``, and if it has ``predict_interval``, the bounds ``low_90`` and ``high_90`` of a 90 % prediction
-        interval. Images that can't be read are the last rows, with the reason in the column ``problem``; this column
-        exists only if there are any.
+        interval. For survival times, columns ``id`` and ``risk``, and ``survival_TIME``, the probability of surviving
+        each of four times. Images that can't be read are the last rows, with the reason in the column ``problem``; this
+        column exists only if there are any.
 
     Raises
     ------
@@ -64,7 +65,8 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInp
 def prediction_frame(estimator: Any, samples: NewSamples) -> pd.DataFrame:
     """Return the table of predictions for new samples; raise DataError if they lack a view that the model requires."""
     try:
-        columns = (_numbers if is_regressor(estimator) else _labels)(estimator, samples.X)
+        is_survival = hasattr(estimator, "predict_survival_function")
+        columns = (_risks if is_survival else _numbers if is_regressor(estimator) else _labels)(estimator, samples.X)
     except DataError as error:
         if not samples.notes:
             raise
@@ -97,3 +99,10 @@ def _numbers(estimator: Any, X: Any) -> dict[str, Any]:
             low, high = estimator.predict_interval(X, coverage=0.9)
             columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
     return columns
+
+
+def _risks(estimator: Any, X: Any) -> dict[str, Any]:
+    risk, times = estimator.predict(X), estimator.times_
+    shown = np.unique(times[np.linspace(0, len(times) - 1, 5).astype(int)[1:]])
+    survival = estimator.predict_survival_function(X, shown)
+    return {"risk": risk} | {f"survival_{time:g}": column for time, column in zip(shown, survival.T, strict=True)}

@@ -201,6 +201,7 @@ def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[s
             "category": [scheme.neutral, *colours],
             "ordinal": list(scheme.colours),
             "diverging": [scheme.neutral, scheme.warning],
+            "heatmap": [scheme.colours[0], scheme.neutral, scheme.colours[1]],
         },
     }
 

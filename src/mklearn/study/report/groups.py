@@ -29,7 +29,8 @@ and for an interval."""
 def groups_section(results: Results, predictions: Predictions | None, final: FinalSpec | None) -> Section:
     """Return the section with a table for each setting whose samples have groups, and a CSV file of all methods."""
     parts, frames = list[ReportPart](), []
-    for setting in results.largest_settings():
+    survival = any(fit.survival is not None for fit in results.fits)  # metrics that are no means over samples
+    for setting in [] if survival else results.largest_settings():
         values = {}
         for row in plain_records(setting.of(results.headline_rows)):
             rows = None if predictions is None else predictions.by_rule(row)

@@ -47,6 +47,7 @@ from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
 from mklearn.study.report.results import Results, results_of
+from mklearn.study.report.survival import survival_section
 from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
 from mklearn.study.report.views import views_section, views_sentence
 from mklearn.study.specs.final_spec import FinalSpec
@@ -139,8 +140,9 @@ def _content(
     chosen = [] if study.claims else [chosen_section(results)]
     sections = [
         *first, metrics_section(results), added, training_size_section(results), predictions_section(results),
-        dimension_section(results), confusion_section(results), *chosen, weights_section(results),
-        objective_section(results), embedding_section(results), kernels_section(results), failures_section(results),
+        survival_section(results), dimension_section(results), confusion_section(results), *chosen,
+        weights_section(results), objective_section(results), embedding_section(results), kernels_section(results),
+        failures_section(results),
     ]  # fmt: skip
     return {
         "title": study.title or study.study,

@@ -18,6 +18,7 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import key
+from mklearn.study.report.wording import plural, scientific
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 
 FILES_SHOWN = 64
@@ -77,7 +78,9 @@ class FitRecord:
     classes: NDArray[np.str_] | None = None
     """Names of the c classes."""
     predicted: pd.DataFrame | None = None
-    """Predictions of a numeric target, a row per test sample with columns ``repeat, sample, true, predicted``."""
+    """Predictions of a numeric target, a row per test sample with columns ``repeat, fold, sample, true, predicted``."""
+    survival: pd.DataFrame | None = None
+    """Predictions of survival times: signed time ``true``, risk ``predicted``, survival ``decision_value``."""
 
 
 def data_set_of(
@@ -87,6 +90,9 @@ def data_set_of(
     name, entry = record["spec"]["dataset"], registry().get(record["spec"].get("registered", ""))
     about = {} if entry is None else {key: getattr(entry, key) for key in ("licence", "citation", "homepage")}
     notes = ["" if entry is None else entry.note, *(f"{note}." for note in data.notes)]
+    if data.target == "survival":
+        medians = [scientific(np.median(np.abs(times))) for times in (data.y, data.y[data.y > 0])]
+        notes.insert(0, f"{plural(int(sum(data.y > 0)), 'event')}; median time {medians[0]}, of events {medians[1]}.")
     upstream = {} if entry is None else {file.name: next(iter(file.urls), "") for file in entry.files}
     files = [(file, upstream.get(file, ""), sha256) for file, sha256 in record["inputs"].get("files", {}).items()]
     warnings = [*_warnings(name, data, predicted), *([] if control is None else [control.sentence])]
@@ -137,12 +143,10 @@ def fits_of(
         start = f"{setting.protocol}/"
         of_setting = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id, "neighbour": rule}
-        if data.target == "numbers":
-            rows = predicted.by_rule(keys)
-            if rows is not None:
-                rows = rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]]
-                rows = rows.astype({"sample": str})
-            yield replace(_fit(of_setting, spec, setting, title, order), predicted=rows)
+        if data.target != "classes":
+            rows, fit = predicted.by_rule(keys), _fit(of_setting, spec, setting, title, order)
+            rows = None if rows is None else rows[rows["predicted"].notna()].astype({"sample": str})
+            yield replace(fit, survival=rows) if data.target == "survival" else replace(fit, predicted=rows)
         else:
             names = arrays.get("classes", data.classes)
             yield _fit(of_setting, spec, setting, title, order, names, predicted.confusion(keys, len(names)))

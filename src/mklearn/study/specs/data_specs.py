@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from mklearn.study.specs.model import Spec
 
-TargetKind = Literal["classes", "numbers"]
-"""Kind of target: classes or numbers.
+TargetKind = Literal["classes", "numbers", "survival"]
+"""Kind of target: classes, numbers, or survival times that may be censored.
 
 The labels file of a data set has the target in column ``y``: integer class codes, with the class names in ``label``, or
-floats.
+floats; a survival time is positive if an event ended it, and negative if it is censored.
 """
 
 FOLDER_KEY = "FOLDER"

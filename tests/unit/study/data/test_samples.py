@@ -39,6 +39,9 @@ def make(**changes: Any) -> SampleSet:
         ({"labels": np.array(["cat", "dog\0x", "cat"])}, "has a NUL character"),
         ({"labels": np.array([1.0, np.nan, 2.0])}, "not a finite number for samples 'b'"),
         ({"labels": np.full(3, 7.0)}, "has at most one value: there is nothing to predict"),
+        ({"labels": np.array([7.0, -7.0, 7.0]), "survival": True}, "of 3 samples has at most one value: there is noth"),
+        ({"labels": np.array([7.0, -0.0, 3.0]), "survival": True}, "survival times of 0 for samples 'b'; expected tim"),
+        ({"labels": np.array([7.0, -2.0, -3.0]), "survival": True}, "1 of 3 survival times ended with an event; expec"),
         ({"images": np.zeros((3, 4, 4, 2))}, r"image 'a' has shape \(4, 4, 2\)"),
         ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
         (
@@ -57,12 +60,13 @@ def test_refusals(changes: dict[str, Any], message: str) -> None:
 RAGGED = [np.ones((2, 3), np.uint8), np.full((4, 1, 3), 7, np.uint8), np.zeros((5, 5), np.uint8)]
 
 
+@pytest.mark.parametrize("target", [{}, {"labels": [7.0, -2.0, 3.0]}, {"labels": [7.0, -2.0, 3.0], "survival": True}])
 @pytest.mark.parametrize("images", [None, RAGGED, [*np.zeros((3, 2, 2, 3), np.float32)]])
-def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
-    samples = make(images=images, notes=("two strays",))
+def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any, target: dict[str, Any]) -> None:
+    samples = make(images=images, notes=("two strays",), **target)
     samples.save(tmp_path / "a.npz", {"files": []})
     loaded = SampleSet.load(tmp_path / "a.npz")
-    for name in ("ids", "labels", "y", "classes", "groups", "notes"):
+    for name in ("ids", "labels", "y", "classes", "groups", "notes", "target"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(samples, name))
     for left, right in zip([] if images is None else loaded.images, images or [], strict=True):
         np.testing.assert_array_equal(left, right, strict=True)

@@ -480,6 +480,60 @@ def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
     assert samples.notes[0].startswith("3 samples without a number are left out")
 
 
+TIMES = ["9", "2.50", "1e1", "NA", "4", "7", "3", "1"]
+
+
+@pytest.mark.parametrize(
+    ("events", "occurred", "expected"),
+    [
+        ([1, 0, 0, 1, 0, 1, None, 1], None, [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]),
+        (["TRUE", "False", "false", "true", "0.0", "1.0", "NA", "1"], None, [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]),
+        (["dead", "lost", "alive", "dead", "1", "dead", "", "dead"], "dead", [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]),
+        ([2, 1, 1, 2, 1, 2, None, 2], 2, [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]),
+        (["dead", "Dead"] * 4, None, "column 'e' has the values 'dead', 'Dead'; expected 0 or 1, or false or true: na"),
+        (
+            ["dead", "lost"] * 4,
+            "Dead",
+            "'e' never has the value 'Dead' (occurred), but 'dead', 'lost'. Did you mean",
+        ),
+        ([0, 0] * 4, None, "0 of 7 survival times ended with an event"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_survival_times(tmp_path: Path, suffix: str, events: list[Any], occurred: Any, expected: Any) -> None:
+    path = tmp_path / f"one{suffix}"
+    frame = ONE.drop(columns="label").assign(t=TIMES, e=pd.Series(events))
+    write_parquet(path, frame) if suffix == ".parquet" else frame.to_csv(path, index=False)
+    target = {"time": "t", "event": "e"} | ({} if occurred is None else {"occurred": occurred})
+    entry = {"kind": "feature_tables", "tables": {"one": str(path)}, "target": target}
+    assert target_kind(entry) == "survival"
+    if isinstance(expected, str):
+        with pytest.raises(DataError) as raised:
+            read_dataset(dataset_spec(entry))
+        assert expected in str(raised.value)
+        return
+    samples = read_dataset(dataset_spec(entry))
+    assert (samples.target, samples.y.tolist(), len(samples.classes)) == ("survival", expected, 0)
+    assert not {"t", "e"} & set(samples.columns["one"])
+    assert samples.notes[0].startswith("2 samples without a time or event are left out (missing_labels)")
+
+
+@pytest.mark.parametrize(
+    ("times", "event", "words"),
+    [
+        (["0", "-1", *TIMES[2:]], "e", ["not above 0, which have no rank, for 's0', 's1'", "has the values '1', 'x'"]),
+        (["late", *TIMES[1:]], "e", ["column 't' has times that are no numbers up to 1e+60, such as 'late'"]),
+        (TIMES, "ee", ["no column 'ee'. Did you mean 'e'?"]),
+        (TIMES, "h", ["no sample has a time or event (columns 't' and 'h' of one table)"]),
+    ],
+)
+def test_mistakes_in_survival_times(tmp_path: Path, times: list[str], event: str, words: list[str]) -> None:
+    frames = {"one": ONE.drop(columns="label").assign(t=times, e=[1, "x" if event == "e" else 0] * 4), "two": TWO}
+    with pytest.raises(DataError) as raised:
+        read(tmp_path, frames, label_column="t", event_column=event, task="survival")
+    assert all(each in str(raised.value) for each in words), raised.value
+
+
 def test_numbers_to_predict_with_decimal_commas(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("id;a;y\n1,5;1;-1,5\nb;2;2\nc;3;0,25\n")

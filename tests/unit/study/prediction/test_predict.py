@@ -27,6 +27,7 @@ from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.subspace import KernelFDA
+from mklearn.survival import MultiViewSurvival
 
 
 def predicted(folder: Path, method: str, *words: str) -> pd.DataFrame:
@@ -96,6 +97,16 @@ def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None,
     frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
     assert list(frame) == ["id", "predicted", *ends]
     np.testing.assert_array_equal(frame["predicted"], model.predict({"pixels": X[60:70]}))
+
+
+def test_survival_has_a_risk_and_probabilities_at_four_times() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = MultiViewSurvival().fit({"pixels": X[:60]}, 1.0 + y[:60])
+    new = {"pixels": X[60:70]}
+    frame = prediction_frame(model, NewSamples(X=Views(new), ids=np.arange(10)))
+    assert list(frame) == ["id", "risk", "survival_3", "survival_5", "survival_7", "survival_9"]
+    np.testing.assert_array_equal(frame.iloc[:, 1], model.predict(new))
+    np.testing.assert_array_equal(frame.iloc[:, 2:], model.predict_survival_function(new, [3, 5, 7, 9]))
 
 
 @pytest.mark.full

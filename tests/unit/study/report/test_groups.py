@@ -51,5 +51,8 @@ def test_section_shows_the_best_method_beside_the_reference(n_more: int) -> None
             "u": ["2", "1.5 of 2 right", "1.5 of 2 right"],
             "v": ["5", "5 of 5 right, one class", "4 of 5 right, one class"],
         }
-    tables = {name: rows.query("group != 's'").eval("group = sample.astype('str')") for name, rows in tables.items()}
+    tables = {
+        name: rows.query("group != 's'").assign(group=lambda frame: frame["sample"].astype("str"))
+        for name, rows in tables.items()
+    }
     assert bool(groups_section(made_of(AVERAGE, WINNER), by_rule, None).parts) == (n_more == 0)  # 7 or 177 single ones

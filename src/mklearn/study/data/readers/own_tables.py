@@ -143,14 +143,19 @@ def _labelled_samples(
     notes: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
     """Return the samples of `ids` that have a label or number, with their content; DataError if there are none."""
-    what, predicts = ("label", "labels") if columns.task == "classes" else ("number", "predicts")
+    what, predicts = {
+        "classes": ("label", "labels"),
+        "numbers": ("number", "predicts"),
+        "survival": ("time or event", "predicts"),
+    }[columns.task]
     paths = ", ".join(str(source.path) for source in sources)
     labels = agreed(sources, ids, "labels")
     labelled = labels != ""
     if not labelled.any():
-        raise DataError(
-            f"{paths}: no sample has a {what} (column {columns.label_column!r}); NA means none (missing_labels)"
-        )
+        named = f"column {columns.label_column!r}"
+        if columns.event_column is not None:
+            named = f"columns {columns.label_column!r} and {columns.event_column!r} of one table"
+        raise DataError(f"{paths}: no sample has a {what} ({named}); NA means none (missing_labels)")
     if n := int((~labelled).sum()):
         subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
         final = f"a final model {predicts} them: mklearn predict"
@@ -166,7 +171,9 @@ def _labelled_samples(
     notes = (*(note for source in sources for note in source.notes), *notes, *fields.pop("notes", ()))
     target = labels if columns.task == "classes" else labels.astype(np.float64)
     try:
-        return SampleSet(ids, target, groups=groups, batches=batches, notes=notes, **fields)
+        return SampleSet(
+            ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival", **fields
+        )
     except DataError as error:
         raise DataError(f"{paths}: {error}") from error
 
@@ -197,8 +204,8 @@ def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "gro
 def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: bool) -> None:
     """Raise DataError if no table has the label column, the group column, or a column in ``leave_out``."""
     valid = {name for table in tables for name in table.columns}
-    group = [columns.group_column] if columns.group_column else []
-    unknown = [name for name in (columns.label_column, *group, *columns.leave_out) if name not in valid]
+    wanted = filter(None, (columns.label_column, columns.event_column, columns.group_column, *columns.leave_out))
+    unknown = [name for name in wanted if name not in valid]
     if unknown:
         hint = "" if has_holder or unknown[0] != columns.label_column else ", and no labels file given (labels: ...)"
         every = [*valid, *(str(name) for table in tables for name in table.features.columns)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError
 from mklearn.extras import require
 from mklearn.study.data.readers.frames import read_frame, readable
+from mklearn.study.data.readers.labels import class_names, signed_times, target_numbers
 from mklearn.study.data.samples import check_numbers, check_unique, some
 from mklearn.study.data.text_tables import MISSING, is_batch_name, is_number, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
@@ -27,7 +27,6 @@ ARRAYS = (".npy", ".npz", ".mat")
 """Suffixes of files of arrays: features have no names, and ids are optional."""
 MOST_BYTES = 8 << 30
 """Maximum size of a sparse matrix as a dense table, in bytes."""
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,18 @@ class Columns:
     group_column: str | None = None
     leave_out: Sequence[str] = ()
     task: TargetKind = "classes"
-    """Kind of the labels: classes or numbers."""
+    """Kind of the labels: classes, numbers, or survival times in `label_column`, which end in `event_column`."""
+    event_column: str | None = None
+    occurred: str | None = None
+    """Value of `event_column` that means that the event occurred; None for 1 or true."""
     missing_labels: Collection[str] = MISSING
     """Words that mean a missing label or group, as an empty cell does."""
     id_prefix: int | None = None
     """Number of leading characters of each id that identify the sample; None for all."""
+    rows: str | None = None
+    """Expression over the columns named here, as text, for ``DataFrame.eval``: other rows have no label."""
+    categories: Sequence[str] = ()
+    """Columns of text whose values each become a feature that is 1 or 0."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,8 @@ def read_table(
     feature in each row, named in the first column, and a sample in each other column. `others` are tables of the same
     samples, whose ids show that `transpose` is wrong.
     """
-    text = list(filter(None, (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)))
+    named = (columns.label_column, columns.event_column, columns.group_column, *columns.leave_out)
+    text = list(dict.fromkeys(filter(None, (columns.id_column, *named))))
     notes, left_out = list[str](), list[str]()
     suffix = table_suffix(path)
     if transpose and suffix in (*ARRAYS, *ANNOTATED):
@@ -114,6 +121,8 @@ def read_table(
         features = frame.drop(columns=list(about))
     if not len(features):
         raise DataError(f"{path}: no rows")
+    if categories := [name for name in columns.categories if name in features]:
+        features = pd.get_dummies(features, columns=categories)
 
     def words(name: str | None) -> np.ndarray | None:
         if name not in about:
@@ -130,14 +139,21 @@ def read_table(
         check_unique(ids, f"{path}: ids{cut}")
     elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
         require_columns([*about, *features], (columns.id_column,), path)
-    if (labels := words(columns.label_column)) is not None:
-        check = _class_names if columns.task == "classes" else _target_numbers
+    labels, events = words(columns.label_column), words(columns.event_column)
+    if labels is not None and columns.rows is not None:
+        labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
+    if columns.event_column is not None:
+        names = (columns.label_column, columns.event_column)
+        if labels is not None:
+            labels = None if events is None else signed_times(labels, events, ids, path, names, columns.occurred)
+    elif labels is not None:
+        check = class_names if columns.task == "classes" else target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
     batches = {
         str(name): column_text(frame[name], path, str(name), may_be_empty=True)
         for frame in (about, features)
         for name in frame
-        if name == columns.group_column or (is_batch_name(str(name)) and name != columns.label_column)
+        if name == columns.group_column or (is_batch_name(str(name)) and name not in named[:2])
     }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
     left_out += map(str, about)
@@ -348,32 +364,6 @@ def column_text(values: Any, path: Path, column: str, *, may_be_empty: bool = Fa
     if missing.any() and not may_be_empty:
         raise DataError(f"{path}: column {column!r} is empty in rows {some(np.nonzero(missing)[0])}")
     return np.array(text, dtype=str)
-
-
-def _class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
-    """Return labels as class names. Whole numbers lose the ".0" that pandas adds if some labels are missing."""
-    labelled = [label for label in dict.fromkeys(labels.tolist()) if label]
-    if not any("." in label for label in labelled) or not all(map(_NUMBER.fullmatch, labelled)):
-        return labels
-    fractions = [label for label in labelled if float(label) % 1]
-    if fractions:
-        raise DataError(
-            f"{what} has numbers with fractions, such as {fractions[0]}, and labels are names of classes: write the "
-            f"classes as whole numbers or as text, or, to predict the numbers, set `target: {column}` in place of "
-            "`label_column`"
-        )
-    return np.array([label and str(int(float(label))) for label in labels.tolist()], dtype=str)
-
-
-def _target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
-    """Normalise numbers given as text, at full precision, so that equal numbers have equal text."""
-    wrong = [value for value in text if value and not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
-    if wrong:
-        raise DataError(
-            f"{what} has values that are no numbers up to {LARGEST_VALUE:g}, such as {wrong[0][:40]!r}; write numbers, "
-            "leave them empty, or set `task: classes` to predict classes"
-        )
-    return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
 
 
 def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:

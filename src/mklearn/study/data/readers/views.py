@@ -20,7 +20,8 @@ from mklearn.study.data.readers.tables import column_text, require_columns
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import table_stem
 
-_SAMPLES = "samples"
+_SAMPLES = "SAMPLES"
+"""Key of the table of samples among the views. It can't clash: names of views are lower case."""
 _BODY = 4
 """Number of columns in view "body" of `diabetes`: age, sex, body mass index, blood pressure. The rest is "serum"."""
 
@@ -58,27 +59,29 @@ def mfeat_500(paths: Mapping[str, Path] | None = None, *, tables: Sequence[str])
 def text(
     paths: Mapping[str, Path], *, tables: Sequence[str] | Mapping[str, str], label: str = "label",
     part_column: str | None = None, group_column: str | None = None, target: str | None = None,
-    filled_column: str | None = None, kernels: Sequence[str] = (),
+    filled_column: str | None = None, kernels: Sequence[str] = (), samples_table: str = "samples",
+    event_column: str | None = None, **columns: Any,
 ) -> SampleSet:  # fmt: skip
-    """Read one text table per view, ``NAME.csv`` or ``NAME.csv.gz`` with a column ``id``, and ``samples.csv``.
+    """Read one text table per view, ``NAME.csv`` or ``NAME.csv.gz`` with a column ``id``, and a table of the samples.
 
     `tables` are the names of the views and their files, or a mapping from views to file names. The other arguments name
-    columns of ``samples.csv``: `label` has the classes, or `target` the numbers to predict; `group_column` the groups;
-    `part_column` the part of the published split, which becomes a prefix of the id (``train/s1``). `filled_column`
-    lists, joined by "+", the files whose row of this sample was filled in upstream; the sample then lacks these views.
+    columns of `samples_table`: `label` has the classes, or `target` the numbers to predict, which are survival times if
+    `event_column` has the events; `group_column` the groups; `part_column` the part of the published split, which
+    becomes a prefix of the id (``train/s1``). `filled_column` lists, joined by "+", the files whose row of this sample
+    was filled in upstream; the sample then lacks these views.
     `kernels` names the tables that are kernels among all samples. They are replaced by a root, so that the linear
-    kernel of the view equals the kernel.
+    kernel of the view equals the kernel. `columns` are further fields of :class:`Columns`.
     """
     by_stem = {table_stem(path): path for path in map(Path, paths.values())}
     stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
-    if lacking := [stem for stem in (*stems.values(), _SAMPLES) if stem not in by_stem]:
+    if lacking := [stem for stem in (*stems.values(), samples_table) if stem not in by_stem]:
         raise DataError(f"{', '.join(map(str, paths.values())) or 'views'}: no table {some(lacking)}")
     samples = feature_tables(
-        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: by_stem[_SAMPLES]}, labels=_SAMPLES,
-        label_column=target or label, task="numbers" if target else "classes", group_column=group_column,
-        missing_views="mean",
+        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: by_stem[samples_table]}, labels=_SAMPLES,
+        label_column=target or label, task="survival" if event_column else "numbers" if target else "classes",
+        group_column=group_column, event_column=event_column, missing_views="mean", **columns,
     )  # fmt: skip
-    path = by_stem[_SAMPLES]
+    path = by_stem[samples_table]
     frame = read_frame(path, [name for name in ("id", filled_column, part_column) if name])
     require_columns(frame, [name for name in (filled_column, part_column) if name], path)
     about = frame.set_index("id").loc[samples.ids]

@@ -35,7 +35,7 @@ class Metric(Row):
     """True for a mean of zeros and ones over test samples, such as the accuracy, which is defined for a single sample.
     Its interval needs `by_sample` too."""
     targets: Sequence[str] = ("classes",)
-    """Kinds of target that the metric supports: "classes", "numbers" or both."""
+    """Kinds of target that the metric supports: "classes", "numbers", "survival"."""
     by_sample: str = ""
     """``module:function`` that returns one value per test sample, with the same kind of parameters. The mean of the
     values is the metric, and the variance of their mean is the metric's variance. Confidence intervals are computed
@@ -59,8 +59,9 @@ class Metric(Row):
 
     @property
     def name(self) -> str:
-        """Title of the metric inside a sentence: ``mean absolute error``, ``R²``."""
-        return self.title[0].lower() + self.title[1:] if self.title[1:2].islower() else self.title
+        """Title of the metric inside a sentence: ``mean absolute error``, ``R²``, ``Harrell's C``."""
+        is_name = not self.title[1:2].islower() or "'s" in self.title
+        return self.title if is_name else self.title[0].lower() + self.title[1:]
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -158,6 +159,11 @@ def _row(name: str, title: str, has_values: bool = True, **fields: Any) -> Metri
     return Metric(f"{package}.functions:{name}", title, by_sample=by_sample, **fields)
 
 
+def _survival_row(name: str, title: str, **fields: Any) -> Metric:
+    implementation = f"mklearn.survival.metrics:{name}"
+    return Metric(implementation, title, by_sample=f"{implementation}_values", targets=("survival",), **fields)
+
+
 METRICS: dict[str, Metric] = {
     "accuracy": _row("accuracy", "Accuracy", False, mean_of_samples=True),
     "balanced_accuracy": _row("balanced_accuracy", "Balanced accuracy"),
@@ -173,4 +179,8 @@ METRICS: dict[str, Metric] = {
     "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False, needs_scores=True),
     "support_vector_share": _row("support_vector_share", "Share of support vectors", False, larger_is_better=False,
                                  targets=("classes", "numbers"), can_choose=False),
+    "harrell_c": _survival_row("harrell_c", "Harrell's C"),
+    "uno_c": _survival_row("uno_c", "Uno's C"),
+    "integrated_brier": _survival_row("integrated_brier", "Integrated Brier score", larger_is_better=False,
+                                      bounds=(0.0, inf), needs_scores=True),
 }  # fmt: skip

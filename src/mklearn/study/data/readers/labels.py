@@ -1,0 +1,76 @@
+"""Check of labels, numbers to predict and survival times that are read as text, "" for a missing one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from mklearn.checks import LARGEST_VALUE
+from mklearn.errors import DataError, nearest
+from mklearn.study.data.samples import some
+from mklearn.study.data.text_tables import is_number
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
+    """Return labels as class names. Whole numbers lose the ".0" that pandas adds if some labels are missing."""
+    labelled = [label for label in dict.fromkeys(labels.tolist()) if label]
+    if not any("." in label for label in labelled) or not all(map(_NUMBER.fullmatch, labelled)):
+        return labels
+    fractions = [label for label in labelled if float(label) % 1]
+    if fractions:
+        raise DataError(
+            f"{what} has numbers with fractions, such as {fractions[0]}, and labels are names of classes: write the "
+            f"classes as whole numbers or as text, or, to predict the numbers, set `target: {column}` in place of "
+            "`label_column`"
+        )
+    return np.array([label and str(int(float(label))) for label in labels.tolist()], dtype=str)
+
+
+def target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
+    """Normalise numbers given as text, at full precision, so that equal numbers have equal text."""
+    wrong = [value for value in text if value and not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
+    if wrong:
+        raise DataError(
+            f"{what} has values that are no numbers up to {LARGEST_VALUE:g}, such as {wrong[0][:40]!r}; write numbers, "
+            "leave them empty, or set `task: classes` to predict classes"
+        )
+    return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
+
+
+def signed_times(
+    times: np.ndarray, events: np.ndarray, ids: np.ndarray, path: Path, columns: tuple[str, str], occurred: str | None
+) -> np.ndarray:
+    """Return survival times as text, negative if they are censored, and "" where the time or the event is missing.
+
+    An event is 1 or true, no event 0 or false. With `occurred`, this value is an event and any other value is none.
+    Raise DataError with all mistakes in the two columns.
+    """
+    time, event = (f"column {name!r}" for name in columns)
+    both, mistakes = (times != "") & (events != ""), list[str]()
+    values = events[both] if occurred is not None else np.char.lower(events[both])
+    values = np.array([value.removesuffix(".0") for value in values.tolist()], dtype=str)
+    names = list(dict.fromkeys(events[both].tolist()))
+    wrong = [value for value in times[both] if not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
+    if wrong:
+        mistakes.append(f"{time} has times that are no numbers up to {LARGEST_VALUE:g}, such as {wrong[0][:40]!r}")
+    elif (bad := ids[both][times[both].astype(np.float64) <= 0]).size:
+        mistakes.append(f"{time} has times that are not above 0, which have no rank, for {some(bad)}: leave them empty")
+    if occurred is None and not np.isin(values, ["0", "1", "false", "true"]).all():
+        mistakes.append(
+            f"{event} has the values {some(names)}; expected 0 or 1, or false or true: name the value that means that "
+            "the event occurred (occurred: VALUE)"
+        )
+    elif occurred is not None and occurred not in values and names:
+        mistakes.append(
+            f"{event} never has the value {occurred!r} (occurred), but {some(names)}.{nearest(occurred, names)}"
+        )
+    if mistakes:
+        raise DataError(f"{path}: {'; '.join(mistakes)}")
+    signed = np.full(len(times), "", dtype=object)
+    signs = np.where(np.isin(values, ["1", "true"] if occurred is None else [occurred]), 1.0, -1.0)
+    signed[both] = [repr(value) for value in (signs * times[both].astype(np.float64)).tolist()]
+    return signed.astype(str)

@@ -1,0 +1,86 @@
+"""Times that may be censored: the forms in which they are accepted, and the signed times of studies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.checks import LARGEST_VALUE
+from mklearn.errors import DataError
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+_FORMS = (
+    "expected an array with a boolean and a numeric field (as scikit-survival's), a frame with the columns `time` and "
+    "`event`, an array with the columns time and event, or numbers that are negative for censored times"
+)
+
+
+def times_and_events(y: Any, names: ArrayLike | None = None, *, fewest_events: int = 1) -> tuple[Floats, Flags]:
+    """Return the time of each sample, (n,), and whether an event ended it, (n,) bool; otherwise it is censored.
+
+    Parameters
+    ----------
+    y : structured array, frame or mapping, or array of shape (n, 2) or (n,)
+        A structured array has one boolean field (event) and one numeric field (time), as in scikit-survival. A frame or
+        mapping has the columns ``time`` and ``event``; the two columns of an array are in this order. Events are True
+        or 1, censored times False or 0. Numbers of shape (n,) are times, negative if they are censored, as in XGBoost.
+    names : array of shape (n,), optional
+        Names of the samples in errors. By default their positions.
+    fewest_events : int
+        Smallest number of events.
+
+    Raises
+    ------
+    DataError
+        Another form, times that are not positive and finite, events that are not 0 or 1, or too few events.
+    """
+    time, event = _fields(y)
+    try:
+        time, flags = np.asarray(time, dtype=np.float64), np.asarray(event, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y has times or events that are no numbers: {_FORMS}") from error
+    if time.ndim != 1 or time.shape != flags.shape or not len(time):
+        raise DataError(f"y has times of shape {time.shape} and events of shape {flags.shape}: {_FORMS}")
+    shown = np.arange(len(time)) if names is None else np.asarray(names)
+    for wrong, what in (
+        (~((time > 0) & (time <= LARGEST_VALUE)), f"times that are not above 0 and up to {LARGEST_VALUE:g}"),
+        (~np.isin(flags, (0.0, 1.0)), "events that are neither 0 nor 1"),
+    ):
+        if wrong.any():
+            some = ", ".join(map(repr, shown[wrong][:5].tolist())) + ", ..." * bool(wrong.sum() > 5)
+            raise DataError(f"y has {what} in {int(wrong.sum())} sample(s): {some}")
+    if (n_events := int(flags.sum())) < fewest_events:
+        kind = "all" if n_events == 0 else f"all but {n_events}"
+        raise DataError(f"{kind} of the {len(time)} times are censored: expected {fewest_events} or more events")
+    return time, flags == 1.0
+
+
+def _fields(y: Any) -> tuple[Any, Any]:
+    """Return times and events without checks."""
+    if (fields := getattr(getattr(y, "dtype", None), "fields", None)) is not None:
+        kinds = {"event" if dtype.kind == "b" else "time": name for name, (dtype, *_) in fields.items()}
+        if len(fields) != 2 or len(kinds) != 2:
+            raise DataError(f"y has the fields {', '.join(fields)}: {_FORMS}")
+        return y[kinds["time"]], y[kinds["event"]]
+    if hasattr(y, "keys"):
+        if missing := [name for name in ("time", "event") if name not in y.keys()]:  # noqa: SIM118 - a frame has keys
+            raise DataError(f"y has no column {missing[0]!r}: {_FORMS}")
+        return y["time"], y["event"]
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y has values that are no numbers: {_FORMS}") from error
+    if values.ndim == 2 and values.shape[1] == 2:
+        return values[:, 0], values[:, 1]
+    return np.abs(values), values > 0
+
+
+def signed_times(time: ArrayLike, event: ArrayLike) -> Floats:
+    """Return times with the sign of their kind, (n,): positive if an event ended them, negative if they are censored.
+
+    Studies hold survival times in this form, so that one number says all of a sample.
+    """
+    return np.where(np.asarray(event, dtype=bool), 1.0, -1.0) * np.asarray(time, dtype=np.float64)
