@@ -7,8 +7,9 @@ needs a large weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.left_out import group_codes
+from mklearn.survival.metrics import harrell_c_values
 
 __all__ = [
     "SelectionFrequencies",
@@ -47,8 +49,8 @@ class ViewContribution:
 
     view: str
     permuted: Difference
-    """Loss of accuracy (R^2 for a regressor) when this view is permuted among the test samples. It measures how much
-    the fitted method uses the view."""
+    """Loss of accuracy (R^2 for a regressor, Harrell's C for survival times) when this view is permuted among the test
+    samples. It measures how much the fitted method uses the view."""
     left_out: Difference
     """Loss when the method is fitted without this view. It measures the information that the other views can't
     replace: about 0 for each of two redundant views, even if the fitted method uses both."""
@@ -71,7 +73,7 @@ def view_contributions(
         that reads it.
     X : several views, see `mklearn.kernels.Views`
     y : array of shape (n,)
-        Class labels, or numbers for a regressor.
+        Class labels, numbers for a regressor, or survival times.
     cv : int, splitter or iterable of (train, test), optional
         Splits. Default: five folds, repeated twice.
     groups : array of shape (n,), optional
@@ -108,28 +110,39 @@ def view_contributions(
     splitter = check_cv(default_splitter(estimator, random_state) if cv is None else cv, labels, classifier=not numbers)
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
-    bounds = (-math.inf, 1.0) if numbers else (0.0, 1.0)  # R^2 has no lower bound
-    complete, *others = _successes(estimator, views, labels, splits, n_permutations, random_state)
+    _, values, bounds = measure_of_predictions(estimator, labels)
+    complete, *others = _successes(estimator, values, views, labels, splits, n_permutations, random_state)
     losses = [[paired_sample_difference(complete, each, n_train, bounds=bounds) for each in other] for other in others]
     return tuple(map(ViewContribution, views.names, *losses))
 
 
+def measure_of_predictions(
+    estimator: Any, y: NDArray[Any]
+) -> tuple[str, Callable[[Any, Any], Array], tuple[float, float]]:
+    """Return the measure of an estimator: name, function of predictions and targets, (n,), with it as mean, bounds."""
+    if hasattr(estimator, "predict_survival_function"):
+        return "harrell_c", lambda predicted, truth: harrell_c_values(truth, predicted), (0.0, 1.0)
+    deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
+    measure, least = ("r2", -math.inf) if deviation else ("accuracy", 0.0)
+    return measure, partial(success_values, deviation=deviation), (least, 1.0)
+
+
 def _successes(
-    estimator: Any, views: Views, labels: NDArray[Any], splits: Sequence[Any], n_permutations: int, seed: int
-) -> tuple[Array, Array, Array]:
-    """Return `success_values`, (n_splits, n): with all views, with each view permuted, and without each view."""
-    deviation, rng = float(np.std(labels)) if is_regressor(estimator) else 0.0, np.random.default_rng(seed)
-    without = [_without(estimator, name) for name in views.names]
+    estimator: Any, values: Callable[[Any, Any], Array], views: Views, labels: NDArray[Any], splits: Sequence[Any],
+    n_permutations: int, seed: int,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Return values of samples, (n_splits, n): with all views, with each view permuted, and without each view."""
+    rng, without = np.random.default_rng(seed), [_without(estimator, name) for name in views.names]
     complete = np.full((len(splits), len(labels)), np.nan)
     permuted, left_out = np.full((2, len(views.names), *complete.shape), np.nan)
     for row, (train, test) in enumerate(splits):
         fitted, rest, truth = clone(estimator).fit(views[train], labels[train]), views[test], labels[test]
-        complete[row, test] = success_values(fitted.predict(rest), truth, deviation)
+        complete[row, test] = values(fitted.predict(rest), truth)
         for number, name in enumerate(views.names):
             again = [fitted.predict(_permuted(rest, name, rng)) for _ in range(n_permutations)]
-            permuted[number, row, test] = np.mean([success_values(each, truth, deviation) for each in again], axis=0)
+            permuted[number, row, test] = np.mean([values(each, truth) for each in again], axis=0)
             reduced = clone(without[number]).fit(_others(views[train], name), labels[train])
-            left_out[number, row, test] = success_values(reduced.predict(_others(rest, name)), truth, deviation)
+            left_out[number, row, test] = values(reduced.predict(_others(rest, name)), truth)
     return complete, permuted, left_out
 
 

@@ -14,11 +14,12 @@ Labels = NDArray[np.intp]
 
 
 def default_splitter(estimator: Any, random_state: int) -> Any:
-    """Return a splitter of five folds with two repeats, stratified unless the estimator is a regressor."""
+    """Return a splitter of five folds with two repeats, stratified unless the estimator predicts numbers or times."""
     from sklearn.base import is_regressor
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # imported here: takes a second
 
-    repeated = RepeatedKFold if is_regressor(estimator) else RepeatedStratifiedKFold
+    continuous = is_regressor(estimator) or hasattr(estimator, "predict_survival_function")
+    repeated = RepeatedKFold if continuous else RepeatedStratifiedKFold
     return repeated(n_splits=5, n_repeats=2, random_state=random_state)
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from mklearn.base.statistics import paired_sample_difference, success_values
+from mklearn.base.statistics import paired_sample_difference
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.inspection import measure_of_predictions
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.views import Views
 from mklearn.study.data.splits import Split
@@ -34,9 +34,9 @@ def importances(
     """Compute the permutation importance of each view, and of each feature of a table.
 
     A clone of the estimator is fitted on the training samples of each of the first splits. The loss is the accuracy (R²
-    for a regressor) on the test samples, minus the value after shuffling a view or feature among them. The result has
-    the columns `COLUMNS` and a row for each view and feature, the most important first, with 95 % intervals. If the
-    estimator can't be fitted, its only row has the reason.
+    for a regressor, Harrell's C for survival times) on the test samples, minus the value after shuffling a view or
+    feature among them. The result has the columns `COLUMNS` and a row for each view and feature, the most important
+    first, with 95 % intervals. If the estimator can't be fitted, or no measure computed, its only row has the reason.
 
     Notes
     -----
@@ -48,7 +48,7 @@ def importances(
     Breiman, "Random forests", Machine Learning 45, 2001, section 10.
     """
     splits = splits[:MEASURED]
-    deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
+    measure, value, bounds = measure_of_predictions(estimator, y)
     rng, shuffled = np.random.default_rng(seed), list[tuple[str, str, list[int]]]()
     for view in inputs:
         width = X[view.name].shape[1]
@@ -62,15 +62,14 @@ def importances(
         beside = {"groups": groups[train]} if groups is not None and has_fit_parameter(estimator, "groups") else {}
         try:
             fitted, tested = clone(estimator).fit(X[train], y[train], **beside), X[test]
+            right[row, test] = value(fitted.predict(tested), y[test])
         except (NotApplicable, SolverFailed, np.linalg.LinAlgError) as reason:
             return pd.DataFrame([{"message": str(reason)}], columns=COLUMNS)
-        right[row, test] = success_values(fitted.predict(tested), y[test], deviation)
         for (name, _, columns), values in zip(shuffled, permuted, strict=True):
             again = [fitted.predict(_permuted(tested, name, columns, rng)) for _ in range(permutations)]
-            values[row, test] = np.mean([success_values(each, y[test], deviation) for each in again], axis=0)
-    n_train, bounds = float(np.mean([len(split.train) for split in splits])), (-math.inf if deviation else 0.0, 1.0)
+            values[row, test] = np.mean([value(each, y[test]) for each in again], axis=0)
+    n_train = float(np.mean([len(split.train) for split in splits]))
     losses = [paired_sample_difference(right, values, n_train, bounds=bounds) for values in permuted]
-    measure = "r2" if deviation else "accuracy"
     rows = [
         (view, name, measure, loss.mean, loss.low, loss.high, len(splits), permutations, "")
         for (view, name, _), loss in sorted(zip(shuffled, losses, strict=True), key=lambda pair: -pair[1].mean)

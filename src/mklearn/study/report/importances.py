@@ -43,7 +43,7 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
         PartFigure(f"Importance of features: {view}", alt, partial(importance_bars, rows, title=str(view)))
         for view, rows in frame[~whole].groupby("view", sort=False)
     ]
-    in_points = bool(frame["measure"].eq("accuracy").all())
+    in_points = bool(frame["measure"].ne("r2").all())
     columns = [
         words("View", "view"),
         number("Loss", "loss", partial(value, in_percent=in_points), "mean over test samples"),
@@ -55,7 +55,7 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw the loss when each feature is shuffled, with 95 % intervals if they are known."""
-    in_points, rows = frame["measure"].iloc[0] == "accuracy", frame.head(DRAWN)
+    in_points, rows = frame["measure"].iloc[0] != "r2", frame.head(DRAWN)
     shown = charts.in_percent(rows, "loss", "low", "high") if in_points else rows
     x = field("x:Q", title="points lost" if in_points else "R² lost", axis={"tickCount": 6})
     colour = field("k:N", scale={"range": "ordinal"}, legend=None)
@@ -75,7 +75,7 @@ def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
 def _note(frame: pd.DataFrame) -> str:
     first = frame.iloc[0]
     few = "" if frame["low"].notna().any() else " Two to four splits have no interval."
-    unit = "points of accuracy" if first["measure"] == "accuracy" else "R²"
+    unit = {"accuracy": "points of accuracy", "r2": "R²", "harrell_c": "points of Harrell's C"}[first["measure"]]
     return (
         f"What predictions lose, in {unit}, where a view or a feature is shuffled among the test samples: by the final "
         f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "

@@ -11,6 +11,7 @@ from tests.unit.study.test_own_data_studies import page, run
 
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import DataError, NotApplicable
+from mklearn.inspection import view_contributions
 from mklearn.kernels import Views
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model
@@ -18,6 +19,7 @@ from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.importances import COLUMNS, importances
 from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.specs.final_spec import ModelView
+from mklearn.survival import MultiViewSurvival
 
 pytestmark = pytest.mark.full
 
@@ -51,6 +53,18 @@ def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **n
     inputs = [view_of(view, named.get(view, [])) for view in features]
     found = importances(estimator, Views(features), inputs, y, splits, permutations=5, seed=0)
     return found.set_index(["view", "feature"])["loss"]
+
+
+def test_losses_of_survival_are_in_concordance() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.exp(-X[:, 0] + 0.1 * rng.normal(size=120)) * np.where(rng.random(120) < 0.3, -1.0, 1.0)
+    model = MultiViewSurvival(kernels={"x": {"kind": "linear"}})
+    found = measured(model, {"x": X}, y, x=["risk", "noise"])
+    assert 0.3 < found["x", "risk"] < 0.55  # from a C near 1 to one near 1/2
+    assert abs(found["x", "noise"]) < 0.02
+    contributions = view_contributions(model.set_params(kernels="dictionary"), {"x": X[:, :1], "z": X[:, 1:]}, y)
+    assert contributions[0].left_out.mean > 0.3 > 0.05 > abs(contributions[1].left_out.mean)
 
 
 def test_losses_of_a_regression_are_twice_the_parts_of_the_variance() -> None:
