@@ -31,6 +31,9 @@ def study(path: Path, *, entry: dict[str, Any] | None = None, **more: Any) -> An
     return check_study({"study": "s", "datasets": {"d": data}, **more})
 
 
+TIMES = {"target": {"time": "weeks", "event": "end", "occurred": "dead"}}
+
+
 def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
     numbers, words = table(tmp_path / "n.csv", ["", "1.5", "2", "9"] * 5), table(tmp_path / "w.csv", ["a", "b"] * 10)
     found = study(numbers)
@@ -54,6 +57,9 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
     assert check_data(plan_study(classes)).counts == ["d: 20 samples of 2 classes: a 10, b 10"]
     pinned = study(table(tmp_path / "p.csv", [1, 2] * 10), entry={"task": "classes"})
     assert check_data(plan_study(pinned)).counts == ["d: 20 samples of 2 classes: 1 10, 2 10"]
+    times = table(tmp_path / "t.csv", [1.5, 2.0, 4.0, 9.5] * 5, end=["dead", "alive", "lost", "dead"] * 5)
+    (count,) = check_data(plan_study(study(times, entry=TIMES))).counts
+    assert count == "d: 20 samples with 10 events (50%; the others are censored); times from 1.5 to 9.5, median 3"
 
 
 @pytest.mark.parametrize(
@@ -103,20 +109,6 @@ def test_targets_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         ({}, {"label_column": "class"}, "target stands in place of label_column"),
         ({"methods": {"m": {"kind": "kernel_ridge_regressor", "kernel_weights": "cv_accuracy"}}}, {},
          "cv_accuracy weights by accuracy"),
-    ],
-)  # fmt: skip
-def test_keys_of_another_kind_refused(tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str) -> None:
-    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5)
-    with pytest.raises(ConfigError, match=words):
-        study(path, entry=entry, **more)
-
-
-TIMES = {"target": {"time": "weeks", "event": "end", "occurred": "dead"}}
-
-
-@pytest.mark.parametrize(
-    ("more", "entry", "words"),
-    [
         ({"methods": {"m": {"kind": "kernel_fda"}}}, TIMES, "predicts classes, and the target is survival: name a m"),
         ({"methods": {"m": {"kind": "ridge"}}}, TIMES, "m: Ridge regression predicts numbers, and .* survival: name"),
         ({"methods": {"m": {"kind": "multi_view_survival"}}}, {}, "name the columns as `target: {time: COLUMN, event:"),
@@ -128,13 +120,10 @@ TIMES = {"target": {"time": "weeks", "event": "end", "occurred": "dead"}}
         ({}, {"target": {"time": "weeks", "evnt": "end"}}, "unknown key 'evnt'. Did you mean 'event'"),
     ],
 )  # fmt: skip
-def test_survival_times(tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str) -> None:
-    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0, 9.5] * 5, end=["dead", "alive", "lost", "dead"] * 5)
+def test_keys_of_another_kind_refused(tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str) -> None:
+    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5)
     with pytest.raises(ConfigError, match=words):
         study(path, entry=entry, **more)
-    assert check_data(plan_study(study(path, entry=TIMES))).counts == [
-        "d: 20 samples with 10 events (50%; the others are censored); times from 1.5 to 9.5, median 3"
-    ]
 
 
 def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
