@@ -145,6 +145,8 @@ def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] 
     def lookup(name: str) -> Any:
         if name == "n_support_vectors":
             return n_support_vectors(estimator, n_train)
+        if name == "kernel_share":
+            return kernel_share(fitted, test)
         if name == "classes":
             return getattr(estimator, "classes_", None)
         if scores is not None and name in FROM_SCORES and hasattr(fitted, FROM_SCORES[name]):
@@ -164,3 +166,16 @@ def n_support_vectors(estimator: Any, n_train: int) -> int | None:
         return int(np.sum(counts))
     dual = np.atleast_2d(getattr(estimator, "dual_coef_", np.empty((0, 0))))
     return int((dual != 0).any(axis=0).sum()) if dual.shape[1] == n_train else None
+
+
+def kernel_share(estimator: Any, test: Any = None) -> float | None:
+    """Return the share of kernels with a weight above a thousandth of the largest; None without kernel weights.
+
+    With gates it is the mean over the test samples, each with its largest gate.
+    """
+    gated = test is not None and hasattr(estimator, "localized_weights")
+    weights = estimator.localized_weights(test) if gated else getattr(estimator, "kernel_weights_", None)
+    if weights is None:
+        return None
+    weights = np.asarray(weights)
+    return float(np.mean(weights > 1e-3 * weights.max(axis=-1, keepdims=True)))

@@ -18,7 +18,7 @@ Lookup = Callable[[str], Any]
 """Function that returns an output of a fitted estimator for the test samples by its name in `STORED`, or None."""
 NO_LOOKUP: Lookup = dict[str, Any]().get
 """Lookup of a method that returns labels only."""
-STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors", "survival", "times")
+STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors", "kernel_share", "survival", "times")
 """Names of the outputs that are stored for each fitted estimator, in addition to the labels."""
 
 
@@ -41,6 +41,7 @@ class MethodOutput:
 
     n_train = property(lambda self: len(self.y_train))
     n_support_vectors = property(lambda self: int(self._first("n_support_vectors")))
+    share_of_kernels = property(lambda self: float(self._first("kernel_share")))
     decision_values = property(lambda self: self._first("decision_function"))
     probabilities = property(lambda self: self._first("predict_proba"))
     class_scores = property(lambda self: self._first("decision_function", "predict_proba"))

@@ -99,16 +99,18 @@ def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str
 
 
 @pytest.mark.parametrize(
-    ("fitted", "share"),
+    ("metric", "fitted", "share"),
     [
-        ({"support_": np.array([1, 3])}, 2 / 8),
-        ({"n_support_": np.array([1, 3])}, 4 / 8),
-        ({"dual_coef_": np.array([[0, 1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 2, 0, 0, 0]])}, 2 / 8),
-        ({"dual_coef_": np.array([0, 0, 0, 0.5, 0, 0, 0, 0])}, 1 / 8),
+        ("support_vector_share", {"support_": np.array([1, 3])}, 2 / 8),
+        ("support_vector_share", {"n_support_": np.array([1, 3])}, 4 / 8),
+        ("support_vector_share", {"dual_coef_": np.array([[0, 1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 2, 0, 0, 0]])}, 2 / 8),
+        ("support_vector_share", {"dual_coef_": np.array([0, 0, 0, 0.5, 0, 0, 0, 0])}, 1 / 8),
+        ("kernel_share", {"kernel_weights_": np.array([0.6, 0.4, 1e-4, 0])}, 2 / 4),
+        ("kernel_share", {"localized_weights": lambda X: np.array([[9, 1e-4], [0.1, 0.1]])}, 3 / 4),  # by sample
     ],
 )
-def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
-    assert metric_named("support_vector_share").score(output(SimpleNamespace(**fitted))) == share
+def test_shares_of_support_vectors_and_kernels(metric: str, fitted: dict[str, Any], share: float) -> None:
+    assert metric_named(metric).score(output(SimpleNamespace(**fitted))) == share
 
 
 def test_a_metric_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,11 @@ def support_vector_share(n_support_vectors: int, n_train: int) -> float:
     return float(n_support_vectors / n_train)
 
 
+def kernel_share(share_of_kernels: float) -> float:
+    """Return the proportion of kernels that a decision needs: those with a weight above 1/1000 of the largest."""
+    return share_of_kernels
+
+
 # --- numbers
 
 

@@ -179,6 +179,8 @@ METRICS: dict[str, Metric] = {
     "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False, needs_scores=True),
     "support_vector_share": _row("support_vector_share", "Share of support vectors", False, larger_is_better=False,
                                  targets=("classes", "numbers"), can_choose=False),
+    "kernel_share": _row("kernel_share", "Share of kernels", False, larger_is_better=False,
+                         targets=("classes", "numbers"), can_choose=False),
     "harrell_c": _survival_row("harrell_c", "Harrell's C"),
     "uno_c": _survival_row("uno_c", "Uno's C"),
     "integrated_brier": _survival_row("integrated_brier", "Integrated Brier score", larger_is_better=False,
