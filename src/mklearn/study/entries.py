@@ -300,7 +300,8 @@ class Protocol(Entry):
     each split (``test_set``), to show the bias of such an oracle. In tables, the names of ``test_set`` protocols end in
     "-optimistic"."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
-    """Number of training samples, or a list of numbers; kind ``random_per_class``: number per class."""
+    """Number of training samples, or a list of numbers; kinds ``random_per_class`` and ``clustering``: number
+    per class."""
     path: str | None = None
     """Kind ``given``: file with the splits. Kind ``verification``: list of pairs, by default the one supplied with the
     registered data set, as a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's

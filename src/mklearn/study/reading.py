@@ -15,6 +15,7 @@ from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.parameters import parameter_mistakes
 from mklearn.study.plan.final import final_mistakes
 from mklearn.study.references import broken_references, normalised, study_part, table_names
+from mklearn.study.specs.fit_spec import CLUSTERS
 from mklearn.study.study import Study
 from mklearn.study.yaml_file import read_study_file
 
@@ -45,6 +46,7 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
         *_published_mistakes(study),
         *_misread_numbers(raw, study.model_dump()),
         *target_mistakes(study),
+        *_clustering_mistakes(study),
         *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
     if mistakes or parameters:
@@ -95,6 +97,13 @@ _ADVICE = {
     "survival": "name the columns as `target: {time: COLUMN, event: COLUMN}`, or ",
 }
 """Advice on the target for a method, by the kind of target that it predicts."""
+
+
+def _clustering_mistakes(study: Study) -> Iterator[Mistake]:
+    clustering = [key for key, protocol in study.protocols.items() if protocol.row.clusters]
+    if clustering and study.evaluation.neighbours != [CLUSTERS]:
+        text = f"expected [{CLUSTERS}] with protocol {clustering[0]!r}, which tests the training samples."
+        yield Mistake("evaluation.neighbours", text)
 
 
 def target_mistakes(study: Study) -> Iterator[Mistake]:

@@ -73,7 +73,8 @@ class Evaluation(Strict):
     neighbours: Annotated[list[Rule], Field(min_length=1)] = ["cosine", "euclidean"]
     """Rules that classify a sample in an embedding: ``cosine`` (centred at the training mean) and ``euclidean`` predict
     the class of the nearest training sample, ``class_mean`` the class of the nearest class mean. The time of
-    ``class_mean`` does not grow with the product of training and test samples."""
+    ``class_mean`` does not grow with the product of training and test samples. ``clusters`` predicts by k-means with as
+    many clusters as classes: labels only assign one class to each cluster."""
     inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
     """Number of folds of the inner cross-validation that chooses parameters and the number of components."""
     components: Components | None = None

@@ -386,6 +386,11 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             raise ConfigError("graph='pca' needs ridge > 0: it compares the variance with the ridge")
 
     @property
+    def semi_supervised(self) -> bool:
+        """Whether some samples may have no label."""
+        return isinstance(self.graph, str) and self.graph == "sda"
+
+    @property
     def _needs_labels(self) -> bool:
         return isinstance(self.graph, str) and self.graph in ("lda", "lde", "mfa", "sda")
 

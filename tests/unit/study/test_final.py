@@ -45,6 +45,8 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
          "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate"),
         ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
          "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
+        ({}, {"protocols": {"c": {"kind": "clustering", "train_size": 4}}, "evaluation": {"neighbours": ["clusters"]}},
+         "final.protocol: no protocol can estimate the performance for samples: c clusters samples without labels"),
         ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
          "final.dataset: is needed, as there are several: digits, more."),
         ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},

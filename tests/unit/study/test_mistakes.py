@@ -246,6 +246,8 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
          "descriptors.t.table: there is no table in any data set 'color'. Did you mean 'colour'?"),
         ({"descriptors": None, "datasets": {"p": {"kind": "image_folder", "path": "p", "tables": {"hog": "h.csv"}}}},
          "datasets.p.tables.hog: has the name of a default image descriptor; rename it, or name all `descriptors`."),
+        ({"protocols": {"c": {"kind": "clustering", "train_size": 9}}},
+         "evaluation.neighbours: expected [clusters] with protocol 'c', which tests the training samples."),
         ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
         (
             {"protocols": {"v": {"kind": "validation_folds", "test_size": 3, "test_share": 0.2}}},

@@ -111,14 +111,16 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
-@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS], flipped=[FLIPPED])
+@constrained(
+    train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS], flipped=[FLIPPED], unlabelled=[at_least(0)]
+)
 def random_per_class(
     target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
-    flipped: float = 0.0, classes: np.ndarray | None = None,
+    flipped: float = 0.0, unlabelled: int = 0, classes: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
     """Draw a fixed number of training samples from each class; the rest are test samples.
 
-    Raise NotApplicable, which names the classes, if a class has no more samples than `train_size`.
+    Raise NotApplicable, which names the classes, if a class has no more samples than `train_size` and `unlabelled`.
 
     Parameters
     ----------
@@ -132,17 +134,49 @@ def random_per_class(
     flipped : float
         Share of the training samples whose class is replaced by another at random in each split. Fits and inner folds
         see the replaced classes; test samples, predictions and scores have the true ones.
+    unlabelled : int
+        Further training samples per class without a label. Unsupervised and semi-supervised methods are fitted to them
+        too (``mkl_dr`` with the graphs ``sda``, ``lpp`` and ``pca``, ``kernel_pca``, ``pca``), other methods to the
+        labelled samples only. Nearest neighbours are labelled samples.
     """
     y, sizes = np.asarray(target), [int(size) for size in np.atleast_1d(train_size)]
     strata = _strata(y, classes)
-    small = [key for key, rows in strata.items() if len(rows) <= max(sizes)]
-    _refuse(small, strata, f"{max(sizes)} training samples per class (train_size) and at least one test sample")
+    small = [key for key, rows in strata.items() if len(rows) <= max(sizes) + unlabelled]
+    more = f", {unlabelled} unlabelled" if unlabelled else ""
+    _refuse(small, strata, f"{max(sizes)} training samples per class (train_size){more} and at least one test sample")
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):
         rng = generator(name, size, repeat, seed)
-        train = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows in strata.values()]))
-        split = Split(repeat, 0, train, np.setdiff1d(np.arange(len(y)), train), size)
+        drawn = [rng.permutation(rows)[: size + unlabelled] for rows in strata.values()]
+        train, hidden = (np.sort(np.concatenate([rows[part] for rows in drawn]))
+                         for part in (slice(size), slice(size, None)))  # fmt: skip
+        test = np.setdiff1d(np.arange(len(y)), np.concatenate(drawn))
+        split = Split(repeat, 0, train, test, size, unlabelled=hidden if unlabelled else None)
         splits.append(split.flipped(y, flipped, rng) if flipped else split)
+    return Splits(tuple(splits), len(y))
+
+
+@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
+def clustering(
+    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
+    classes: np.ndarray | None = None,
+) -> Splits:  # fmt: skip
+    """Draw samples of each class to cluster: they are the training samples and the test samples.
+
+    Methods get no labels: supervised ones have no value, and nothing can be chosen by inner cross-validation.
+
+    Parameters
+    ----------
+    train_size : int or sequence of int
+        Largest number of samples per class; a class with fewer gives all. Or a list of such numbers.
+    repeats : int
+        Number of random draws of each size.
+    """
+    y, splits = np.asarray(target), []
+    for size, repeat in itertools.product(map(int, np.atleast_1d(train_size)), range(repeats)):
+        rng = generator(name, size, repeat, seed)
+        rows = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows in _strata(y, classes).values()]))
+        splits.append(Split(repeat, 0, rows, rows, size))
     return Splits(tuple(splits), len(y))
 
 
@@ -377,9 +411,10 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
     if "role" not in columns or not columns & {"id", "index"}:
         raise DataError(f"{path}: splits need the columns role and id (or index); it has {some(list(frame.columns))}")
     frame["role"] = column_text(frame["role"], path, "role")
-    wrong = sorted(set(frame["role"]) - set(ROLES))
+    valid = ROLES[:3]
+    wrong = sorted(set(frame["role"]) - set(valid))
     if wrong:
-        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(ROLES)}")
+        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(valid)}")
     if "id" in columns:
         frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
     frame["train_size"] = pd.NA  # a user's splits have no sizes
@@ -388,7 +423,10 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
         if not frame[name].between(0, LARGEST_NUMBER).all():
             raise DataError(f"{path}: column {name!r} has numbers outside 0 to {LARGEST_NUMBER}")
     try:
-        return Splits(splits_of_frame(frame.drop(columns="train_label", errors="ignore")), len(ids))
+        splits = Splits(splits_of_frame(frame.drop(columns="train_label", errors="ignore")), len(ids))
+        if any(split.clusters for split in splits):
+            raise DataError("splits: all samples are in several parts, train and test; use protocol clustering")
+        return splits
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 

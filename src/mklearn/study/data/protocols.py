@@ -25,6 +25,8 @@ class ProtocolRow(Row):
     """Whether every group is wholly in the training part or wholly in the test part."""
     composes: bool = False
     """Whether samples are composed of several, such as pairs; methods then take features that each fit computes."""
+    clusters: bool = False
+    """Whether the test samples are the training samples, which methods are fitted to without labels."""
     required: Sequence[str] = ()
     """Parameters without a default, which a study must give."""
     exclusive: Sequence[tuple[str, str, str]] = ()
@@ -56,6 +58,7 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         composes=True,
     ),
     "random_per_class": ProtocolRow(f"{_HERE}:random_per_class", "random training samples per class", **_OF_SIZES),
+    "clustering": ProtocolRow(f"{_HERE}:clustering", "clustering of random samples", clusters=True, **_OF_SIZES),
     "random": ProtocolRow(f"{_HERE}:random", "random training samples", targets=_ALL, **_OF_SIZES),
     "k_fold": ProtocolRow(f"{_HERE}:k_fold", "k-fold", defaults=_FOLDS, targets=_ALL),
     "given": ProtocolRow(f"{_HERE}:given", "given splits", targets=_ALL, required=("path",)),

@@ -15,19 +15,21 @@ from mklearn.rows import load
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.samples import some
 
-ROLES = ("train", "validation", "test")
+ROLES = ("train", "validation", "test", "unlabelled")
 CHOICE = -1
 """Repeat number in files of splits that marks samples used only to choose parameters (`Splits.choosing`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One division of the samples into a training part, a test part and sometimes a validation part.
+    """One division of the samples into a training part, a test part and sometimes other parts.
 
-    Parts are (k,) int64 arrays of positions of samples, ascending and disjoint. `repeat` and `fold` are counted from 0;
-    `fold` is 0 if there are no folds. `train_size` is the number of training samples, or of those per class, if the
-    protocol has such sizes. Samples in `validation` serve to choose parameters, jointly for all splits with the
-    same repeat, training size and test part: these are models of one draw.
+    Parts are (k,) int64 arrays of positions of samples, ascending, and disjoint unless the test part is the training
+    part: such samples are clustered, which means that methods are fitted to them without labels. `repeat` and `fold`
+    are counted from 0; `fold` is 0 if there are no folds. `train_size` is the number of training samples, or of those
+    per class, if the protocol has such sizes. Samples in `validation` serve to choose parameters, jointly for all
+    splits with the same repeat, training size and test part: these are models of one draw. Methods that can use samples
+    without a label are fitted to `unlabelled` too.
     """
 
     repeat: int
@@ -38,6 +40,12 @@ class Split:
     validation: np.ndarray | None = None
     train_labels: np.ndarray | None = None
     """Class codes of the training samples in a fit, (k,), some of them replaced; None: the true ones."""
+    unlabelled: np.ndarray | None = None
+
+    @property
+    def clusters(self) -> bool:
+        """Whether the samples are clustered: the test part is the training part."""
+        return np.array_equal(self.train, self.test)
 
     @property
     def parts(self) -> list[tuple[str, np.ndarray]]:
@@ -100,7 +108,7 @@ class Splits:
             seen.add((split.train_size, split.repeat, split.fold))
             if empty := [role for role, part in split.parts if not len(part)]:
                 raise DataError(f"{where} has no {empty[0]} samples")
-            every = np.concatenate([part for _, part in split.parts])
+            every = np.concatenate([part for role, part in split.parts if role != "test" or not split.clusters])
             if every.min() < 0 or every.max() >= self.n_samples:
                 there = f"there are {self.n_samples} samples (0..{self.n_samples - 1})"
                 raise DataError(f"{where} has positions {every.min()}..{every.max()}, but {there}")
@@ -196,13 +204,13 @@ def splits_of_frame(frame: Any) -> tuple[Split, ...]:
     """Convert a table with columns train_size, repeat, fold, role, index and sometimes train_label to splits."""
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
-        train, validation, test = (
+        train, validation, test, unlabelled = (
             np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES
         )
         train_size = None if pd.isna(size) else int(size)
         labels = None
         if "train_label" in rows:
             labels = rows[rows["role"].eq("train")].sort_values("index")["train_label"].to_numpy(np.int64)
-        parts = (train, test, train_size, validation if len(validation) else None, labels)
-        splits.append(Split(int(repeat), int(fold), *parts))
+        optional = [part if part is not None and len(part) else None for part in (validation, labels, unlabelled)]
+        splits.append(Split(int(repeat), int(fold), train, test, train_size, *optional))
     return tuple(splits)

@@ -6,14 +6,17 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from mklearn.base.scaling_choice import choose_scaling
 from mklearn.base.side_by_side import SideBySide
+from mklearn.errors import NotApplicable
 from mklearn.kernels.source import Source
 from mklearn.kernels.views import Views
 from mklearn.rows import load
@@ -58,6 +61,8 @@ class MethodOnViews:
     """Group of each sample, (n,), for inner folds and for methods that leave out whole groups of training samples."""
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
     """Scalings chosen on the training samples, by kernel, or by input for a method on features."""
+    unlabelled: Indices | None = None
+    """Samples without a label, which methods are fitted to in addition to the training samples if they can use them."""
     samples_of: Callable[..., Any] | None = None
     """Class to use in place of :class:`mklearn.study.evaluation.split.SplitSamples`."""
 
@@ -67,6 +72,12 @@ class MethodOnViews:
             return {}
         takes_groups = has_fit_parameter(load(self.method.implementation), "groups")
         return {"groups": self.groups[train]} if takes_groups else {}
+
+    @cached_property
+    def takes_unlabelled(self) -> bool:
+        """Whether the method can be fitted to samples without a label."""
+        estimator = load(self.method.implementation)(**self.method.parameters)
+        return not get_tags(estimator).target_tags.required or getattr(estimator, "semi_supervised", False)
 
     def of(self, samples: Indices) -> Views:
         """Return the views of some samples."""
@@ -177,6 +188,8 @@ def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) 
     name, first = next(iter(problem.method.inputs.items()))
     if AUTO not in [first.feature_scaling, *(part.get(_KEY) for part in kernel_parts(problem.kernels))]:
         return problem
+    if np.array_equal(train, test):
+        raise NotApplicable("feature_scaling: auto is chosen by labels, and samples to cluster have none; name one")
     views, y, groups = problem.of(train), problem.y[train], held_out_groups(train, test, problem.groups)
     by_source: dict[Any, FeatureScaling] = {}  # several kernels may read one source
 

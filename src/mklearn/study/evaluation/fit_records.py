@@ -104,7 +104,7 @@ class FitAtSize:
         return SplitRecord(facts, split.train, split.test, rules, self._shown(result, split))
 
     def _result(self, split: Split, choice: Choice | None) -> SplitResult:
-        problem = replace(self.problem, y=split.target(self.problem.y))
+        problem = replace(self.problem, y=split.target(self.problem.y), unlabelled=split.unlabelled)
         return evaluate_split(
             problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choice=choice
         )

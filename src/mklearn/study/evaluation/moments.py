@@ -214,6 +214,8 @@ class FitToMoments(FitAtSize):
         features, n_folds = self.landmarks[number], evaluation.inner_folds
         if isinstance(features, str):
             raise NotApplicable(features)
+        if split.clusters or split.unlabelled is not None:
+            raise NotApplicable("moments need labels of all samples: set blocks: 1")
         check_classes(problem.y[split.train])
         assert isinstance(n_folds, int)
         folds = Folds.of(problem.y, split, n_folds, self.spec.seed, problem.groups)

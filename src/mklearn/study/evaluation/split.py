@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.graphs import UNLABELLED
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import CachingViews
 from mklearn.rows import load
@@ -91,6 +92,8 @@ def evaluate_split(
     this split; the caller records it.
     """
     check_classes(problem.y[train])
+    if np.array_equal(train, test) and not problem.takes_unlabelled:
+        raise NotApplicable("the method needs labels, and samples to cluster have none")
     problem = with_chosen_scalings(problem, train, test)
     choice = choice or choose_on_split(problem, train, test, evaluation=evaluation, seed=seed)
     samples = (problem.samples_of or SplitSamples)(problem, train, test)
@@ -111,8 +114,12 @@ class SplitSamples:
     """
 
     def __init__(self, problem: MethodOnViews, train: Indices, test: Indices) -> None:
-        self.problem, self.y_train = problem, problem.y[train]
-        self.train, self.test = CachingViews(problem.of(train)), CachingViews(problem.of(test))
+        self.problem, self.y_train, rows = problem, problem.y[train], train
+        self.y_fit = np.full_like(self.y_train, UNLABELLED) if np.array_equal(train, test) else self.y_train
+        if problem.unlabelled is not None and problem.takes_unlabelled:
+            rows = np.concatenate([train, problem.unlabelled])
+            self.y_fit = np.pad(self.y_fit, (0, len(problem.unlabelled)), constant_values=UNLABELLED)
+        self.train, self.test = CachingViews(problem.of(rows)), CachingViews(problem.of(test))
         whole = held_out_groups(train, test, problem.groups) is not None
         self._fit_parameters = problem.fit_parameters(train) if whole else {}
 
@@ -137,11 +144,13 @@ class SplitSamples:
         infos, seconds = self._kernels
         try:
             fitted = fit_method(
-                problem.method, partial(problem.unfitted, candidate), self.train, self.y_train, self.test,
+                problem.method, partial(problem.unfitted, candidate), self.train, self.y_fit, self.test,
                 **self._fit_parameters,
             )  # fmt: skip
         except np.linalg.LinAlgError as reason:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason
+        fitted.y_train, n = self.y_train, len(self.y_train)
+        fitted.embeddings = [(train[:n], test) for train, test in fitted.embeddings]  # of the labelled samples
         if problem.kernels:
             fitted.weights = np.zeros(len(problem.kernels))
             alone = slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)
@@ -185,6 +194,8 @@ def choose_on_split(
     def parts() -> Parts:
         if evaluation.choice == "test_set":
             return [(train, test)]
+        if np.array_equal(train, test):
+            raise NotApplicable("samples to cluster have no labels: give one value of each parameter, components: all")
         return folds_of_training(problem.y, train, test, evaluation.inner_folds, seed, problem.groups)
 
     return _choose(problem, parts, evaluation)

@@ -64,6 +64,8 @@ def _protocols(study: Study) -> dict[str, str]:
             reasons[name] = f"is not used on data set {dataset!r}"
         elif protocol.row.composes:
             reasons[name] = "has samples that are composed of several"
+        elif protocol.row.clusters:
+            reasons[name] = "clusters samples without labels"
         elif protocol.choose == "test_set":
             reasons[name] = "chooses parameters on test samples"
     return reasons

@@ -9,7 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "class_mean": "class mean", "": "–"}
+RULE_TITLES = {
+    "cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "class_mean": "class mean", "clusters": "k-means", "": "–",
+}  # fmt: skip
 DASH = "–"
 MINUS = "−"
 

@@ -15,7 +15,8 @@ InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
 KernelChoice = Literal["best_single", "cv_accuracy"]
 NeighbourRule = Literal["cosine", "euclidean"]
 CLASS_MEAN: Literal["class_mean"] = "class_mean"
-Rule = Literal[NeighbourRule, "class_mean"]
+CLUSTERS: Literal["clusters"] = "clusters"
+Rule = Literal[NeighbourRule, "class_mean", "clusters"]
 """Rule that classifies a sample in an embedding; see :mod:`mklearn.study.evaluation.rules`."""
 RULE: Rule = "euclidean"
 """Nearest-neighbour rule of the embeddings in the library, and so of final models."""

@@ -23,6 +23,7 @@ from tests.unit.study.small_study import run_study
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.study.data.draw_splits import (
+    clustering,
     draw_splits,
     given,
     group_k_fold,
@@ -197,6 +198,8 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
     [
         (lambda: random_per_class(Y, 4, classes=NAMES), NotApplicable,
          r"4 training samples per class \(train_size\) .* class women \(4\)"),
+        (lambda: random_per_class(Y, 1, unlabelled=3, classes=NAMES), NotApplicable,
+         r"1 training samples per class \(train_size\), 3 unlabelled and .* class women \(4\)"),
         (lambda: k_fold(Y, 5, classes=NAMES), NotApplicable, r"5 stratified folds: too few samples in class women"),
         (lambda: k_fold(np.arange(3.0), 5), NotApplicable, "5 folds need as many samples; there are 3"),
         (lambda: validation_folds(SEVEN, test_size=3, classes=NAMES), NotApplicable,
@@ -217,6 +220,17 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
 def test_what_can_not_be_drawn(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         draw()
+
+
+def test_unlabelled_samples_and_samples_to_cluster() -> None:
+    for split, same in zip(random_per_class(SEVEN, [1, 2], unlabelled=2), random_per_class(SEVEN, [1, 2]), strict=True):
+        np.testing.assert_array_equal(split.train, same.train)
+        assert np.bincount(SEVEN[split.unlabelled]).tolist() == [2, 2]
+        assert np.sort(np.concatenate([part for _, part in split.parts])).tolist() == list(range(14))
+    splits = clustering(Y, [3, 6], 2)
+    assert [np.bincount(Y[split.train]).tolist() for split in splits] == [[3, 3]] * 2 + [[6, 4]] * 2
+    assert all(split.clusters for split in splits)
+    assert not np.array_equal(splits[0].train, splits[1].train)
 
 
 def test_each_group_is_held_out_once() -> None:
@@ -244,8 +258,9 @@ def test_groups_of_the_kept_classes() -> None:
 @pytest.mark.parametrize(
     "splits",
     [k_fold(np.repeat([0, 1, 2], 8), 3, 2, 7, "x"), random_per_class(np.repeat([0, 1, 2], 8), [2, 4], 3, 5, "x"),
-     validation_folds(np.repeat([0, 1], 12), 2, 2, test_size=4)],
-    ids=["folds", "sizes", "validation"],
+     validation_folds(np.repeat([0, 1], 12), 2, 2, test_size=4), clustering(np.repeat([0, 1], 12), 5, 2),
+     random_per_class(np.repeat([0, 1], 12), 2, 2, unlabelled=3)],
+    ids=["folds", "sizes", "validation", "clustering", "unlabelled"],
 )  # fmt: skip
 def test_save_and_load(tmp_path: Path, splits: Splits) -> None:
     ids = np.array([f"s/{k}" for k in range(24)])

@@ -174,6 +174,13 @@ def test_replaced_labels_are_fitted_and_true_ones_are_scored() -> None:
         assert prediction_table([record], FIT, Y, np.arange(N).astype(str))["true"].eq(1).all()
 
 
+def test_a_fit_gets_the_unlabelled_samples_of_its_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(MethodOnViews, "takes_unlabelled", property(lambda self: seen.append(self.unlabelled)))
+    list(at_size(method(), [replace(splits()[0], validation=None, unlabelled=np.array([8, 9]))]).records())
+    assert seen[0].tolist() == [8, 9]
+
+
 def test_a_draw_that_fails_has_a_row_for_each_model() -> None:
     drawn = splits(repeats=2)
     failing = method(grid={"threshold": [9.0], "shift": [0.0, 1.0]}, parameters={"fails_on": 9.0})

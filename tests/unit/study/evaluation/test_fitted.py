@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -237,6 +238,20 @@ def test_class_means_are_those_of_scikit_learn_at_every_dimension(y: NDArray[Any
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(predictions(train, y[OLD], test, "class_mean"), expected[-1])
     assert (found != predictions_by_dimension(train, y[OLD], test, "euclidean")).any(axis=1).all()
+
+
+def test_clusters_are_those_of_scikit_learn_with_the_best_names() -> None:
+    few = np.flatnonzero(TARGET < 4)
+    old, new, names = few[:150], few[150:], NAMES[few[:150]]
+    model = PCA(n_components=3).fit(DIGITS[old])
+    train, test = model.transform(DIGITS[old]), model.transform(DIGITS[new])
+    orders, found = list(map(np.array, itertools.permutations(np.unique(names)))), []
+    for q in (1, 2, 3):
+        clusters = KMeans(4, n_init=10, random_state=0).fit(train[:, :q])
+        best = np.argmax([(order[clusters.labels_] == names).sum() for order in orders])
+        found.append(orders[best][clusters.predict(test[:, :q])])
+    np.testing.assert_array_equal(predictions_by_dimension(train, names, test, "clusters"), found)
+    np.testing.assert_array_equal(predictions(train, names, test, "clusters"), found[-1])
 
 
 def test_ties_take_the_first_class() -> None:

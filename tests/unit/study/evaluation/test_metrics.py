@@ -51,6 +51,14 @@ def test_macro_f1_is_the_mean_over_classes_of_the_harmonic_mean_of_precision_and
     assert metric_named("macro_f1").score(output(y=y, labels=labels)) == pytest.approx(np.mean(f1))
 
 
+def test_mutual_information_is_relative_to_the_mean_entropy_and_ignores_names() -> None:
+    joint = np.array([[2, 1, 0], [0, 1, 1], [0, 0, 1]]) / 6
+    one, other, whole = ((p * np.log(p)).sum() for p in (joint.sum(axis=1), joint.sum(axis=0), joint[joint > 0]))
+    expected = (whole - one - other) / np.sqrt(one * other)
+    for labels in (LABELS, (LABELS + 1) % 3):
+        assert metric_named("nmi").score(output(labels=labels)) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
 def test_log_loss_is_the_mean_surprise(order: list[int]) -> None:
     probabilities = np.random.default_rng(0).dirichlet(np.ones(3), size=6)

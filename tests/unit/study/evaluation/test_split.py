@@ -31,7 +31,7 @@ from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
-KFD = "mklearn.subspace.kfd:KernelFDA"
+KFD, MKLDR = "mklearn.subspace.kfd:KernelFDA", "mklearn.subspace.mkldr:MKLDR"
 KERNELS: list[dict[str, Any]] = [
     {"id": "narrow", "view": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
     {"id": "wide", "view": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
@@ -263,6 +263,38 @@ def test_labels_and_distances_of_test_samples_change_neither_choice_nor_embeddin
         np.testing.assert_array_equal(embeddings(found)[1], embeddings(relabelled.rules[rule])[1])
         assert not np.array_equal(embeddings(found)[1], embeddings(moved.rules[rule])[1])
     assert any((scores(one.rules[rule]) != scores(relabelled.rules[rule])).any() for rule in rules)
+
+
+def test_labels_of_unlabelled_samples_do_not_enter() -> None:
+    hidden, train = TRAIN[TRAIN % 2 == 0], TRAIN[TRAIN % 2 == 1]
+    other = Y.copy()
+    other[hidden] = (Y[hidden] + 1) % 3
+
+    def fitted(y: Any, unlabelled: Any, **method: Any) -> Any:
+        problem = on_views(method_of(ridge=[1e-3, 1e-1], **method), y=y)
+        found = evaluated(replace(problem, unlabelled=unlabelled), train).rules["euclidean"]
+        assert len(embeddings(found)[0]) == len(found.predictions.y_train) == len(train)
+        return embeddings(found)[1]
+
+    semi = {"implementation": MKLDR, "graph": "sda"}
+    np.testing.assert_array_equal(fitted(Y, hidden, **semi), fitted(other, hidden, **semi))
+    assert not np.allclose(fitted(Y, hidden, **semi), fitted(Y, None, **semi))
+    np.testing.assert_array_equal(fitted(Y, hidden), fitted(Y, None))  # a method that needs labels
+
+
+def test_samples_to_cluster_have_no_labels() -> None:
+    more = {"test": TRAIN, "neighbours": ["clusters"], "components": "all", "implementation": MKLDR}
+    codes = [Y, np.random.default_rng(0).permutation(Y)]
+    found, other = (run(graph="lpp", n_components=2, y=y, **more).rules["clusters"] for y in codes)
+    np.testing.assert_array_equal(embeddings(found)[0], embeddings(other)[0])
+    assert scores(found)[-1] > scores(other)[-1]
+    for method, reason in [
+        ({"implementation": KFD}, "the method needs labels"), ({"graph": "lda"}, "the method needs labels"),
+        ({"graph": "sda"}, "expected two classes"), ({"graph": "pca", "ridge": [0.1, 1]}, "to cluster have no labels"),
+        ({"graph": "pca", "kernels": [KERNELS[0] | {"view": "pixels-0a", "feature_scaling": "auto"}]}, "name one"),
+    ]:  # fmt: skip
+        with pytest.raises(NotApplicable, match=reason):
+            run(**more | method)
 
 
 def test_choice_on_the_test_samples_is_never_worse_there() -> None:

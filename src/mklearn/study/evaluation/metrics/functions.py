@@ -56,6 +56,16 @@ def macro_f1(y: Any, labels: Any) -> float:
     return float(f1_score(y, labels, average="macro"))
 
 
+def nmi(y: Any, labels: Any) -> float:
+    """Return the mutual information of true and predicted classes over the geometric mean of their entropies.
+
+    The normalisation is by Strehl and Ghosh (2002). Names of classes do not matter.
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(y, labels, average_method="geometric"))
+
+
 # --- probabilities and scores of classes
 
 

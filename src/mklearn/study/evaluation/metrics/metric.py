@@ -169,6 +169,7 @@ METRICS: dict[str, Metric] = {
     "balanced_accuracy": _row("balanced_accuracy", "Balanced accuracy"),
     "minority_recall": _row("minority_recall", "Recall of the smallest class"),
     "macro_f1": _row("macro_f1", "Macro F1"),
+    "nmi": _row("nmi", "Normalised mutual information", False),
     "r2": _row("r2", "R²", bounds=(-inf, 1.0), targets=("numbers",)),
     "rmse": _row("rmse", "RMSE", larger_is_better=False, bounds=(0.0, inf), targets=("numbers",)),
     "mae": _row("mae", "Mean absolute error", larger_is_better=False, bounds=(0.0, inf), targets=("numbers",)),
