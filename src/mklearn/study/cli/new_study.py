@@ -23,10 +23,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         (("--id",), "id_column", "of ids (default: id, sample ...)"),
         (("--label",), "label_column", "of classes (default: label, diagnosis ...)"),
         (("--target",), "target", "in place of --label: of numbers (or classes) to predict"),
+        (("--time",), "time", "in place of --label: of times until an event, or until the end of observation"),
+        (("--event",), "event", "with --time: whether the event occurred (0 or 1, or see --occurred)"),
         (("--group", "--groups"), "group_column", "of groups, held out as a whole (default: patient ...; '' for none)"),
     ):
         default = None if name == "group_column" else ""
         init.add_argument(*flags, dest=name, default=default, metavar="COLUMN", help=text)
+    init.add_argument("--occurred", default="", metavar="VALUE", help="value of --event if the event occurred")
     init.add_argument(
         "--id-prefix", type=int, metavar="N", help="how many characters of an id count (12 of TCGA barcodes)"
     )

@@ -15,12 +15,13 @@ import pandas as pd
 
 from mklearn.atomic import existing_file, file_content
 from mklearn.errors import ConfigError, DataError, UserError, absence
-from mklearn.study.data.read import read_dataset
+from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
 from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, columns_of_samples, sample_columns
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import SUFFIXES, named_like, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
+from mklearn.study.engine.data_check import target_counts
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.study import DEFAULT_PROTOCOLS
@@ -51,6 +52,9 @@ class Choices:
     id_column: str = ""
     label_column: str = ""
     target: str = ""
+    time: str = ""
+    event: str = ""
+    occurred: str = ""
     group_column: str | None = None
     labels: str = ""
     views: Sequence[str] = ()
@@ -86,7 +90,6 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     if not path.exists():
         raise DataError(f"{path}: {absence(path)}, and no such folder.")
     name = name or slug(table_stem(path.resolve()) if path.is_file() else path.resolve().name)
-    labels: Any
     groups: list[str] = []
     folders = [part for part in path.glob("*") if part.is_dir() and not is_hidden(part.name)]
     if any(file.suffix.lower() in IMAGE_SUFFIXES for part in folders for file in part.iterdir()):
@@ -94,12 +97,14 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
             raise ConfigError(f"{path} holds images, whose sub-folders are the classes: omit the options of tables.")
         entry, notes = _image_entry(path)
         labels = [file.parent.name for file in find_images(path)[0]]
+        n_samples, (n_units, counts) = len(labels), _folds(labels, groups)
     else:
         entry, samples, notes = _table_entry(path, choices)
-        labels = samples.y if samples.target == "numbers" else samples.labels.tolist()
-        groups = [] if samples.groups is None else samples.groups.tolist()
+        n_samples, groups = len(samples), [] if samples.groups is None else samples.groups.tolist()
         notes += samples.notes
-    n_units, counts = _folds(labels, groups)
+        n_units, counts = len(set(groups) or samples), f"{target_counts(labels_table(samples), samples.target)}."
+        if samples.target == "classes":
+            n_units, counts = _folds(samples.labels.tolist(), groups)
     folds = min(FOLDS, n_units)
     if folds < 2:
         unit = "group, and folds hold out whole groups (--group '' for none)" if groups else "sample"
@@ -107,7 +112,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     study: Entry = {"study": name, "datasets": {name: entry}}
     if groups or folds < FOLDS:
         study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
-    if len(labels) <= MOST_OF_NULL:
+    if n_samples <= MOST_OF_NULL:
         study["null"] = N_SHUFFLES
     if entry["kind"] != "precomputed":
         study["final"] = {"method": MODEL}
@@ -145,7 +150,13 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
     ids, by_id = _named_column("Ids are in", choices.id_column, columns, id_names, "--id")
-    what, chosen = "Targets are in" if choices.target else "Classes are in", choices.target or choices.label_column
+    if bool(choices.time) != bool(choices.event) or (choices.occurred and not choices.event):
+        raise ConfigError("survival needs --time and --event: name both columns (--occurred VALUE for other words).")
+    target: Any = choices.target
+    if choices.time:
+        target = {"time": choices.time, "event": choices.event}
+        target |= {"occurred": choices.occurred} if choices.occurred else {}
+    what, chosen = "Targets are in" if target else "Classes are in", choices.time or target or choices.label_column
     predicted, by_label = _named_column(what, chosen, columns, LABEL_NAMES, "--label or --target")
     ids, sentences = ids or "id", [by_id, by_label]
     holder = holder or _label_table(views, choices, ids, predicted)
@@ -172,7 +183,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     turned = [] if choices.measure else turned
     sentences += [f"{views[name].path} has features in rows, as columns are named as samples." for name in turned]
-    shown, left_out = _view_entries(views, turned, (ids, "", predicted, group or ""))
+    shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""))
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     if choices.measure:
         if holder is None:
@@ -180,7 +191,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         entry = {"kind": "precomputed", "measure": choices.measure, "matrices": shown}
     entry |= {} if holder is None else {"labels": _relative(holder.path)}
     entry |= {} if ids == "id" else {"id_column": ids}
-    entry |= {"target": predicted} if choices.target else {} if predicted == "label" else {"label_column": predicted}
+    entry |= {"target": target} if target else {} if predicted == "label" else {"label_column": predicted}
     entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
     entry |= {"group_column": group} if group else {}
     if choices.measure:
@@ -253,7 +264,8 @@ def _view_entries(
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
     """Return the only table with labels, or the only one with labels and no features; else None."""
     holding = [name for name, table in views.items() if predicted in table.columns]
-    bare = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column, ""}]
+    special = {ids, predicted, choices.event, choices.group_column, ""}
+    bare = [name for name in holding if {*views[name].columns} <= special]
     names = bare if len(bare) == 1 else holding
     if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
         return None
@@ -283,12 +295,8 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
 # --- folds
 
 
-def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[int, str]:
-    """Return the number of folds that the class sizes or number of samples allow, and a sentence about the data."""
-    if isinstance(labels, np.ndarray):
-        n = len(set(groups) or labels)
-        subject = f"{len(labels)} samples{f' in {n} groups' if groups else ''}"
-        return n, f"{subject} with numbers to predict, from {labels.min():g} to {labels.max():g}."
+def _folds(labels: Sequence[str], groups: Sequence[str]) -> tuple[int, str]:
+    """Return the number of folds that the class sizes allow, and a sentence about the data."""
     sizes = Counter(label for label, _ in set(zip(labels, groups, strict=True))) if groups else Counter(labels)
     smallest, n = min(sizes.items(), key=lambda item: item[1])
     unit = f"group{'s' * (n != 1)}" if groups else f"sample{'s' * (n != 1)}"

@@ -153,10 +153,18 @@ def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytes
     assert main(["validate", "cohort.yaml"]) == 0
 
 
+def test_columns_of_survival_times(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "cohort", "--time", "age"]) == 1
+    assert "survival needs --time and --event: name both columns" in capsys.readouterr().err
+    assert main(["init", "cohort", "--time", "age", "--event", "subtype", "--occurred", "a"]) == 0
+    assert dataset() == COHORT | {"target": {"time": "age", "event": "subtype", "occurred": "a"}}
+    assert "24 samples in 12 groups with" in capsys.readouterr().out
+
+
 def test_a_column_of_numbers_to_predict(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", "cohort", "--target", "age"]) == 0
     assert dataset() == COHORT | {"target": "age"}
-    assert "24 samples in 12 groups with numbers to predict, from 40 to 63." in capsys.readouterr().out
+    assert "24 samples in 12 groups with numbers to predict, from 40 to 63, mean" in capsys.readouterr().out
     assert main(["validate", "cohort.yaml"]) == 0
     assert "24 samples in 12 groups with numbers to predict" in capsys.readouterr().out
     study = read_study("cohort.yaml")
