@@ -28,6 +28,7 @@ from mklearn.kernels.table import KERNELS, KernelRow
 from mklearn.rows import Row, load, row_of
 from mklearn.study import outside
 from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
+from mklearn.study.data.text_tables import read_gene_sets
 from mklearn.study.mistakes import unknown_key
 from mklearn.study.specs.data_specs import FeatureType
 from mklearn.study.specs.fit_spec import Choice, FeatureScaling
@@ -174,6 +175,11 @@ class Descriptor(Entry):
     """Data type of the features in files and methods; float32 halves the memory and keeps seven digits."""
     table: Slug | None = None
     """Kind ``table``: name of the table in the data set."""
+    columns: Annotated[list[str], Field(min_length=1)] | None = None
+    """Kind ``table``: names of the features to take; those that the table lacks are ignored. By default all."""
+    sets: str | None = None
+    """Kind ``table``: GMT file of gene sets. It makes one descriptor per set, ``NAME-SET``, of the set's genes in the
+    table; kernels refer to all of them by ``NAME-*``."""
     patch: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | Literal["each"] | None = None
     """Patch of the grid: row and column, from 0; by default all patches. ``each`` makes one descriptor per patch:
     ``NAME-0-0``, ``NAME-0-1``, ...; kernels refer to all of them by ``NAME-*``."""
@@ -184,13 +190,16 @@ class Descriptor(Entry):
     def options_of(cls, row: DescriptorRow) -> dict[str, Any]:
         """Return the options of a row, with their defaults."""
         if row is DESCRIPTORS[TABLE]:
-            return {"dtype": "float64", "table": REQUIRED}
+            return {"dtype": "float64", "table": REQUIRED, "columns": None, "sets": None}
         return {"dtype": "float64", **(dict.fromkeys(("patch", "grid")) if row.grid else {})}
 
     @model_validator(mode="after")
     def _options_suit(self) -> Self:
         if (self.patch == "each" and self.grid is None) or (self.patch is None and self.grid is not None):
             raise ValueError("patch: each and grid: [rows, columns] need each other.")
+        if self.sets is not None:  # a file that can be read was replaced by its sets
+            read_gene_sets(self.sets)
+            raise ValueError("sets stands in place of columns; omit one of them.")
         if self.point_sets and self.dtype != "float64":
             raise ValueError("dtype: sets of points have a type of their own; omit dtype.")
         return self
@@ -202,7 +211,7 @@ class Descriptor(Entry):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters passed to the implementation."""
-        options = {name: value for name in ("table", "patch") if (value := getattr(self, name)) is not None}
+        options = {name: value for name in ("table", "columns", "patch") if (value := getattr(self, name)) is not None}
         return super().parameters() | options
 
     def specification(self) -> dict[str, Any]:

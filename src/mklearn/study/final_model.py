@@ -165,7 +165,7 @@ def inputs_of_model(
             arrays |= {f"{view.name}/{name}": stored[str(name)] for name in stored["names"]}
         features, columns = views[view.name], None
         if view.kind == TABLE:
-            columns = None if view.table not in data.columns else list(map(str, data.columns[view.table]))
+            columns = data.features_of(view.table, view.parameters.get("columns"))[1]
             with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # features that no sample has
                 arrays[f"{view.name}/{CENTRE}"] = centre(features, axis=0)
         used.append(view.model_copy(update={"n_features": features.shape[1], "columns": columns}))

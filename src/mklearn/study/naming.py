@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from mklearn.descriptors.table import TABLE
+from mklearn.study.data.text_tables import read_gene_sets
 from mklearn.study.datasets import DatasetConfig, Precomputed
 from mklearn.study.entries import Descriptor, Kernel
 from mklearn.study.method import Method
@@ -144,15 +145,22 @@ def matching(chosen: Any, available: Iterable[str]) -> list[str]:
 
 
 def expanded_descriptors(descriptors: Any) -> Any:
-    """Replace ``patch: each`` of a study's descriptors by an entry for each patch of the grid, ``NAME-ROW-COLUMN``."""
+    """Replace ``patch: each`` and ``sets: FILE`` of a study's descriptors by an entry for each patch or gene set.
+
+    Their names are ``NAME-ROW-COLUMN`` and ``NAME-SET``. The model reports mistakes in the entries.
+    """
     if not isinstance(descriptors, Mapping):
         return descriptors
     entries: dict[Any, Any] = {}
     for name, spec in descriptors.items():
-        places: list[Any] = []
-        if isinstance(spec, Mapping) and spec.get("kind") == "patches" and spec.get("patch") == "each":
-            with suppress(TypeError, ValueError):  # the model reports the mistake
-                places = [(row, column) for row, column in itertools.product(*map(range, spec.get("grid", ())))]
-        patches = {f"{name}-{row}-{column}": {**spec, "patch": [row, column]} for row, column in places}
-        entries |= patches or {name: spec}
+        parts: dict[str, Any] = {}
+        with suppress(TypeError, ValueError):
+            if isinstance(spec, Mapping) and spec.get("kind") == "patches" and spec.get("patch") == "each":
+                places = list(itertools.product(*map(range, spec.get("grid", ()))))
+                parts = {f"{name}-{row}-{column}": {**spec, "patch": [row, column]} for row, column in places}
+            elif isinstance(spec, Mapping) and spec.get("kind") == TABLE and spec.get("sets") and "columns" not in spec:
+                kept = {key: value for key, value in spec.items() if key != "sets"}
+                sets = read_gene_sets(str(spec["sets"]))
+                parts = {f"{name}-{title}": {**kept, "columns": genes} for title, genes in sets.items()}
+        entries |= parts or {name: spec}
     return entries

@@ -71,7 +71,8 @@ def with_paths(study: Any, changed: Callable[[str], str]) -> Any:
 
     if not isinstance(study, Mapping):
         return study
-    paths = {"datasets": ("path", "tables", "labels", "matrices"), "protocols": ("path",)}
+    paths = {"datasets": ("path", "tables", "labels", "matrices"), "descriptors": ("sets",),
+             "protocols": ("path",)}  # fmt: skip
     return {name: section(value, paths[name]) if name in paths else value for name, value in study.items()}
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -185,6 +186,43 @@ def test_each_patch_is_a_descriptor() -> None:
     descriptors = {"p4-1-0": alone, **SEVERAL["descriptors"]}
     same = planned(**SEVERAL | {"descriptors": descriptors})
     assert {key for _, key in same.descriptors} == keys
+
+
+PATHWAYS: dict[str, Any] = {
+    "datasets": {"mfeat": {}},
+    "descriptors": {"pathways": {"kind": "table", "table": "fou", "sets": "sets.gmt"}},
+    "kernels": {"linear": {"kind": "linear", "descriptor": "pathways-*"}},
+}
+
+
+def test_each_gene_set_is_a_descriptor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sets.gmt").write_text("G ONE\thttp\tb\ta\ta\nTWO\t\tc\n")
+    plan = planned(**PATHWAYS)
+    one, two = (each.config.parameters() for each in plan.descriptors.values())
+    assert (one, two) == ({"table": "fou", "columns": ["b", "a"]}, {"table": "fou", "columns": ["c"]})
+    assert plan.kernels == ["linear-pathways-g-one", "linear-pathways-two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "sentence"),
+    [
+        (None, {}, "descriptors.pathways: sets.gmt: can't be read: "),
+        ("", {}, "sets.gmt: has no sets."),
+        ("A\tx\ta\nB\tx\n", {}, "sets.gmt: line 2 has no genes; expected a name, a description and genes, by tabs."),
+        ("A\tx\ta\na\tx\tb\n", {}, "sets.gmt: line 2 has the set 'a' a second time"),
+        ("A\tx\ta\n", {"columns": ["a"]}, "sets stands in place of columns; omit one of them."),
+    ],
+)
+def test_mistakes_in_gene_sets(
+    text: str | None, columns: dict[str, Any], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("sets.gmt").write_text(text)
+    entry = PATHWAYS["descriptors"]["pathways"] | columns
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(**PATHWAYS | {"descriptors": {"pathways": entry}})
 
 
 def test_patterns_stand_for_kernels() -> None:

@@ -47,7 +47,8 @@ def described(
         name = parameters["table"]
         if name not in data.tables:
             raise DataError(f"{samples}: has no table {name!r}; available: {', '.join(data.tables) or 'none'}.")
-        return _converted(data.tables[name][rows], dtype or "float64", f"{samples}: table {name!r}"), ids
+        features = data.features_of(name, parameters.get("columns"))[0]
+        return _converted(features[rows], dtype or "float64", f"{samples}: table {name!r}"), ids
     if data.images is None:
         raise DataError(f"{samples}: has no images, which descriptor {kind} needs.")
     extra = {}

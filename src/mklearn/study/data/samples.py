@@ -109,6 +109,21 @@ class SampleSet:
         """Shape of one image; None without images or if the shapes differ."""
         return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
 
+    def features_of(self, table: str, columns: Sequence[str] | None = None) -> tuple[np.ndarray, list[str] | None]:
+        """Return features of a table, (n, d), by default all, and their names, None if they have none.
+
+        Columns are in the order of the table. Raise DataError if it has no names, or none of these columns.
+        """
+        names = None if table not in self.columns else self.columns[table].astype(str).tolist()
+        if columns is None:
+            return self.tables[table], names
+        kept = np.flatnonzero(np.isin(names or [], list(columns)))
+        if not kept.size:
+            raise DataError(
+                f"table {table!r} has none of the columns {some(columns)}; leave these columns, or their set, out"
+            )
+        return self.tables[table][:, kept], [names[place] for place in kept] if names else None
+
     def first_equal(self) -> np.ndarray:
         """Return, for each sample, the position of the first sample that equals it in every view, (n,)."""
         views = [*self.tables.values(), *self.matrices.values(), *([] if self.images is None else [self.images])]

@@ -54,3 +54,25 @@ def named_like(column: str, names: Collection[str]) -> bool:
 def is_batch_name(name: str) -> bool:
     """Check whether a column has a usual name of batches, which may be confounded with the target."""
     return named_like(name, _BATCH_NAMES)
+
+
+def read_gene_sets(path: str) -> dict[str, list[str]]:
+    """Return the genes of each set of a GMT file by the set's name as a slug.
+
+    A line has the name, a description and the genes, separated by tabs. Raise ValueError for a file that can't be read,
+    a line without genes, or two sets with equal names.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: can't be read: {error}.") from None
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, start=1):
+        name, *rest = line.rstrip("\t").split("\t")
+        if len(rest) < 2 or slug(name) in sets:
+            wrong = f"the set {name!r} a second time" if slug(name) in sets else "no genes"
+            raise ValueError(f"{path}: line {number} has {wrong}; expected a name, a description and genes, by tabs.")
+        sets[slug(name)] = list(dict.fromkeys(rest[1:]))
+    if not sets:
+        raise ValueError(f"{path}: has no sets.")
+    return sets

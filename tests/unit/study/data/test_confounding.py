@@ -145,7 +145,8 @@ def samples(tmp_path: Path) -> Path:
     images = DIGITS.images[:N_IMAGES].astype(np.uint8)
     tables = {"half": DIGITS.data[:N_IMAGES, :32] / 3.0, "huge": np.full((N_IMAGES, 1), 1e300)}
     ids = [f"d{number}" for number in range(N_IMAGES)]
-    data = SampleSet(ids, DIGITS.target[:N_IMAGES].astype(str), images=images, tables=tables)
+    names = {"half": np.array([f"p{number}" for number in range(32)])}
+    data = SampleSet(ids, DIGITS.target[:N_IMAGES].astype(str), images=images, tables=tables, columns=names)
     data.save(tmp_path / "samples.npz")
     return tmp_path / "samples.npz"
 
@@ -154,6 +155,13 @@ def described(samples: Path, model: Any, **fields: Any) -> dict[str, np.ndarray]
     path = samples.with_name("features.npz")
     call(load_script("describe"), samples=samples, features=path, spec=model.specification() | fields)
     return read_arrays(path)
+
+
+def test_columns_of_a_table_are_in_its_order(samples: Path) -> None:
+    some = described(samples, descriptor("table", table="half", columns=["p9", "p2", "p99"]))["features"]
+    np.testing.assert_array_equal(some, described(samples, HALF)["features"][:, [2, 9]])
+    with pytest.raises(DataError, match="table 'half' has none of the columns 'p99'; leave these columns, or their"):
+        described(samples, descriptor("table", table="half", columns=["p99"]))
 
 
 @pytest.mark.parametrize("model", [HOG_4, HALF])
