@@ -126,6 +126,9 @@ def cox_ridge(alpha: float = 100.0) -> Pipeline:
 def cox_elastic_net(alpha: float = 0.05, l1_ratio: float = 0.5) -> Pipeline:
     """Build Cox's proportional hazards model with an elastic net penalty, on standardised features.
 
+    It is fitted for decreasing penalties, each from the solution before: from zero, coordinate descent may end far from
+    the solution where features are many and the penalty is small.
+
     Parameters
     ----------
     alpha : float
@@ -141,7 +144,8 @@ def cox_elastic_net(alpha: float = 0.05, l1_ratio: float = 0.5) -> Pipeline:
     _require_scikit_survival()
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
-    net = CoxnetSurvivalAnalysis(alphas=[alpha], l1_ratio=l1_ratio, fit_baseline_model=True)
+    path = np.geomspace(max(1.0, alpha), alpha, 20)
+    net = CoxnetSurvivalAnalysis(alphas=path, l1_ratio=l1_ratio, fit_baseline_model=True)
     return make_pipeline(StandardScaler(), SurvivalModel(net))
 
 

@@ -11,7 +11,15 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from mklearn import MultiViewRegressor, MultiViewSurvival, Views
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.feature_scaling import StandardScaler
-from mklearn.survival import KaplanMeier, cox_ridge, harrell_c, pseudo_survival, signed_times, times_and_events
+from mklearn.survival import (
+    KaplanMeier,
+    cox_elastic_net,
+    cox_ridge,
+    harrell_c,
+    pseudo_survival,
+    signed_times,
+    times_and_events,
+)
 
 N = 150
 RNG = np.random.default_rng(0)
@@ -110,6 +118,22 @@ def test_a_cox_model_with_a_ridge_is_that_of_scikit_survival() -> None:
     survival = np.stack([function([10, 50]) for function in expected.predict_survival_function(X)])
     found = model[-1].predict_survival_function(model[:-1].transform(VIEWS["gene"]), [10, 50])
     np.testing.assert_allclose(found, survival, atol=1e-6)
+
+
+def test_a_small_penalty_of_the_elastic_net_reaches_a_solution() -> None:
+    """Its subgradient is 0: coordinate descent from zero ends far from it."""
+    rng = np.random.default_rng(0)
+    X, alpha = rng.normal(size=(60, 300)), 0.02
+    y = signed_times(rng.exponential(np.exp(-X[:, 0])), rng.random(60) < 0.9)
+    model = cox_elastic_net(alpha=alpha, l1_ratio=0.5).fit(X, y)
+    Z, weights = model[0].transform(X), model[-1].model_.coef_[:, -1]
+    at_risk = abs(y) >= abs(y)[:, None]
+    shares = at_risk * np.exp(Z @ weights)
+    residuals = (Z - shares @ Z / shares.sum(axis=1, keepdims=True))[y > 0]
+    gradient = residuals.sum(axis=0) / len(y) - alpha * 0.5 * weights
+    assert 10 < np.count_nonzero(weights) < 200
+    np.testing.assert_allclose(gradient[weights != 0], alpha * 0.5 * np.sign(weights[weights != 0]), atol=2e-3)
+    assert abs(gradient).max() < alpha * 0.5 + 2e-3
 
 
 def test_a_study_goes_on_without_scikit_survival(monkeypatch: pytest.MonkeyPatch) -> None:
