@@ -251,14 +251,14 @@ def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():
     y = np.where(np.arange(N) % 3 == 0, -1, LABELS)
     d2 = [cdist(X, X, "sqeuclidean") for X in (np.random.default_rng(5).normal(size=(N, 3)), np.eye(N))]
     neighbours = lpp_graph(d2, 3)
-    M = neighbours.L.toarray() * N / np.trace(neighbours.L_prime.toarray())
+    M = 0.3 * neighbours.L.toarray() * N / np.trace(neighbours.L_prime.toarray())
     W, W_prime = np.zeros((N, N)), np.zeros((N, N))
     for i in range(N):
         for j in range(N):
             if y[i] >= 0 and y[j] >= 0:
                 W[i, j] = (y[i] == y[j]) / max((y == y[i]).sum(), 1)
                 W_prime[i, j] = 1 / (y >= 0).sum()
-    pair = sda_graph(d2, y, 3)
+    pair = sda_graph(d2, y, 3, 0.3)
     for affinity, operator in ((W, pair.L), (W_prime, pair.L_prime)):
         expected = np.diag(affinity.sum(axis=1)) - affinity + M
         np.testing.assert_allclose(operator.toarray(), expected, atol=1e-13)

@@ -152,11 +152,12 @@ def lpp_graph(distances: Sequence[ArrayLike], k: int = 5) -> GraphPair:
     return GraphPair(MatrixOperator(sum(L) / len(L)), MatrixOperator(sum(degrees) / len(L)))
 
 
-def sda_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5) -> GraphPair:
+def sda_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, weight: float = 1.0) -> GraphPair:
     """Build the graph pair of semi-supervised discriminant analysis.
 
     L is the within-class and L' the total Laplacian of the labelled samples. The Laplacian of a neighbour graph on all
-    samples, divided by its mean degree, is added to both, so that neighbours stay close, labelled or not.
+    samples, with the mean degree `weight`, is added to both, so that neighbours stay close, labelled or not. Its trace
+    is n times the weight; with few labels, a weight of 1 outweighs the traces of the labelled samples.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def sda_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5) -> Graph
     assert isinstance(neighbours.L, MatrixOperator)
     assert isinstance(neighbours.L_prime, MatrixOperator)
     degree = neighbours.L_prime.matrix.diagonal().mean()
-    everywhere = MatrixOperator(neighbours.L.matrix * (1.0 / degree))
+    everywhere = MatrixOperator(neighbours.L.matrix * (weight / degree))
     within, total = (PartlyLabelledOperator(labelled, side, everywhere) for side in (pair.L, pair.L_prime))
     return GraphPair(within, total)
 

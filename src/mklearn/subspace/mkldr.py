@@ -126,6 +126,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         "learned" isolates the effect of the learned weights. ``init``, ``max_iter`` and ``beta_step`` are ignored.
     landmarks
         As for `mklearn.subspace.kfd.KernelFDA`; only for the graphs "lda" and "pca".
+    graph_weight : float
+        Weight of the neighbour graph in "sda" (see `mklearn.graphs.sda_graph`); others ignore it. With few labelled
+        samples, small weights such as 1e-3 are better.
 
     Attributes
     ----------
@@ -214,6 +217,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         "tol": [NONNEGATIVE],
         "solver": [str],
         "kernel_weights": [one_of(KernelWeighting)],
+        "graph_weight": [NONNEGATIVE],
     }
 
     def __init__(
@@ -234,6 +238,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         solver: str = "auto",
         kernel_weights: KernelWeighting = "learned",
         landmarks: Any = None,
+        graph_weight: float = 1.0,
     ) -> None:
         self.n_components = n_components
         self.graph = graph
@@ -250,6 +255,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.solver = solver
         self.kernel_weights = kernel_weights
         self.landmarks = landmarks
+        self.graph_weight = graph_weight
 
     @property
     def diagnostics_(self) -> list[dict[str, Any]]:
@@ -418,7 +424,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             return lde_graph(distances, labels, self.k, self.k_prime)
         if self.graph == "mfa":
             return mfa_graph(distances, labels, self.k, self.k_prime)
-        return sda_graph(distances, labels, self.k) if self.graph == "sda" else lpp_graph(distances, self.k)
+        if self.graph == "sda":
+            return sda_graph(distances, labels, self.k, self.graph_weight)
+        return lpp_graph(distances, self.k)
 
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
