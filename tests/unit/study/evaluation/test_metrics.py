@@ -114,7 +114,7 @@ def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str
         ("support_vector_share", {"dual_coef_": np.array([[0, 1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 2, 0, 0, 0]])}, 2 / 8),
         ("support_vector_share", {"dual_coef_": np.array([0, 0, 0, 0.5, 0, 0, 0, 0])}, 1 / 8),
         ("kernel_share", {"kernel_weights_": np.array([0.6, 0.4, 1e-4, 0])}, 2 / 4),
-        ("kernel_share", {"localized_weights": lambda X: np.array([[9, 1e-4], [0.1, 0.1]])}, 3 / 4),  # by sample
+        ("kernel_share", {"localized_weights": lambda X: np.array([[9, 1e-4], [1e-3, 1e-3]])}, 3 / 4),  # by sample
     ],
 )
 def test_shares_of_support_vectors_and_kernels(metric: str, fitted: dict[str, Any], share: float) -> None:
