@@ -51,11 +51,11 @@ NUMBER_METHODS: dict[str, Any] = {
 SURVIVAL_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view_survival", "label": "Multi-view survival"},
     "average": {"kind": "multi_view_survival", "label": "Equal kernel weights", "learned": 0},
-    "cox-ridge": {"kind": "cox_ridge", "label": "Cox ridge, all features", "alpha": [10, 100, 1000, 10000]},
+    "cox-ridge": {"kind": "cox_ridge", "label": "Cox ridge, all features", "alpha": [10, 100, 1000, 10000, 100000]},
     "cox-net": {
         "kind": "cox_elastic_net",
         "label": "Cox elastic net, all features",
-        "alpha": [0.02, 0.05, 0.1, 0.2],
+        "alpha": [0.01, 0.02, 0.05, 0.1, 0.2, 0.4],
     },
     "forest": {"kind": "random_survival_forest", "label": "Random survival forest, all features"},
     "kaplan-meier": {"kind": "kaplan_meier", "label": "Kaplan-Meier"},
