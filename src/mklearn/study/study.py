@@ -256,7 +256,7 @@ class Study(Strict):
         uniform = {
             name: one for name, one in self.methods.items() if one.given.get("learned", one.kernel_weights) in equal
         }
-        if named in uniform:
+        if named in uniform or (named in self.methods and self.methods[named].given.get("kernel_weights") == "uniform"):
             return named
         averages = (name for name, one in uniform.items() if one.kernels == "all" and not (scored and one.row.embeds))
         return next(averages, "")

@@ -70,6 +70,8 @@ def test_defaults_are_filled_in() -> None:
     assert planned({"study": "s", "datasets": ["digits"], "evaluation": scored}).reference == "kernel-ridge"
     equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}  # a learner is not the reference
     assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
+    named = {"methods": {"average": {"kind": "kernel_fda"}, "equal": equal}, "evaluation": {"reference": "equal"}}
+    assert planned(SMOKE | named).study.average == "equal"
     assert planned(SMOKE | {"methods": {"equal": equal}}).reference == ""
 
 
