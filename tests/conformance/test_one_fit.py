@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from numpy.typing import NDArray
@@ -37,12 +38,15 @@ OWN = {
     "r_svm_plus_mu": {"C": 1.0},
     "random_forest": {"n_estimators": 30},
     "random_forest_regressor": {"n_estimators": 30},
+    "random_survival_forest": {"n_estimators": 30},
     "two_d_lda": {"sizes": [3, 5]},
 }
 """Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""
 
 
-RECOMMENDED = {"multi_view", "multi_view_regressor", "kernel_ridge_regressor", "stacking"}
+RECOMMENDED = {
+    "multi_view", "multi_view_regressor", "multi_view_survival", "kernel_ridge_regressor", "stacking",
+}  # fmt: skip
 """Methods that are tried here whether or not a published study has them."""
 
 
@@ -72,8 +76,8 @@ class Fitted:
         return self.study.folder / job.outputs["predictions"]
 
 
-def predicts_numbers(kind: str) -> bool:
-    return "numbers" in METHODS[kind].targets
+def target(kind: str) -> str:
+    return METHODS[kind].targets[0]
 
 
 DIGITS = {
@@ -89,21 +93,32 @@ DIABETES = {
 }
 
 
+def survival_times(folder: Path) -> dict[str, Any]:
+    """A study of own tables, whose times depend on the first feature."""
+    rng = np.random.default_rng(0)
+    tables = {name: pd.DataFrame(rng.normal(size=(80, 3))).add_prefix(name) for name in ("a", "b")}
+    tables["a"] = tables["a"].assign(days=rng.exponential(np.exp(-tables["a"]["a0"])), died=rng.integers(2, size=80))
+    for name, table in tables.items():
+        table.rename_axis("id").to_csv(folder / f"{name}.csv")
+    files = {name: str(folder / f"{name}.csv") for name in tables}
+    entry = {"kind": "feature_tables", "tables": files, "target": {"time": "days", "event": "died"}}
+    return DIABETES | {"datasets": {"trial": entry}, "evaluation": {"metrics": ["harrell_c"]}}
+
+
 @pytest.fixture(scope="module")
-def of_each_target(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Fitted]:
-    """The study of methods that predict classes, and that of methods that predict numbers."""
-    kinds = published_methods()
+def of_each_target(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fitted]:
+    """The studies of methods that predict classes, numbers and survival times."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("classes", "numbers", "survival")]
+    studies_of_target = (DIGITS, DIABETES, survival_times(folders[2]))
     return {
-        numbers: fit(
-            [kind for kind in kinds if predicts_numbers(kind) is numbers], data, tmp_path_factory.mktemp("fit")
-        )
-        for numbers, data in ((False, DIGITS), (True, DIABETES))
+        folder.name[:-1]: fit([kind for kind in published_methods() if target(kind) == folder.name[:-1]], data, folder)
+        for folder, data in zip(folders, studies_of_target, strict=True)
     }
 
 
 @pytest.fixture
-def fitted(kind: str, of_each_target: dict[bool, Fitted]) -> Fitted:
-    return of_each_target[predicts_numbers(kind)]
+def fitted(kind: str, of_each_target: dict[str, Fitted]) -> Fitted:
+    return of_each_target[target(kind)]
 
 
 def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, dict[str, Any]] = OWN) -> Fitted:

@@ -23,6 +23,7 @@ from mklearn.classifiers import (
 from mklearn.errors import ConfigError, DataError
 from mklearn.optimize.svm_weights import svm_weights
 from mklearn.regressors import KernelRidge, MultiViewRegressor
+from mklearn.survival import MultiViewSurvival
 
 FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
 KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
@@ -42,8 +43,9 @@ TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {
     MultiViewClassifier,
     KernelRidge,
     MultiViewRegressor,
+    MultiViewSurvival,
 }
-"""Repeated samples of the last one have to be left out together: test_multi_view.py."""
+"""Repeated samples of the multi-view methods have to be left out together (test_multi_view.py)."""
 
 PUBLIC = [
     found
