@@ -405,7 +405,6 @@ METHODS: dict[str, MethodRow] = {
         advice="The same curve for every sample: C is 0.5, and its Brier score is the one to beat.",
         takes="descriptors",
         targets=("survival",),
-        in_model_files=False,
     ),
     "multi_view_survival": MethodRow(
         "mklearn.survival.multi_view:MultiViewSurvival",

@@ -53,6 +53,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.source": ("Source",),
     "mklearn.kernels.transform": ("StackTransform",),
     "mklearn.optimize.view_regression": ("ViewRegression",),
+    "mklearn.survival.kaplan_meier": ("KaplanMeier",),
 }
 """Classes of objects in fitted estimators, in addition to the registered ones, by module."""
 _REGISTERED = [row.implementation.replace(":", ".") for row in (*METHODS.values(), *KERNELS.values())]

@@ -101,7 +101,7 @@ def test_a_row_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tm
 def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Path) -> None:
     """Noise, because features that are small integers could be compressed."""
     rng = np.random.default_rng(0)
-    y = np.tile(digits.y, 3)
+    y = np.tile(digits.y, 3) + 1
     views = {"pixels": np.tile(digits.X, (3, 1)) + rng.random((300, 64)), "noise": rng.random((300, 40)) + y[:, None]}
     method = implementation(METHODS[kind])
     few = {"max_iter": 2} if "max_iter" in inspect.signature(method).parameters else {}
@@ -143,8 +143,8 @@ def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: st
     if estimator.__name__ == "NullSpaceLDA":
         pytest.skip("needs more features than samples")
     kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}
-    numbers = is_regressor(estimator())
-    y = pd.Series(digits.y * 1.0 if numbers else np.array(["cat", "dog", "ant", "bee"])[digits.y])
+    numbers = is_regressor(estimator()) or hasattr(estimator, "predict_survival_function")
+    y = pd.Series(digits.y + 1.0 if numbers else np.array(["cat", "dog", "ant", "bee"])[digits.y])
     y = y if numbers else y.astype(labels)
     bilinear = estimator.__module__.startswith("mklearn.papers.two_d_mmc")
     X = digits.samples("images") if bilinear else pd.DataFrame(digits.X, columns=[f"p{k}" for k in range(64)])

@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
-from mklearn.errors import MissingExtra, NotApplicable, SolverFailed
+from mklearn.checks import checked_array
+from mklearn.errors import DataError, MissingExtra, NotApplicable, SolverFailed
 from mklearn.extras import require
 from mklearn.kernels.feature_scaling import StandardScaler
 from mklearn.survival.kaplan_meier import KaplanMeier
@@ -27,33 +30,41 @@ class KaplanMeierSurvival(BaseEstimator):
     Attributes
     ----------
     curve_ : :class:`mklearn.survival.kaplan_meier.KaplanMeier`
+    n_features_in_ : int
 
     Raises
     ------
     DataError
-        Times or events that are invalid, see `mklearn.survival.times.times_and_events`.
+        Invalid samples; times or events that are invalid, see `mklearn.survival.times.times_and_events`.
 
     References
     ----------
     Kaplan, Meier, "Nonparametric estimation from incomplete observations", JASA 53, 1958.
     """
 
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit the estimate to times and events; the features, (n, d), are ignored."""
+    @aligned
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Fit the estimate to times and events; the features, (n, d), are checked but not used."""
+        n = len(checked_array(self, X, reset=True))
         time, event = times_and_events(y)
-        check_consistent_length(X, time)
+        if len(time) != n:
+            raise DataError(f"y has {len(time)} times, and X has {n} samples")
         self.curve_ = KaplanMeier.of(time, event)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the risk 0 for each of the m samples, (m,)."""
         check_is_fitted(self)
-        return np.zeros(np.shape(X)[0])
+        return np.zeros(len(checked_array(self, X, reset=False)))
 
     def predict_survival_function(self, X: ArrayLike, times: ArrayLike) -> Array:
         """Return the probability of surviving each time, (m, n_times)."""
-        check_is_fitted(self)
-        return np.tile(self.curve_.at(times), (np.shape(X)[0], 1))
+        return np.tile(self.curve_.at(times), (len(self.predict(X)), 1))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.positive_only = True
+        return tags
 
 
 class SurvivalModel(BaseEstimator):

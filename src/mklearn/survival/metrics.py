@@ -121,7 +121,7 @@ def brier_scores(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike) ->
     Raises
     ------
     NotApplicable
-        At a time, every training sample is censored before.
+        At a time, every training sample is censored before; or probabilities that are not finite.
 
     References
     ----------
@@ -153,7 +153,10 @@ def _squared_errors(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike)
     at_times, remaining = censoring.at(times), censoring.at(time)
     if not (at_times > 0).all():
         raise NotApplicable(f"all training samples are censored before {times[at_times <= 0][0]:g}: take earlier times")
+    survival = np.asarray(survival, dtype=np.float64)
+    if not np.isfinite(survival).all():
+        raise NotApplicable("survival functions are not finite: exponentials of the risks are too large")
     past = time[:, None] <= times
     died = np.divide(1.0, remaining, out=np.zeros(len(time)), where=event & (remaining > 0))
     weights = np.where(past, died[:, None], 1.0 / at_times)
-    return np.asarray(weights * (~past - np.asarray(survival, dtype=np.float64)) ** 2)
+    return np.asarray(weights * (~past - survival) ** 2)

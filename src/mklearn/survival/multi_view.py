@@ -102,6 +102,7 @@ random_state, landmarks, alphas, weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
         tags.estimator_type = None  # a risk score is no number of the target's unit
         return tags
 

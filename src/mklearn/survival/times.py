@@ -37,11 +37,7 @@ def times_and_events(y: Any, names: ArrayLike | None = None, *, fewest_events: i
     DataError
         Another form, times that are not positive and finite, events that are not 0 or 1, or too few events.
     """
-    time, event = _fields(y)
-    try:
-        time, flags = np.asarray(time, dtype=np.float64), np.asarray(event, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"y has times or events that are no numbers: {_FORMS}") from error
+    time, flags = map(_numbers, _fields(y))
     if time.ndim != 1 or time.shape != flags.shape or not len(time):
         raise DataError(f"y has times of shape {time.shape} and events of shape {flags.shape}: {_FORMS}")
     shown = np.arange(len(time)) if names is None else np.asarray(names)
@@ -53,8 +49,10 @@ def times_and_events(y: Any, names: ArrayLike | None = None, *, fewest_events: i
             some = ", ".join(map(repr, shown[wrong][:5].tolist())) + ", ..." * bool(wrong.sum() > 5)
             raise DataError(f"y has {what} in {int(wrong.sum())} sample(s): {some}")
     if (n_events := int(flags.sum())) < fewest_events:
-        kind = "all" if n_events == 0 else f"all but {n_events}"
-        raise DataError(f"{kind} of the {len(time)} times are censored: expected {fewest_events} or more events")
+        raise DataError(
+            f"y has {n_events} event(s) for {len(time)} sample(s), and all other times are censored: expected "
+            f"{fewest_events} or more events"
+        )
     return time, flags == 1.0
 
 
@@ -65,17 +63,25 @@ def _fields(y: Any) -> tuple[Any, Any]:
         if len(fields) != 2 or len(kinds) != 2:
             raise DataError(f"y has the fields {', '.join(fields)}: {_FORMS}")
         return y[kinds["time"]], y[kinds["event"]]
-    if hasattr(y, "keys"):
+    if y is None:
+        raise DataError(f"fit requires y to be passed, but the target y is None: {_FORMS}")
+    if hasattr(y, "keys") and getattr(y, "ndim", 2) == 2:
         if missing := [name for name in ("time", "event") if name not in y.keys()]:  # noqa: SIM118 - a frame has keys
             raise DataError(f"y has no column {missing[0]!r}: {_FORMS}")
         return y["time"], y["event"]
-    try:
-        values = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"y has values that are no numbers: {_FORMS}") from error
+    values = _numbers(y)
     if values.ndim == 2 and values.shape[1] == 2:
         return values[:, 0], values[:, 1]
     return np.abs(values), values > 0
+
+
+def _numbers(values: Any) -> Floats:
+    if np.iscomplexobj(values):
+        raise DataError(f"Complex data not supported: {_FORMS}")
+    try:
+        return np.asarray(values).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y has values that are no numbers: {_FORMS}") from error
 
 
 def signed_times(time: ArrayLike, event: ArrayLike) -> Floats:

@@ -83,3 +83,5 @@ def test_what_has_no_value() -> None:
             metric(censored, np.zeros(3))
     with pytest.raises(NotApplicable, match="all training samples are censored before 2: take earlier times"):
         brier_scores([1.0, -1.5], censored, np.zeros((3, 1)), [2.0])
+    with pytest.raises(NotApplicable, match="survival functions are not finite"):
+        brier_scores([1.0, -3.5], censored, np.full((3, 1), np.nan), [2.0])

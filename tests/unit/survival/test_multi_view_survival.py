@@ -42,6 +42,7 @@ FORMS: dict[str, Any] = {
     "scikit-survival": np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("status", "?"), ("days", "<f8")]),
     "frame": pd.DataFrame({"time": TIME, "event": EVENT.astype(int)}),
     "columns": np.column_stack([TIME, EVENT]),
+    "series": pd.Series(Y),
 }
 
 
@@ -91,12 +92,14 @@ def changed(values: np.ndarray, place: int, value: float) -> np.ndarray:
         (changed(Y, 3, 0.0), r"times that are not above 0 .* in 1 sample\(s\): 3"),
         (changed(Y, 5, np.nan), r"times that are not above 0 .* in 1 sample\(s\): 5"),
         (np.column_stack([TIME, changed(EVENT, 2, 2.0)]), r"neither 0 nor 1 in 1 sample\(s\): 2"),
-        (-TIME, "all of the 150 times are censored: expected 2 or more events"),
-        (changed(-TIME, 0, 1.0), "all but 1 of the 150 times are censored"),
+        (-TIME, r"0 event\(s\) for 150 sample\(s\), and all other times are censored: expected 2 or more"),
+        (changed(-TIME, 0, 1.0), r"1 event\(s\) for 150 sample\(s\)"),
         ({"time": TIME}, "no column 'event': expected an array with a boolean"),
         (np.zeros(N, dtype=[("a", "f8"), ("b", "f8")]), "has the fields a, b: expected"),
         (["long"] * N, "are no numbers: expected"),
-        (None, "times of shape"),
+        (TIME + 1j, "Complex data not supported"),
+        (None, "requires y to be passed"),
+        (TIME[None], "times of shape"),
     ],
 )
 def test_times_that_are_refused(y: Any, message: str) -> None:
