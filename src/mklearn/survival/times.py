@@ -76,10 +76,11 @@ def _fields(y: Any) -> tuple[Any, Any]:
 
 
 def _numbers(values: Any) -> Floats:
-    if np.iscomplexobj(values):
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {_FORMS}")
     try:
-        return np.asarray(values).astype(np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"y has values that are no numbers: {_FORMS}") from error
 
