@@ -45,7 +45,8 @@ def test_equal_scikit_survival(n: int, decimals: int) -> None:
 
 @pytest.mark.parametrize("censored", [0.0, 0.3, 0.6])
 def test_values_of_samples_have_the_metric_as_mean_and_its_variance(censored: float) -> None:
-    """Intervals of 95 % cover the value of many samples in 93 to 97 % of draws; Uno's C does not depend on censoring.
+    """Intervals of 95 % cover the value of many samples in 92.9 to 94.7 % of 1,500 draws. Those of a study's five folds
+    cover 96 to 99 %: they allow for training samples that overlap.
 
     The concordance of Harrell's C is that of the pairs that this censoring leaves comparable.
     """
