@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.folds import default_splitter
+from mklearn.base.pipelines import predicts_survival
 from mklearn.base.statistics import Difference, paired_sample_difference, success_values
 from mklearn.checks import check_integer, checked_labels, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -120,7 +121,7 @@ def measure_of_predictions(
     estimator: Any, y: NDArray[Any]
 ) -> tuple[str, Callable[[Any, Any], Array], tuple[float, float]]:
     """Return the measure of an estimator: name, function of predictions and targets, (n,), with it as mean, bounds."""
-    if hasattr(estimator, "predict_survival_function"):
+    if predicts_survival(estimator):
         return "harrell_c", lambda predicted, truth: harrell_c_values(truth, predicted), (0.0, 1.0)
     deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
     measure, least = ("r2", -math.inf) if deviation else ("accuracy", 0.0)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.pipelines import predicts_survival
 from mklearn.errors import DataError, NotApplicable
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -18,7 +19,7 @@ def default_splitter(estimator: Any, random_state: int) -> Any:
     from sklearn.base import is_regressor
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # imported here: takes a second
 
-    continuous = is_regressor(estimator) or hasattr(estimator, "predict_survival_function")
+    continuous = is_regressor(estimator) or predicts_survival(estimator)
     repeated = RepeatedKFold if continuous else RepeatedStratifiedKFold
     return repeated(n_splits=5, n_repeats=2, random_state=random_state)
 

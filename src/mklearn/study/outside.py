@@ -19,6 +19,8 @@ def method_row(implementation: Any) -> MethodRow:
     """
     from sklearn.base import is_classifier, is_regressor
 
+    from mklearn.base.pipelines import predicts_survival
+
     parameters = _signature(implementation)
     estimator = implementation()
     return MethodRow(
@@ -28,7 +30,7 @@ def method_row(implementation: Any) -> MethodRow:
         scales_features="feature_scaling" in parameters,
         tuned=[name for name, each in parameters.items() if not isinstance(each.default, (list, tuple))],
         targets=("survival",)
-        if hasattr(estimator, "predict_survival_function")
+        if predicts_survival(estimator)
         else ("numbers",)
         if is_regressor(estimator)
         else ("classes",),

@@ -30,6 +30,8 @@ class KaplanMeierSurvival(BaseEstimator):
     Attributes
     ----------
     curve_ : :class:`mklearn.survival.kaplan_meier.KaplanMeier`
+    times_ : array of shape (n_times,)
+        Times of events.
     n_features_in_ : int
 
     Raises
@@ -50,6 +52,7 @@ class KaplanMeierSurvival(BaseEstimator):
         if len(time) != n:
             raise DataError(f"y has {len(time)} times, and X has {n} samples")
         self.curve_ = KaplanMeier.of(time, event)
+        self.times_ = self.curve_.times
         return self
 
     def predict(self, X: ArrayLike) -> Array:

@@ -18,7 +18,7 @@ _FORMS = (
 )
 
 
-def times_and_events(y: Any, names: ArrayLike | None = None, *, fewest_events: int = 1) -> tuple[Floats, Flags]:
+def times_and_events(y: Any, *, fewest_events: int = 1) -> tuple[Floats, Flags]:
     """Return the time of each sample, (n,), and whether an event ended it, (n,) bool; otherwise it is censored.
 
     Parameters
@@ -27,8 +27,6 @@ def times_and_events(y: Any, names: ArrayLike | None = None, *, fewest_events: i
         A structured array has one boolean field (event) and one numeric field (time), as in scikit-survival. A frame or
         mapping has the columns ``time`` and ``event``; the two columns of an array are in this order. Events are True
         or 1, censored times False or 0. Numbers of shape (n,) are times, negative if they are censored, as in XGBoost.
-    names : array of shape (n,), optional
-        Names of the samples in errors. By default their positions.
     fewest_events : int
         Smallest number of events.
 
@@ -40,13 +38,12 @@ def times_and_events(y: Any, names: ArrayLike | None = None, *, fewest_events: i
     time, flags = map(_numbers, _fields(y))
     if time.ndim != 1 or time.shape != flags.shape or not len(time):
         raise DataError(f"y has times of shape {time.shape} and events of shape {flags.shape}: {_FORMS}")
-    shown = np.arange(len(time)) if names is None else np.asarray(names)
     for wrong, what in (
         (~((time > 0) & (time <= LARGEST_VALUE)), f"times that are not above 0 and up to {LARGEST_VALUE:g}"),
         (~np.isin(flags, (0.0, 1.0)), "events that are neither 0 nor 1"),
     ):
         if wrong.any():
-            some = ", ".join(map(repr, shown[wrong][:5].tolist())) + ", ..." * bool(wrong.sum() > 5)
+            some = ", ".join(map(str, np.flatnonzero(wrong)[:5])) + ", ..." * bool(wrong.sum() > 5)
             raise DataError(f"y has {what} in {int(wrong.sum())} sample(s): {some}")
     if (n_events := int(flags.sum())) < fewest_events:
         raise DataError(

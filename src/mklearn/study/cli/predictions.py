@@ -84,5 +84,10 @@ def _success(frame: pd.DataFrame, samples: NewSamples) -> str:
     if "predicted" in frame:
         errors = frame["predicted"].to_numpy()[labelled] - labels.astype(float)
         return f"RMSE {(errors**2).mean() ** 0.5:.4g} ({n} samples with a number)\n"
+    if "risk" in frame:
+        from mklearn.survival import harrell_c
+
+        value = harrell_c(labels.astype(float), frame["risk"].to_numpy()[labelled])
+        return f"Harrell's C {value:.4f} ({n} samples with a time)\n"
     right = frame["label"].astype(str).to_numpy()[labelled] == labels
     return f"accuracy {right.mean():.4f} ({right.sum()} of {n} samples with a label)\n"

@@ -14,6 +14,7 @@ from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels.views import Views
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.survival.kaplan_meier import pseudo_restricted_means
+from mklearn.survival.times import times_and_events
 
 MOST_SAMPLES, MOST_BATCHES, SHUFFLES = 1000, 50, 199
 """Maximum number of samples in a test, maximum number of values of a batch column, and number of shuffles."""
@@ -30,8 +31,8 @@ def confounding_notes(samples: SampleSet, group_column: str | None = None) -> It
     A batch column is reported only if the views predict it too. A column whose values have one class each lists units,
     such as patients, and is not reported unless a class has fewer than `FEWEST_BATCHES` values.
     """
-    if samples.survival:  # the features of a censored sample speak to its expected survival
-        time, event = np.abs(samples.y), samples.y > 0
+    if samples.survival:  # pseudo-observations stand for times that are censored
+        time, event = times_and_events(samples.y)
         means = pseudo_restricted_means(time, event, float(time[event].max()))
         samples = replace(samples, labels=means, survival=False)
     rows = np.sort(np.random.default_rng(0).permutation(len(samples))[:MOST_SAMPLES])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from mklearn.base.pipelines import last_step
 from mklearn.base.scaling_choice import choose_scaling
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import NotApplicable
@@ -122,11 +123,6 @@ def method_of(estimator: Any) -> Any:
     """Return the last step of a pipeline that concatenates features; return any other estimator unchanged."""
     on_features = hasattr(estimator, "steps") and isinstance(estimator[0], SideBySide)
     return estimator[-1] if on_features else estimator
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, which may be a pipeline itself; return any other estimator unchanged."""
-    return last_step(estimator[-1]) if hasattr(estimator, "steps") else estimator
 
 
 # --- chosen parameters

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.base.pipelines import predicts_survival, survival_functions
 from mklearn.kernels.views import Views
 from mklearn.rows import load
-from mklearn.study.evaluation.candidates import last_step, method_of
+from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
 from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
 from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
@@ -112,19 +113,9 @@ def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_
         for model, class_scores in zip(models, scores, strict=True)
     ]
     lookups = [lookup_of(model, len(y), test, class_scores) for model, class_scores in zip(models, scores, strict=True)]
-    if callable(getattr(last_step(models[0]), "predict_survival_function", None)):
+    if predicts_survival(models[0]):
         lookups = [_with_survival(*each, y, test) for each in zip(lookups, models, strict=True)]
     return Fitted(y, models, sizes, lookups, fit_seconds, labels)
-
-
-def survival_functions(fitted: Any, X: Any, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute the probability of surviving each time, (m, n_times), by a survival estimator or a pipeline that ends so.
-
-    Pipelines of scikit-learn do not pass the call to their last step.
-    """
-    if hasattr(fitted, "steps"):
-        return survival_functions(fitted[-1], fitted[:-1].transform(X), times)
-    return np.asarray(fitted.predict_survival_function(X, times), dtype=np.float64)
 
 
 def _with_survival(lookup: Lookup, fitted: Any, y: Labels, test: Any) -> Lookup:

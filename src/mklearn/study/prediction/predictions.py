@@ -11,6 +11,7 @@ import pandas as pd
 from pydantic import ValidationError
 from sklearn.base import is_regressor
 
+from mklearn.base.pipelines import last_step, predicts_survival, survival_functions
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.prediction.new_samples import NewSamples, read_new_samples
@@ -65,8 +66,8 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInp
 def prediction_frame(estimator: Any, samples: NewSamples) -> pd.DataFrame:
     """Return the table of predictions for new samples; raise DataError if they lack a view that the model requires."""
     try:
-        is_survival = hasattr(estimator, "predict_survival_function")
-        columns = (_risks if is_survival else _numbers if is_regressor(estimator) else _labels)(estimator, samples.X)
+        predicted = _risks if predicts_survival(estimator) else _numbers if is_regressor(estimator) else _labels
+        columns = predicted(estimator, samples.X)
     except DataError as error:
         if not samples.notes:
             raise
@@ -102,7 +103,7 @@ def _numbers(estimator: Any, X: Any) -> dict[str, Any]:
 
 
 def _risks(estimator: Any, X: Any) -> dict[str, Any]:
-    risk, times = estimator.predict(X), estimator.times_
+    risk, times = estimator.predict(X), last_step(estimator).times_
     shown = np.unique(times[np.linspace(0, len(times) - 1, 5).astype(int)[1:]])
-    survival = estimator.predict_survival_function(X, shown)
+    survival = survival_functions(estimator, X, shown)
     return {"risk": risk} | {f"survival_{time:g}": column for time, column in zip(shown, survival.T, strict=True)}

@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
 from tests.unit.study.data.annotated_files import write_h5ad
 from tests.unit.study.prediction.conftest import cells, digits, make, write_images
 from tests.unit.study.small_study import run_study
 
 from mklearn.__main__ import main
+from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.pixels import pixels
@@ -22,12 +24,13 @@ from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model, save_model
+from mklearn.study.cli.predictions import _success
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.subspace import KernelFDA
-from mklearn.survival import MultiViewSurvival
+from mklearn.survival import KaplanMeierSurvival, MultiViewSurvival
 
 
 def predicted(folder: Path, method: str, *words: str) -> pd.DataFrame:
@@ -107,6 +110,18 @@ def test_survival_has_a_risk_and_probabilities_at_four_times() -> None:
     assert list(frame) == ["id", "risk", "survival_3", "survival_5", "survival_7", "survival_9"]
     np.testing.assert_array_equal(frame.iloc[:, 1], model.predict(new))
     np.testing.assert_array_equal(frame.iloc[:, 2:], model.predict_survival_function(new, [3, 5, 7, 9]))
+
+
+def test_a_pipeline_has_survival_and_samples_with_times_are_scored() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = make_pipeline(SideBySide(["pixels"]), KaplanMeierSurvival()).fit(Views({"pixels": X[:60]}), 1.0 + y[:60])
+    labels = np.array(["3.0", "-7.0", "2.0", *[""] * 7])
+    samples = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10), labels=labels)
+    frame = prediction_frame(model, samples)
+    assert list(frame) == ["id", "risk", "survival_3", "survival_5", "survival_7", "survival_10"]
+    np.testing.assert_allclose(frame["survival_5"], np.mean(1.0 + y[:60] > 5))
+    frame["risk"] = [3.0, 1.0, 2.0, *[9.0] * 7]
+    assert _success(frame, samples) == "Harrell's C 0.6667 (3 samples with a time)\n"
 
 
 @pytest.mark.full

@@ -11,6 +11,7 @@ from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError, nearest
 from mklearn.study.data.samples import some
 from mklearn.study.data.text_tables import is_number
+from mklearn.survival.times import signed_times
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -41,7 +42,7 @@ def target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
     return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
 
 
-def signed_times(
+def survival_times(
     times: np.ndarray, events: np.ndarray, ids: np.ndarray, path: Path, columns: tuple[str, str], occurred: str | None
 ) -> np.ndarray:
     """Return survival times as text, negative if they are censored, and "" where the time or the event is missing.
@@ -71,6 +72,6 @@ def signed_times(
     if mistakes:
         raise DataError(f"{path}: {'; '.join(mistakes)}")
     signed = np.full(len(times), "", dtype=object)
-    signs = np.where(np.isin(values, ["1", "true"] if occurred is None else [occurred]), 1.0, -1.0)
-    signed[both] = [repr(value) for value in (signs * times[both].astype(np.float64)).tolist()]
+    ended = np.isin(values, ["1", "true"] if occurred is None else [occurred])
+    signed[both] = [repr(value) for value in signed_times(times[both].astype(np.float64), ended).tolist()]
     return signed.astype(str)

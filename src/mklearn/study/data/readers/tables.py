@@ -16,7 +16,7 @@ from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError
 from mklearn.extras import require
 from mklearn.study.data.readers.frames import read_frame, readable
-from mklearn.study.data.readers.labels import class_names, signed_times, target_numbers
+from mklearn.study.data.readers.labels import class_names, survival_times, target_numbers
 from mklearn.study.data.samples import check_numbers, check_unique, some
 from mklearn.study.data.text_tables import MISSING, is_batch_name, is_number, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
@@ -145,7 +145,7 @@ def read_table(
     if columns.event_column is not None:
         names = (columns.label_column, columns.event_column)
         if labels is not None:
-            labels = None if events is None else signed_times(labels, events, ids, path, names, columns.occurred)
+            labels = None if events is None else survival_times(labels, events, ids, path, names, columns.occurred)
     elif labels is not None:
         check = class_names if columns.task == "classes" else target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
