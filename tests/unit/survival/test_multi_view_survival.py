@@ -35,7 +35,7 @@ def test_without_censoring_it_is_the_regression_of_times_up_to_the_horizon() -> 
     model = MultiViewSurvival(horizon=150).fit(VIEWS, DEATH)
     regression = MultiViewRegressor().fit(VIEWS, np.minimum(DEATH, 150))
     np.testing.assert_allclose(model.predict(NEW), -regression.predict(NEW), rtol=1e-9)
-    assert MultiViewSurvival().fit(VIEWS, DEATH).horizon_ == np.quantile(DEATH, 0.9)
+    assert MultiViewSurvival().fit(VIEWS, Y).horizon_ == np.quantile(TIME[EVENT], 0.9)
 
 
 FORMS: dict[str, Any] = {
@@ -66,6 +66,16 @@ def test_survival_functions_fall_and_are_on_average_the_kaplan_meier_estimate(ti
     np.testing.assert_array_equal(steps[:, 0], 1.0)
     np.testing.assert_array_equal(steps[:, 1], steps[:, 2])
     assert not hasattr(model, "predict_interval")
+
+
+def test_a_function_that_rises_is_replaced_by_the_mean_of_its_bounds() -> None:
+    """The largest falling function below it, and the smallest above it."""
+    model = MultiViewSurvival(times=[20, 40, 80, 160]).fit(VIEWS, Y)
+    model.intercept_ = model.intercept_[[1, 0, 3, 2]]
+    raw = np.clip(MultiViewRegressor.predict(model, VIEWS), 0.0, 1.0)
+    assert (np.diff(raw, axis=1) > 0).any()
+    expected = [[(min(row[: k + 1]) + max(row[k:])) / 2 for k in range(4)] for row in raw.tolist()]
+    np.testing.assert_allclose(model.predict_survival_function(VIEWS), expected)
 
 
 def test_noise_has_the_kaplan_meier_estimate() -> None:
