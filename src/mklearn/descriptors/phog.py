@@ -75,8 +75,8 @@ def phog(
 
     def extract(image: Grey) -> Grey:
         votes, orientation = _edge_votes(image, sigma, angle)
-        # an orientation equal to the angle, by rounding, belongs to the first bin
-        bin_of = np.floor(orientation * (bins / angle)).astype(np.int64) % bins
+        # rounded: whole grey values put angles on limits of bins; one equal to `angle` belongs to the first bin
+        bin_of = np.floor(np.round(orientation * (bins / angle), 9)).astype(np.int64) % bins
         histograms = [cell_histograms(bin_of, bins, 2**level, votes).ravel() for level in range(levels)]
         features: Grey = np.concatenate(histograms)
         total = features.sum()

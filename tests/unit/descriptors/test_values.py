@@ -168,6 +168,15 @@ def test_phog_sees_where_and_how_an_edge_runs() -> None:
     assert left[20] == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize("towards", [-np.inf, np.inf])
+def test_the_last_digit_of_an_angle_changes_no_bin_of_phog(towards: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradients of whole grey values lie on limits of bins: 45 degrees is one of 8 bins over 180."""
+    images, arctan2 = np.random.default_rng(0).integers(0, 4, size=(3, 32, 32), dtype=np.uint8), np.arctan2
+    expected = phog(images, bins=8)
+    monkeypatch.setattr(np, "arctan2", lambda y, x: np.nextafter(arctan2(y, x), towards))
+    np.testing.assert_array_equal(phog(images, bins=8), expected)
+
+
 @pytest.mark.parametrize("descriptor", [hog, lbp])
 def test_of_images_in_colour_each_channel_is_described(descriptor: Callable[..., np.ndarray]) -> None:
     images = np.random.default_rng(0).integers(0, 256, size=(2, 24, 16, 3), dtype=np.uint8)

@@ -86,7 +86,7 @@ def reason_in(log: str) -> str:
         return NO_LOG
     last = next(filter(str.strip, reversed(lines)), "")
     reason = last.partition("] error: ")[2][:300].removesuffix(".") or "its job was killed or interrupted"
-    return f"{reason}, see {log}" if last else f"its script ended before its function began, see above ({log} is empty)"
+    return f"{reason}, see {log}" if last else f"its job was killed, or its script could not start: {log} is empty"
 
 
 def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:
