@@ -299,7 +299,7 @@ def stability_selection(
     Parameters
     ----------
     kernels : specs
-        Specs as for `mklearn.kernels.StackTransform`; see `mklearn.kernels.group_kernels` for groups of columns.
+        Specs as for `mklearn.kernels.StackTransform`; one with ``columns`` is a kernel of a group of columns.
     X : table or views
     y : array of shape (n,)
         Class labels.

@@ -9,7 +9,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
         "base": ["Kernel"],
-        "column_groups": ["UnknownColumnsWarning", "group_kernels"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
         "feature_scaling": ["FeatureScaler"],
         "functions": [

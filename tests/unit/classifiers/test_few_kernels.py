@@ -5,15 +5,16 @@ import pytest
 from sklearn.base import clone
 
 from mklearn import MultiViewClassifier
-from mklearn.kernels import StackTransform, group_kernels
+from mklearn.kernels import StackTransform
 
 
 def planted(n: int = 300, n_groups: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray, list]:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 5 * n_groups))
     score = X[:, :15] @ rng.choice([-1.0, 1.0], 15) + rng.standard_normal(n)
-    groups = {f"g{number}": list(range(5 * number, 5 * number + 5)) for number in range(n_groups)}
-    return X, np.where(score > np.median(score), "high", "low"), group_kernels(groups, X)
+    groups = (list(range(5 * number, 5 * number + 5)) for number in range(n_groups))
+    specs = [{"kind": "linear", "columns": columns, "feature_scaling": "standard"} for columns in groups]
+    return X, np.where(score > np.median(score), "high", "low"), specs
 
 
 @pytest.mark.parametrize("memory", [1.0, 1e-6])
