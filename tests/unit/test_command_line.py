@@ -200,6 +200,16 @@ def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, caps
     assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have samples of one group on both")
     assert "group_k_fold keeps them together" in parted
     assert "2 of 2 splits have equal samples on both sides" in equal
+    (tmp_path / "p.csv").write_text("id,role\ns0,train\ns1,train\ns2,test\n")
+    descriptors = {"few": {"kind": "table", "table": "t", "columns": ["x", "TP53"]}}
+    study |= {"protocols": {"p": {"kind": "given", "path": "p.csv"}}, "datasets": {"mine": table}}
+    assert main(["validate", write(tmp_path / "s.yaml", study | {"descriptors": descriptors})]) == 0
+    printed = capsys.readouterr().out
+    assert "1 of 1 splits have no training sample of a class that they test: 'b'" in printed
+    assert "mine: tables lack 1 of 2 columns (genes of sets) that desc" in printed
+    descriptors["few"]["columns"] = ["TP53"]
+    assert main(["validate", write(tmp_path / "s.yaml", study | {"descriptors": descriptors})]) == 1
+    assert "descriptors 'few': the table has none of these columns" in capsys.readouterr().err
 
 
 def test_broken_files_are_listed_and_classes_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mklearn.errors import UserError
+from mklearn.errors import DataError, UserError
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.read import labels_table, read_dataset
-from mklearn.study.data.samples import natural_key
+from mklearn.study.data.samples import SampleSet, natural_key, some
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.jobs import Jobs, split_files, split_spec
@@ -44,7 +44,7 @@ def check_data(plan: Plan) -> DataCheck:
     Registered data sets are counted only if a run has already read them; nothing is downloaded.
     """
     checked, jobs = DataCheck(), Jobs(plan)
-    tables = {dataset.id: _labels(jobs, dataset, checked) for dataset in plan.datasets.values()}
+    tables = {dataset.id: _labels(plan, jobs, dataset, checked) for dataset in plan.datasets.values()}
     for (key, name), control in plan.controls.items():
         path = Path(jobs.path("null_control", dataset=key, method=name))
         fitted = f"the run fits {control.fit.method.id} to {control.n_shuffles} shuffled targets too (null)"
@@ -74,7 +74,13 @@ def check_data(plan: Plan) -> DataCheck:
 
 
 def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) -> Iterator[str]:
-    """Yield a sentence if splits divide groups, and one if they divide equal samples."""
+    """Yield a sentence if splits test classes that they do not train, divide groups, or divide equal samples."""
+    if "label" in table:
+        y = table["label"].to_numpy(dtype=str)
+        lacking = [set(y[split.test]) - set(y[split.train]) for split in drawn]
+        if n := sum(map(bool, lacking)):
+            classes = some(sorted(set().union(*lacking)))
+            yield f"{n} of {len(drawn)} splits have no training sample of a class that they test: {classes}"
     for column, what, keeps in (
         ("group", "samples of one group", "the protocol group_k_fold keeps"),
         (FIRST, "equal samples", "`duplicates: group` and the protocol group_k_fold keep"),
@@ -110,7 +116,7 @@ def target_counts(table: pd.DataFrame, target: TargetKind) -> str:
     return f"{start}, {least} to {most} of each; the smallest: {smallest}"
 
 
-def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataFrame | None:
+def _labels(plan: Plan, jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataFrame | None:
     """Return the labels of a data set; None if they don't exist yet, or can't be read, which adds a mistake."""
     if dataset.downloads:
         path = Path(jobs.path("read", "labels", dataset=dataset.key))
@@ -122,8 +128,25 @@ def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataF
         return None
     try:
         data = read_dataset(dataset.read | {"resize": None})
+        checked.notes += [*data.notes, *_notes_on_columns(plan, dataset, data)]
     except UserError as error:
         checked.mistakes.append(str(error))
         return None
-    checked.notes += data.notes
     return labels_table(data).assign(**{FIRST: data.first_equal()})
+
+
+def _notes_on_columns(plan: Plan, dataset: PlannedDataset, data: SampleSet) -> Iterator[str]:
+    """Yield a note that counts the columns of descriptors, such as genes of sets, that their tables lack.
+
+    Raise DataError if a table has none of a descriptor's columns.
+    """
+    views = {view.id: view.spec["parameters"] for (of, _), view in plan.descriptors.items() if of == dataset.key}
+    found = {
+        name: np.isin(view["columns"], data.columns.get(view["table"], []))
+        for name, view in views.items() if view.get("columns")
+    }  # fmt: skip
+    if none := [name for name, there in found.items() if not there.any()]:
+        raise DataError(f"descriptors {some(none)}: the table has none of these columns (genes of the set); omit them")
+    if n := sum(int((~there).sum()) for there in found.values()):
+        n_named = sum(map(len, found.values()))
+        yield f"{dataset.id}: tables lack {n} of {n_named} columns (genes of sets) that descriptors name"

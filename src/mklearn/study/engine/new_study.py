@@ -179,11 +179,13 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
         sentences.append(by_group)
     labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
-    known = set().union(*(table[name].astype(str) for table in labelled for name in (ids, "") if name in table))
+    named = [table[name].astype(str) for table in labelled for name in (ids, "") if name in table]
+    known = set().union(*(values.str[: choices.id_prefix] for values in named))
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     turned = [] if choices.measure else turned
     sentences += [f"{views[name].path} has features in rows, as columns are named as samples." for name in turned]
-    shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""))
+    samples = {str(c) for name in turned for c in views[name].columns if str(c)[: choices.id_prefix] in known}
+    shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""), samples)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     if choices.measure:
         if holder is None:
@@ -238,23 +240,24 @@ def _named_column(
     if not usual:
         raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join(columns[:20]) or 'none'}.")
     first, others = usual[0], some([name for name in dict.fromkeys(usual[1:]) if name not in ("", usual[0])])
-    place = f"column {first!r}, by its name" if first else "the first column, which has no name"
+    place = f"column {first!r}, by its name" if first else "the index or first column, which has no name"
     return first, f"{what} {place}{f', and not in {others}' if others else ''} (else {option} COLUMN)."
 
 
 def _view_entries(
-    views: Mapping[str, _Table], transposed: Collection[str], special: Sequence[str]
+    views: Mapping[str, _Table], transposed: Collection[str], special: Sequence[str], samples: Collection[str]
 ) -> tuple[Entry, list[str]]:
-    """Return the entries of views in the study, and their columns that are no features."""
+    """Return the entries of views in the study, and their columns that are neither features nor `samples`."""
     shown, left_out = Entry(), dict[str, None]()
-    for name, table in views.items():
+    for view, table in views.items():
         path, columns = _relative(table.path), table.columns.drop(columns=list(special), errors="ignore")
-        shown[name] = {"path": path, "array": table.array} if table.array else path
-        if name in transposed:
-            shown[name], columns = {"path": path, "transpose": True}, table.columns.iloc[:, 1:]
+        shown[view] = {"path": path, "array": table.array} if table.array else path
+        if view in transposed:
+            shown[view], columns = {"path": path, "transpose": True}, table.columns.iloc[:, 1:]
         words = [
             str(name) for name, values in columns.items()
-            if (values.dtype.kind not in "uifb" and values.notna().any()) or named_like(str(name), ROLES)
+            if ((values.dtype.kind not in "uifb" and values.notna().any()) or named_like(str(name), ROLES))
+            and not (view in transposed and str(name) in samples)
         ]  # fmt: skip
         if table.path.suffix not in (*ARRAYS, *ANNOTATED) and len(words) < columns.shape[1]:
             left_out |= dict.fromkeys(words)

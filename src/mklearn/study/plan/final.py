@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mklearn.errors import ConfigError
 from mklearn.extras import require
-from mklearn.study.datasets import FeatureFiles, Precomputed, TableFile
+from mklearn.study.datasets import LABELS_KEY, FeatureFiles, Precomputed, TableFile
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
@@ -156,9 +156,10 @@ def planned_final(
         )
     used = {name for fit_spec in candidates for name in fit_spec.descriptors}
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
+    labels = dataset.read.get("paths", {}).get(LABELS_KEY)
     inputs = ModelInputs(
         family=dataset.family, options=dataset.read["options"], resize=dataset.read.get("resize"),
-        views=[_view(planned, tables) for planned in views],
+        views=[_view(planned, tables) for planned in views], **({"labels": Path(labels).name} if labels else {}),
     )  # fmt: skip
     spec = FinalSpec(
         study=study.study, dataset=dataset.id, title=dataset.title, method=final.method, metric=study.metric,

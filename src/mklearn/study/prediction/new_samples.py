@@ -17,10 +17,11 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.own_tables import agreed, array_of_view, rows_of_images
+from mklearn.study.data.readers.own_tables import agreed, array_of_view, check_ids, rows_of_images
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
+from mklearn.study.data.text_tables import table_stem, table_suffix
 from mklearn.study.specs.final_spec import CENTRE, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 
@@ -121,7 +122,9 @@ def described_images(images: Any, view: ModelView, arrays: Arrays) -> NDArray[An
 def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[str, Path]:
     names, source = [view.name for view in views], Path(sources[0])
     if len(sources) == 1 and source.is_dir():
-        files = {view.name: source / view.file for view in views if view.file and (source / view.file).exists()}
+        there = {key: file for file in source.iterdir() for key in (file.name, table_suffix(file) and table_stem(file))}
+        names_of = {view.name: (view.file, table_stem(Path(view.file))) for view in views if view.file}
+        files = {name: there[key] for name, keys in names_of.items() for key in keys[::-1] if key in there}
         if not files:
             raise DataError(f"{source}: has no file of the study, by its name: {some([view.file for view in views])}")
         return files
@@ -172,6 +175,8 @@ def _from_tables(
         views[view.name] = values.reindex(ids).to_numpy(dtype=view.dtype or np.float64)
         if lacking := int(np.isnan(views[view.name]).all(axis=1).sum()):
             notes.append(f"view {view.name!r} is missing for {lacking} samples; it is filled in")
+    if images is None:
+        check_ids(tables)
     nothing = np.logical_and.reduce([np.isnan(values).all(axis=1) for values in views.values()])
     if nothing.any():
         paths = ", ".join(dict.fromkeys(map(str, files.values())))
@@ -181,7 +186,9 @@ def _from_tables(
             f"{fitted_to} of {len(ids)} samples have ids of training samples: if they are these samples, the model has "
             "learned their labels, and how well it predicts them says nothing about new ones"
         )
-    return NewSamples(ids, Views(views), agreed(list(tables.values()), ids, "labels"), notes, unread)
+    labelled, beside = list(tables.values()), next(iter(files.values()), folder).with_name(inputs.labels or "-")
+    labelled += [read_table(beside, columns)] if inputs.labels and beside.is_file() else []
+    return NewSamples(ids, Views(views), agreed(labelled, ids, "labels"), notes, unread)
 
 
 def _features(
@@ -199,6 +206,11 @@ def _features(
         )
     there = features.notna().any(axis=1).to_numpy()  # an empty row lacks the view
     ids, features = table.ids[there], features[there]
+    if view.columns is not None and 2 * (n := int(np.isin(table.ids, view.columns).sum())) > len(table.ids):
+        raise DataError(
+            f"{table.path} looks transposed: {n} of its samples are named as features of view {view.name!r}; write a "
+            f"{'feature' if view.table in options.get('transposed', ()) else 'sample'} in each row, as in the study"
+        )
     may_have_nan = options.get("impute", "none") != "none"
     if there.any() and not may_have_nan:
         gone |= features.isna().all().to_numpy()

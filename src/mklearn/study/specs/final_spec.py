@@ -49,6 +49,8 @@ class ModelInputs(Strict):
     """Kind of data: ``images`` or ``tables``."""
     options: dict[str, Any] = {}
     """Options of the reader, such as the colour mode of images, or the columns of ids and labels."""
+    labels: str | None = None
+    """File name of the study's labels file; such a file beside tables of new samples has their labels."""
     resize: dict[str, Any] | None = None
     """Arguments of :func:`mklearn.study.data.resizing.resize_images`; None keeps the size."""
     shape: list[int] | None = None

@@ -223,12 +223,18 @@ def test_damaged_files(tmp_path: Path, name: str) -> None:
         ("a.txt", None, "unknown kind of table '.txt'"),
         ("a.csv", "X", "`array` 'X' is for files of several arrays; omit it"),
         ("a.npz", None, "array 'label' has shape (7,); expected 6 values, one per row"),
+        (
+            "a.h5ad",
+            None,
+            "names of features (var_names_make_unique() changes them) must be unique; more than once: 'g'",
+        ),
     ],
 )
 def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sentence: str) -> None:
     savemat(tmp_path / "a.mat", {"X": X, "Z": X, "id": IDS, "label": LABELS})
     FRAME.to_csv(tmp_path / "a.csv", index=False)
     np.savez(tmp_path / "a.npz", id=IDS, label=[*LABELS, "cat"], X=X)
+    write_h5ad(tmp_path / "a.h5ad", X, OBS, ["g", "h", "g", "i"])
     assert sentence in refusal(tmp_path / name, arrays={"one": array} if array else {})
 
 
@@ -248,7 +254,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.drop(columns="id").to_csv(index=False), "no column 'id'; it has"),
         (FRAME.drop(columns="label").to_csv(index=False), "no column 'label', and no labels file given"),
         (FRAME.assign(id="s0").to_csv(index=False), "ids must be unique; more than once: 's0'"),
-        (FRAME.assign(b=list("0123x5")).to_csv(index=False), "columns that are not numbers: 'b'; for example 'x' in"),
+        (FRAME.assign(b=list("0123x5")).to_csv(index=False), "not numbers: 'b'; for example 'x' of row 's4' in 'b'"),
         (FRAME.assign(b=[1, 2, None, 4, 5, np.inf]).to_csv(index=False), "missing or infinite: columns 'b'"),
         (FRAME.assign(b=X[:, 1] * 1e200).to_csv(index=False), "values above 1e+60 in columns 'b'; rescale them"),
         (FRAME[["id", "label"]].to_csv(index=False), "no columns of features"),
@@ -306,7 +312,7 @@ def test_features_in_rows(tmp_path: Path, name: str) -> None:
 
 def test_wrong_features_in_rows(tmp_path: Path) -> None:
     TURNED.assign(symbol="A").to_csv(tmp_path / "one.csv")
-    assert "not numbers: 'symbol'; for example 'A' in 'symbol'" in refusal(tmp_path / "one.csv", transposed=["one"])
+    assert "not numbers: 'symbol'; for example 'A' of row 'a' in" in refusal(tmp_path / "one.csv", transposed=["one"])
     TURNED.set_axis(list("abca")).rename_axis("gene").to_csv(tmp_path / "one.csv")
     assert "features, in column 'gene', must be unique" in refusal(tmp_path / "one.csv", transposed=["one"])
     np.save(tmp_path / "one.npy", X)
@@ -357,9 +363,12 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     [
         ({"two": TWO.assign(id=[*EIGHT[:-1], "zz"])}, r"one\.csv: lacks 'zz'; .*two\.csv: lacks 's7'\. 2 of 9 samp"),
         ({"two": TWO.assign(label="cat")}, r"two\.csv: labels disagree .* 's1', 's3', 's5', 's7'; 's1' is 'cat' here"),
-        ({"two": TWO.assign(id=[f"x{name}" for name in EIGHT])}, r"one\.csv: none of its ids 's0', .* is in another"),
+        ({"two": TWO.assign(id=[f"x{name}" for name in EIGHT])}, r"one\.csv: none of its ids 's0', .* of .*two"),
+        ({"two": TWO.assign(id=[name.upper() for name in EIGHT])}, r"'S0', .*two\.csv agree but for case, leading"),
+        ({"two": TWO.assign(id=EIGHT).set_index("id").T.rename(columns="{}.".format).reset_index(names="id")},
+         r"'s0\.', .*two\.csv agree"),
     ],
-)
+)  # fmt: skip
 def test_tables_that_contradict_each_other(tmp_path: Path, change: Frames, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read(tmp_path, {"one": ONE, "two": TWO} | change)

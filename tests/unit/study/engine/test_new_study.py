@@ -233,13 +233,16 @@ def test_init_writes(
         ([CELLS], [], "no column 'id': name one with --id, of well, type, x."),
         ([CELLS], ["--id", "well"], "no column 'label': name one with --label or --target, of well, type, x."),
         ([CELLS.assign(label="a", kind="b")[["label", "kind"]]], ["--id", "well"], "t0.csv: columns that are not numb"),
-        ([CELLS.rename_axis("")], ["--label", "type"], "Ids are in the first column, which has no name"),
+        ([CELLS.rename_axis("")], ["--label", "type"], "Ids are in the index or first column, which has no name"),
         ([GENES.T.assign(species=3), PEOPLE.assign(name=IDS)], ["--views", "t0"], "are no features: 'species'"),
         ([GENES.T, PEOPLE.assign(name=IDS)], [], "'sample_id', by its name, and not in 'name' (else --id COLUMN)."),
         ([GENES.T, PEOPLE.assign(species="x")], [], "Classes are in column 'class', by its name, and not in 'species'"),
         ([GENES.T, PEOPLE.rename_axis("").assign(name="x")], [], "which has no name, and not in 'name' (else --id"),
         ([GENES, PEOPLE], [], "t0.csv has features in rows"),
         ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
+        ([GENES.replace(27.0, "<0.5"), PEOPLE], [], "not numbers: 's3'; for example '<0.5' of row 'g2' in 's3'; write"),
+        ([GENES.set_axis([f"{name:_<3}-x" for name in IDS], axis=1), PEOPLE.rename("{:_<3}-y".format)],
+         ["--id-prefix", "3"], "t0.csv has features in rows"),
     ],
 )  # fmt: skip
 def test_columns_by_their_names(
@@ -270,6 +273,11 @@ def test_barcodes_of_aliquots_and_patients(folder: Path, mirror: Path, capsys: p
 
 
 def test_annotated_data_of_other_programs(folder: Path) -> None:
+    (folder / "both").mkdir()
+    CELLS.rename_axis("barcode").to_csv("both/a.csv")
+    write_h5ad(folder / "both" / "b.h5ad", GENES.to_numpy().T, CELLS[[]])
+    assert main(["init", "both", "--label", "type"]) == 0
+    assert dataset("both.yaml")["id_column"] == "barcode"
     write_h5ad(folder / "cells.h5ad", GENES.to_numpy().T, CELLS[["type"]])
     assert main(["init", "cells.h5ad", "--label", "type"]) == 0
     entry = {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "type"}

@@ -228,15 +228,25 @@ def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, capsys: pyt
     assert "lower.csv: no column 'id'" in refusal(capsys, tables / "results/cells/model.mklearn", *pairs)
 
 
-def test_features_in_rows_of_new_samples(tables: Path, tmp_path: Path) -> None:
+def test_features_in_rows_and_labels_of_new_samples(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for part in ("train", "new"):
         shutil.copytree(tables / part, tmp_path / part)
         pd.read_csv(tmp_path / part / "lower.csv", index_col="id").T.to_csv(tmp_path / part / "lower.csv")
+        upper = pd.read_csv(tmp_path / part / "upper.csv")
+        upper.pop("label").to_frame().assign(id=upper["id"]).to_csv(tmp_path / part / "people.csv", index=False)
+        upper.to_csv(tmp_path / part / "upper.csv", index=False)
+    (tmp_path / "new" / "upper.csv").rename(tmp_path / "new" / "upper.tsv")
     study = cells()
     study["datasets"]["own"]["tables"]["lower"] = {"path": "train/lower.csv", "transpose": True}
+    study["datasets"]["own"]["labels"] = "train/people.csv"
     make(study, tmp_path)
     new = [predicted(folder, "cells", str(folder / "new")) for folder in (tmp_path, tables)]
     pd.testing.assert_frame_equal(*new)
+    accuracies = [line for line in capsys.readouterr().out.splitlines() if line.startswith("accuracy")]
+    assert accuracies[0].endswith("of 20 samples with a label)")
+    assert accuracies[0] == accuracies[1]
 
 
 def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,6 +266,11 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
         printed = refusal(capsys, model, *wrong)
         assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in printed
     assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
+    table.assign(id=table["id"] + "-01A").to_csv(lower, index=False)
+    printed = refusal(capsys, model, f"lower={lower}", f"upper={tables / 'new' / 'upper.csv'}")
+    assert f"{lower}: none of its ids" in printed
+    table.set_index("id").T.rename_axis("id").to_csv(lower)
+    assert f"{lower} looks transposed: 32 of its samples are named as" in refusal(capsys, model, f"lower={lower}")
     (tmp_path / "empty").mkdir()
     assert "has no file of the study, by its name: 'lower.csv'" in refusal(capsys, model, tmp_path / "empty")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from mklearn.study.specs.fit_spec import Impute
 MissingViews = Literal["error", "drop", "mean"]
 _SYMMETRY = 1e-6
 """Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
+_SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
 
 
 def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
@@ -259,21 +261,17 @@ def _absent(
     `missing_views` is "error", if a table has no sample in common with the others, or if the labels file lacks a sample
     of the tables.
     """
-    _check_prefixes([*tables.values(), *([holder] if holder else [])])
+    check_ids(tables, holder)
     ids = pd.Index(dict.fromkeys(name for view in views.values() for name in view.index))
     if holder is not None:
         unknown = ids[~ids.isin(holder.ids)].tolist()
         if unknown:
             raise DataError(
-                f"{holder.path}: lacks {some(unknown)}, which the tables have; add them, without a label too"
+                f"{holder.path}: lacks {some(unknown)}, which the tables have; add them, without a label too, or name "
+                "columns of a table with `transpose: true` that are no samples in `leave_out`"
             )
         ids = ids.append(pd.Index(holder.ids).difference(ids, sort=False))
     absent = pd.DataFrame({name: ~ids.isin(view.dropna(how="all").index) for name, view in views.items()}, index=ids)
-    for name, table in tables.items():
-        if len(tables) > 1 and (absent[name] | absent.drop(columns=name).all(axis=1)).all():
-            raise DataError(
-                f"{table.path}: none of its ids {some(table.ids)} is in another table; are they ids at all?"
-            )
     n = int(absent.any(axis=1).sum())
     if n and missing_views == "error":
         lacking = {name: ids[absent[name]].tolist() for name in tables}
@@ -287,9 +285,13 @@ def _absent(
     return absent
 
 
-def _check_prefixes(tables: Sequence[Table]) -> None:
-    """Raise DataError if ids of one table (such as patients) are prefixes of the ids of another (such as aliquots)."""
-    for short, long in itertools.permutations(tables, 2):
+def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
+    """Raise DataError if the ids of a table, or of the labels file `holder`, are spelled unlike those of the others.
+
+    No id of it is in another table, or its ids (such as aliquots) begin with the ids of another (such as patients).
+    """
+    sources = [*tables.values(), *([holder] if holder else [])]
+    for short, long in itertools.permutations(sources, 2):
         n, ids = len(short.ids[0]), pd.Index(long.ids)
         begun = ids[ids.str[:n].isin(short.ids)]
         if 2 * len(begun) >= len(ids) and not ids.isin(short.ids).any() and set(map(len, short.ids)) == {n}:
@@ -297,6 +299,26 @@ def _check_prefixes(tables: Sequence[Table]) -> None:
                 f"{long.path}: its ids begin with the ids of {short.path}, such as {begun[0]!r} with {begun[0][:n]!r}; "
                 f"`id_prefix: {n}` in the data set (mklearn init: --id-prefix {n}) takes so many characters of each id"
             )
+    sources.sort(key=lambda table: holder is not None and bool(np.isin(table.ids, holder.ids).any()))  # suspects first
+    for table in sources:
+        others = [other for other in tables.values() if other is not table] or ([holder] if holder else [])
+        if not others or any(np.isin(table.ids, other.ids).any() for other in others):
+            continue
+        other = others[0] if holder is None or table is holder else holder
+        why = "are they ids at all?"
+        for one, ids in ((table, other.ids), (other, table.ids)):
+            for names in (one.names, one.ids):
+                if names is not None and set(map(_without_spelling, ids)).intersection(map(_without_spelling, names)):
+                    why = f"{some(names, 3)} of {one.path} agree but for {_SPELLING}: write them alike"
+        raise DataError(
+            f"{table.path}: none of its ids {some(table.ids, 3)} is in another table, such as {some(other.ids, 3)} of "
+            f"{other.path}; {why}"
+        )
+
+
+def _without_spelling(name: str) -> str:
+    """Return an id without the differences in `_SPELLING`."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"^x(?=\d)|[\W_]", "", name.lower()))
 
 
 def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequence[str]:
@@ -313,7 +335,7 @@ def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequenc
 def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[str]:
     """Return notes that count the single missing values, and that name heavy-tailed tables."""
     gaps = {name: np.isnan(table) for name, table in tables.items()}
-    single = {name: int(gap[~gap.all(axis=1)].sum()) for name, gap in gaps.items()}
+    single = {name: int(gap[~gap.all(axis=1)][:, ~gap.all(axis=0)].sum()) for name, gap in gaps.items()}
     counted = ", ".join(f"{name} {n}" for name, n in single.items() if n)
     filled = f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {counted}"
     return [filled] * bool(counted) + [

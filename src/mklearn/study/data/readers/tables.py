@@ -274,8 +274,9 @@ def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd
             columns[id_column] = columns.index
         names = None if place.startswith("obsm/") else read(part["var"]).index.astype(str)
         matrix = _dense(values, path) if hasattr(values, "toarray") else np.asarray(values)
-        is_named = names is not None and names.is_unique
-        return columns.reset_index(drop=True), pd.DataFrame(matrix, columns=names if is_named else None)
+        if names is not None:
+            check_unique(names.to_numpy(dtype=str), f"{path}: names of features (var_names_make_unique() changes them)")
+        return columns.reset_index(drop=True), pd.DataFrame(matrix, columns=names)
 
 
 @contextmanager
@@ -315,7 +316,7 @@ def _dense(matrix: Any, path: Path) -> np.ndarray:
 def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
     """Read possible ids, labels and groups (or `names` only): columns, vectors of a file of arrays, or ``obs``.
 
-    Ids in an index, or first column, without a name are the column "".
+    Ids in an index (also of ``obs``), or first column, without a name are the column "".
     """
     if path.suffix in ARRAYS:
         vectors = {name: values for name, values in arrays_in(path, names or None).items() if values.ndim == 1}
@@ -326,7 +327,7 @@ def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = Non
             obs = read(file["obs"])
             for part in file.get("mod", {}).values():
                 obs = _joined(obs, read(part["obs"]))
-            return obs if "id" in obs else obs.assign(id=obs.index)
+            return obs if "id" in obs else obs.assign(**{"": obs.index})
     frame = read_frame(path, ("", "id", *names), rows)
     return pd.DataFrame() if isinstance(frame.columns, pd.RangeIndex) else frame
 
@@ -376,13 +377,14 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
         raise DataError(f"{path}: no columns of features")
     wrong = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "uifb"]
     if wrong:
-        example = next((value for value in frame[wrong[0]] if not is_number(value)), *frame[wrong[0]][:1])
-        hint = "write numbers, or name such columns in `leave_out`"
+        cells = frame[wrong[0]].tolist()
+        row = next((row for row, value in enumerate(cells) if not is_number(value)), 0)
+        hint = "write numbers, leave cells empty, or name columns that are no features or samples in `leave_out`"
         if len(wrong) == frame.shape[1]:
             hint = "there are no other features: compute some from the text, as docs/own_data.md#molecules shows"
         raise DataError(
             f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
-            f"for example {str(example)!r} in {str(wrong[0])!r}; {hint}"
+            f"for example {str(cells[row])!r} of row {str(ids[row])!r} in {str(wrong[0])!r}; {hint}"
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     if not may_have_nan or np.isinf(values).any():
@@ -409,5 +411,7 @@ def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarr
     positions = pd.Index(ids).get_indexer(pd.Index(names))
     if (positions < 0).any():
         unknown = list(dict.fromkeys(np.asarray(names)[positions < 0].tolist()))
-        raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
+        raise DataError(
+            f"{path}: ids that the data set does not have: {some(unknown)} (samples without a label count as absent)"
+        )
     return np.asarray(positions, dtype=np.int64)
