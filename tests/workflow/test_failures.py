@@ -162,6 +162,7 @@ def test_summary_and_report_say_so(failed) -> None:
     for words in ("Fits that did not end well", "no gradients today, see logs/describe/", "12.0 GiB", "0.05 minutes"):
         assert words in page
     assert "out of memory" in markdown
+    assert markdown.count("| missing | every split |") == markdown.count("| 0, all missing |") == 3
     # The terminal: each failed job and why, the answer of the others, and what to do.
     answer = (folder / "report" / "answer.txt").read_text(encoding="utf-8")
     for words in (

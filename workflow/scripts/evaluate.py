@@ -15,7 +15,7 @@ def evaluate(
 
     ``fits`` are the prediction files in the order of the plan, which is the order of the rows. ``order`` has the names
     of the fits; it only makes a reordered study run this job again. ``kernels`` are the kernel names in the study's
-    order. Raise DataError if a value is not finite, or outside the range of its metric.
+    order.
     """
     rows, samples = score_table(fits, study, metrics, kernels or ())
     write_table(predictions, samples, record)

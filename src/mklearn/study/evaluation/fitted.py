@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.pipelines import predicts_survival, survival_functions
+from mklearn.errors import SolverFailed
 from mklearn.kernels.views import Views
 from mklearn.rows import load
+from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
 from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
@@ -53,17 +55,38 @@ class Fitted:
     def predictions(self, rule: str, y: Labels, position: int | None = None) -> RulePredictions:
         """Predict the test samples, with true labels ``y``, by a nearest-neighbour rule; "" for a classifier.
 
-        ``position`` is the index of the chosen number in ``components``, -1 for the last.
+        ``position`` is the index of the chosen number in ``components``, -1 for the last. SolverFailed is raised for
+        invalid predictions.
         """
         if self.leading:
             train, test = self.embeddings[0]
-            labels = predictions_by_dimension(train, self.y_train, test, rule)
+            rows: Any = predictions_by_dimension(train, self.y_train, test, rule)
         else:
             by_rule = [predictions(train, self.y_train, test, rule) for train, test in self.embeddings]
-            labels = np.array(by_rule or self.labels)
+            rows = by_rule or self.labels
+        labels = np.array([checked_predictions(row, self.y_train, len(y)) for row in rows])
         if position is not None:
             position = range(len(labels))[min(position, len(labels) - 1)]
         return RulePredictions(self.y_train, y, labels, self.components, position, self.lookups)
+
+
+def checked_predictions(predicted: Any, y_train: Labels, n: int) -> Labels:
+    """Return predictions for n test samples, (n,) or (n, 1), as an array (n,) in the type of the targets.
+
+    SolverFailed is raised for another shape, a class that the training samples lack, or a number that is not finite.
+    """
+    values = np.asarray(predicted)
+    if values.shape not in ((n,), (n, 1)):
+        raise SolverFailed(f"the predictions have shape {values.shape}; expected ({n},), one per test sample")
+    values, of_classes = values.ravel(), target_of(y_train) == "classes"
+    if values.dtype.kind not in "biuf":
+        valid = np.zeros(n, dtype=bool)
+    else:
+        valid = np.isin(values, y_train) if of_classes else np.isfinite(values)
+    if not valid.all():
+        expected = "classes in the y of fit" if of_classes else "finite numbers"
+        raise SolverFailed(f"a prediction is {values[~valid].tolist()[0]!r}; expected {expected}")
+    return values.astype(y_train.dtype)
 
 
 def fit_method(

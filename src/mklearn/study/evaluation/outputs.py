@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.errors import NotApplicable
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.evaluation.metrics.metric import Metric
 
 Labels = NDArray[Any]
@@ -30,7 +31,8 @@ class MethodOutput:
     ``probabilities``, are in the order of ``classes``. ``class_scores`` are the decision values, or the probabilities
     if there are none. For survival times, ``labels`` are risks, and ``survival`` has the probabilities of surviving
     each of the ``times``, (m, n_times). Reading an output that the method lacks raises
-    :class:`mklearn.errors.NotApplicable`.
+    :class:`mklearn.errors.NotApplicable`, and reading scores of another shape, or not finite, raises
+    :class:`mklearn.errors.SolverFailed`.
     """
 
     y_train: Labels
@@ -42,9 +44,9 @@ class MethodOutput:
     n_train = property(lambda self: len(self.y_train))
     n_support_vectors = property(lambda self: int(self._first("n_support_vectors")))
     share_of_kernels = property(lambda self: float(self._first("kernel_share")))
-    decision_values = property(lambda self: self._first("decision_function"))
-    probabilities = property(lambda self: self._first("predict_proba"))
-    class_scores = property(lambda self: self._first("decision_function", "predict_proba"))
+    decision_values = property(lambda self: self._of_classes("decision_function"))
+    probabilities = property(lambda self: self._of_classes("predict_proba"))
+    class_scores = property(lambda self: self._of_classes("decision_function", "predict_proba"))
     risk = property(lambda self: self.labels)
     survival = property(lambda self: self._first("survival"))
     times = property(lambda self: self._first("times"))
@@ -59,6 +61,15 @@ class MethodOutput:
         if values is None:
             raise NotApplicable(f"the method has no {' or '.join(names)}")
         return np.asarray(values)
+
+    def _of_classes(self, *names: str) -> NDArray[Any]:
+        values, expected = self._first(*names), (len(self.y), len(self.classes))
+        finite = bool(np.isfinite(values).all())
+        is_single = names[0] == "decision_function" and (*values.shape, 2) == expected
+        if not finite or not (is_single or values.shape == expected):
+            wrong = f"has shape {values.shape}" if finite else "is not finite"
+            raise SolverFailed(f"{' or '.join(names)} {wrong}; expected finite values of shape {expected}")
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +105,11 @@ class RulePredictions:
     def without_estimators(self, facts: Mapping[str, Any]) -> RulePredictions:
         """Return the predictions as plain data, with the outputs of the estimators in place of the estimators."""
         each = [{name: lookup(name) for name in STORED} for lookup in self.lookups]
+        for values in each:
+            output = MethodOutput(self.y_train, self.y, self.labels[0], values.get)
+            for name in ("decision_values", "probabilities"):
+                with suppress(NotApplicable):
+                    getattr(output, name)  # raises if it is invalid
         return replace(self, lookups=[values.get for values in each], facts=facts)
 
 

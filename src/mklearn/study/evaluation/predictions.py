@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 import mklearn.study.evaluation.metrics.functions  # noqa: F401 # loaded by name: its code counts for the steps that import this
-from mklearn.errors import NotApplicable
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.rows import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitRecord
@@ -99,8 +99,8 @@ def _sample_values(made: RulePredictions, metrics: Sequence[Metric]) -> dict[str
         return {}
     columns, output = {}, made.outputs[made.position]
     for metric in metrics:
-        with suppress(NotApplicable):
-            metric.score(output)  # raises if the metric is undefined
+        with suppress(NotApplicable, SolverFailed):
+            metric.score(output)  # raises if the metric has no value
             columns[f"{VALUE}{metric.kind}"] = metric.sample_values(output)
     return columns
 

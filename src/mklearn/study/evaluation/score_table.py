@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.artefacts import read_record
 from mklearn.study.evaluation.fit_files import read_predictions
 from mklearn.study.evaluation.metrics.metric import metric_named
@@ -17,11 +16,6 @@ from mklearn.study.evaluation.outputs import RulePredictions, SplitRecord
 from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.log import logger
 from mklearn.study.provenance import commit
-
-WITH_VALUE = ("ok", "inaccurate")
-"""Statuses with which a row must have a value."""
-ROUNDING = 1e-9
-"""Tolerance by which rounding may move a value out of the range of its metric."""
 
 COLUMNS = {
     "dataset": "str", "protocol": "str", "train_size": "Int64", "repeat": "int64", "fold": "int64", "method": "str",
@@ -51,7 +45,6 @@ def score_table(
 
     The score table has the rows of all fits, in the order of ``fits``, with the name of the study and the commit. The
     prediction table has a row for each test sample. ``kernels`` are the ids of the study's kernels, in its order.
-    DataError is raised for a value that is not finite or outside the range of its metric.
     """
     rows, predicted = zip(*(evaluated_fit(path, metrics) for path in fits), strict=True)
     frame = pd.concat(rows, ignore_index=True)
@@ -76,25 +69,7 @@ def evaluated_fit(path: Path, metrics: Sequence[str]) -> tuple[pd.DataFrame, pd.
         rows += [row for split in splits for row in score_rows(columns, split, metrics)]
         tables.append(prediction_table(splits, fit, y, ids, metrics, groups))
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).assign(code=read_record(path).get("code", "")).astype(COLUMNS)
-    return _checked(frame, path), typed(pd.concat(tables, ignore_index=True))
-
-
-def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    for name, rows in frame.groupby("metric", sort=False):
-        missing = rows["value"].isna()
-        wrong = missing & rows["status"].isin(WITH_VALUE)
-        if not missing.all():
-            low, high = metric_named(str(name)).bounds
-            finite = np.isfinite(rows["value"])
-            wrong |= ~missing & ~(finite & rows["value"].between(low - ROUNDING, high + ROUNDING))
-        if wrong.any():
-            row = rows[wrong].iloc[0]
-            raise DataError(
-                f"{path}: {row['method']} has the {name} {row['value']} in repeat {row['repeat']}, fold {row['fold']} "
-                f"(status {row['status']}); valid: finite{'' if missing.all() else f', from {low:g} to {high:g}'}. "
-                "The method or the metric computes wrongly: correct it."
-            )
-    return frame
+    return frame, typed(pd.concat(tables, ignore_index=True))
 
 
 def score_rows(fit: Mapping[str, Any], split: SplitRecord, metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -125,8 +100,9 @@ def _metric_rows(
         chosen["dimension"] = components[position]
     try:
         scores = predictions.scores(metric_named(shared["metric"]))
-    except NotApplicable as reason:
-        yield chosen | {"status": "not_applicable", "message": str(reason)}
+    except (NotApplicable, SolverFailed) as reason:
+        status = "not_applicable" if isinstance(reason, NotApplicable) else "failed"
+        yield chosen | {"status": status, "message": str(reason)}
         return
     # A classifier has a row of this kind only if its parameters were chosen on the test samples.
     dimensions: Sequence[int | None] = components or ([None] if position is None else [])

@@ -80,7 +80,7 @@ def prediction_frame(estimator: Any, samples: NewSamples) -> pd.DataFrame:
 
 
 def _labels(estimator: Any, X: Any) -> dict[str, Any]:
-    columns = {"label": estimator.predict(X)}
+    columns: dict[str, Any] = {"label": np.ravel(estimator.predict(X))}
     if hasattr(estimator, "predict_set"):
         names = np.array([f"{label}" for label in estimator.classes_])
         columns["set_90"] = ["|".join(names[chosen]) for chosen in estimator.predict_set(X, coverage=0.9)]

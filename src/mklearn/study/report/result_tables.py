@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,7 +16,7 @@ from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.report import wording
 from mklearn.study.report.parts import ReportPart, Section
 from mklearn.study.report.results import Results, Setting, protocol_family, typical_times, whole_or_none
-from mklearn.study.report.tables import Cell, Column, Table, number, number_cell, words
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 
 SCORE, DIFFERENCE = "score", "difference"
 MARKS = {BETTER: "▲", WORSE: "▼"}
@@ -164,7 +163,8 @@ def _result_columns(
 
     def splits(row: _ResultRow) -> Cell:
         n_repeats, failed = row.counted["n_repeats"], int(row.counted["n_failed"])
-        text = wording.count(n_repeats) + (f", {failed:,} failed" if failed else "")
+        shown = "" if not failed else ", all missing" if row.counted["status"] == "missing" else f", {failed:,} failed"
+        text = f"{wording.count(n_repeats)}{shown}"
         return number_cell(text, n_repeats, kind="warn" if failed else "")
 
     def status(row: _ResultRow) -> Cell:
@@ -320,11 +320,12 @@ def failures_section(results: Results) -> Section:
     for setting in results.settings:
         kinds = setting.of(failed).groupby(["label", "status", "message"], sort=False)
         for (label, status, message), part in kinds:
+            n = len(part.drop_duplicates(["repeat", "fold"]))
+            often = "every split" if status == "missing" else wording.plural(n, "split")
             row = {"setting": setting.title, "label": label, "status": str(status).replace("_", " ")}
-            rows.append(row | {"splits": len(part.drop_duplicates(["repeat", "fold"])), "message": message})
+            rows.append(row | {"splits": often, "message": message})
     columns = [
-        words("Setting", "setting"), words("Method"), words("Status", "status", "warn"),
-        replace(number("How often", "splits", partial(wording.plural, one="split")), numeric=False),
+        words("Setting", "setting"), words("Method"), words("Status", "status", "warn"), words("How often", "splits"),
         words("Message", "message", "prose"),
     ]  # fmt: skip
     table = Table.of("Fits that did not end well", columns, rows)

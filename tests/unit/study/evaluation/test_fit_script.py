@@ -40,15 +40,26 @@ fit = load_script("fit")
 class Gated(GatedMeans):
     """Gated by features of width 2; others have width 3."""
 
-    def __init__(self, kernels: Any = "linear", gating: str = "", others: str = "", fails: bool = False) -> None:
+    def __init__(self, kernels: Any = "linear", gating: str = "", others: str = "", fails: str = "") -> None:
         super().__init__(kernels=kernels, gating=gating)
         self.others, self.fails = others, fails
 
     def fit(self, X: Views, y: NDArray[Any]) -> GatedMeans:
         assert (X[self.gating].shape, X[self.others].shape) == ((20, 2), (20, 3))
-        if self.fails:
+        if self.fails == "fit":
             raise SolverFailed("no solution")
         return super().fit(X, y)
+
+    def predict(self, X: Views) -> NDArray[Any]:
+        labels = super().predict(X)
+        return {"short": labels[1:], "text": ["a"] * len(labels), "column": labels[:, None]}.get(self.fails, labels)
+
+    def decision_function(self, X: Views) -> NDArray[Any]:
+        return super().decision_function(X) / (self.fails != "infinite")
+
+
+def without_value(y: NDArray[Any]) -> float:
+    return float("nan")
 
 
 @pytest.fixture
@@ -172,10 +183,27 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
     assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
 
 
-def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
-    run_fit(spec(fails=True), **files)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize(
+    ("fails", "message"),
+    [
+        ("fit", "no solution"),
+        ("short", "the predictions have shape (9,); expected (10,), one per test sample"),
+        ("text", "a prediction is 'a'; expected classes in the y of fit"),
+        ("infinite", "decision_function is not finite; expected finite values of shape (10, 3)"),
+    ],
+)
+def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any], fails: str, message: str) -> None:
+    run_fit(spec(fails=fails), **files)
     frame = rows_of(files["predictions"], "accuracy", "auc")
-    assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 4
+    assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", message]] * 4
+
+
+def test_a_column_of_predictions_is_accepted_and_an_invalid_value_is_a_failed_row(files: dict[str, Any]) -> None:
+    run_fit(spec(fails="column"), **files)
+    frame = rows_of(files["predictions"], "accuracy", f"{__name__}:without_value")
+    assert frame["status"].tolist() == ["ok", "failed"] * 4
+    assert frame["message"].iloc[1] == f"{__name__}:without_value is nan; expected a finite value from 0 to 1"
 
 
 @pytest.mark.parametrize(

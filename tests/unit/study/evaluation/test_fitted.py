@@ -20,7 +20,7 @@ from tests.scores import chosen_score, component
 import mklearn.study.evaluation.fitted as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
-from mklearn.errors import NotApplicable
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
@@ -86,6 +86,11 @@ def run(
         return own if X.ndim == 3 else make_pipeline(SideBySide(), own)
 
     return fit_method(method, unfitted, Views({"X": X}), y, Views({"X": X_test}))
+
+
+def test_predicted_numbers_are_finite() -> None:
+    with pytest.raises(SolverFailed, match="a prediction is nan; expected finite numbers"):
+        Fitted(np.ones(2), [], [], [], 0.0, labels=[np.array([1.0, np.nan])]).predictions("", np.ones(2))
 
 
 # --- labels

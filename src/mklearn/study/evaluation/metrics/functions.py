@@ -74,8 +74,6 @@ def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     from sklearn.metrics import log_loss
 
     _refuse_unknown(y, classes, "the log loss needs a probability of every class")
-    if probabilities.shape != (len(y), len(classes)):
-        raise NotApplicable(f"probabilities have shape {probabilities.shape}: expected one column for each class")
     order = np.argsort(classes)  # scikit-learn expects the columns in sorted order of the classes
     return float(log_loss(y, probabilities[:, order], labels=np.asarray(classes)[order]))
 
@@ -92,8 +90,6 @@ def auc(y: Any, class_scores: Any, classes: Any) -> float:
     columns = class_columns(class_scores)
     if len(columns) == 1 and len(classes) == 2:
         return float(roc_auc_score(y == classes[1], columns[0]))
-    if class_scores.shape != (len(y), len(classes)):
-        raise NotApplicable(f"decision values have shape {class_scores.shape}: expected one column for each class")
     return float(np.mean([roc_auc_score(y == code, each) for code, each in zip(classes, columns, strict=True)]))
 
 

@@ -10,12 +10,16 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from mklearn.errors import ConfigError, nearest
+from mklearn.errors import ConfigError, SolverFailed, nearest
 from mklearn.rows import Row, load, row_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+ROUNDING = 1e-9
+"""Tolerance by which rounding may move a value out of the range of its metric."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,13 @@ class Metric(Row):
         ------
         NotApplicable
             The method lacks an output that the metric needs, or the metric is undefined.
+        SolverFailed
+            The value is not finite, or outside the range of the metric.
         """
-        return float(_called(self.implementation, output))
+        value, (low, high) = float(_called(self.implementation, output)), self.bounds
+        if not (math.isfinite(value) and low - ROUNDING <= value <= high + ROUNDING):
+            raise SolverFailed(f"{self.kind} is {value}; expected a finite value from {low:g} to {high:g}")
+        return value
 
     def sample_values(self, output: Any) -> NDArray[np.float64]:
         """Compute one value per test sample, (m,), whose mean is the metric; requires ``by_sample``."""
