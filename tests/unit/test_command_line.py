@@ -206,7 +206,7 @@ def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, caps
     assert main(["validate", write(tmp_path / "s.yaml", study | {"descriptors": descriptors})]) == 0
     printed = capsys.readouterr().out
     assert "1 of 1 splits have no training sample of a class that they test: 'b'" in printed
-    assert "mine: tables lack 1 of 2 columns (genes of sets) that desc" in printed
+    assert "mine: tables lack 1 of the columns (genes of sets) that desc" in printed
     descriptors["few"]["columns"] = ["TP53"]
     assert main(["validate", write(tmp_path / "s.yaml", study | {"descriptors": descriptors})]) == 1
     assert "descriptors 'few': the table has none of these columns" in capsys.readouterr().err

@@ -51,7 +51,7 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert "R² in % by 5-fold cross-validation" in output
     assert "results/clinic/model.mklearn (mklearn predict results/clinic/model.mklearn NEW)" in output
     results = checkout.folder / "results" / "clinic"
-    assert "in the study (protocol wards, 5 splits)" in (results / "model.md").read_text(encoding="utf-8")
+    assert "in the study (protocol wards, splits: 5)" in (results / "model.md").read_text(encoding="utf-8")
     predictions = pd.read_parquet(results / "predictions.parquet")
     assert predictions["sample"].nunique() == 270, "30 have no target"
     wards = predictions["sample"].astype(str).str[1:].astype(int) % 12

@@ -218,5 +218,5 @@ def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     return (
         f"# Model of study {card['study']}\n\n{fitted} {card['data']['n_samples']} {phrases[0]}. Expected "
         f"{expected['metric']}: {expected['value']:.3g}{interval} in the study (protocol {expected['protocol']}{size}, "
-        f"{expected['n_splits']} splits), {phrases[1]}.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
+        f"splits: {expected['n_splits']}), {phrases[1]}.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
     )

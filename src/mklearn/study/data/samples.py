@@ -305,8 +305,8 @@ def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.n
     """Raise DataError, with the columns and rows (samples), if a matrix is not numeric or not finite."""
     check_dtype(values, what)
     bad = ~np.isfinite(values)
-    if bad.any():
+    if n := int(bad.sum()):
         raise DataError(
-            f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
+            f"{what}: {n} value{'s' * (n != 1)} missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
             f"samples {some(rows[bad.any(axis=1)])}"
         )

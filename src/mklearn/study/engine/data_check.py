@@ -140,13 +140,10 @@ def _notes_on_columns(plan: Plan, dataset: PlannedDataset, data: SampleSet) -> I
 
     Raise DataError if a table has none of a descriptor's columns.
     """
-    views = {view.id: view.spec["parameters"] for (of, _), view in plan.descriptors.items() if of == dataset.key}
-    found = {
-        name: np.isin(view["columns"], data.columns.get(view["table"], []))
-        for name, view in views.items() if view.get("columns")
-    }  # fmt: skip
+    views = [(view.id, view.spec["parameters"]) for (of, _), view in plan.descriptors.items() if of == dataset.key]
+    named = {name: each for name, each in views if each.get("columns")}
+    found = {name: np.isin(each["columns"], data.columns.get(each["table"], [])) for name, each in named.items()}
     if none := [name for name, there in found.items() if not there.any()]:
         raise DataError(f"descriptors {some(none)}: the table has none of these columns (genes of the set); omit them")
     if n := sum(int((~there).sum()) for there in found.values()):
-        n_named = sum(map(len, found.values()))
-        yield f"{dataset.id}: tables lack {n} of {n_named} columns (genes of sets) that descriptors name"
+        yield f"{dataset.id}: tables lack {n} of the columns (genes of sets) that descriptors name"

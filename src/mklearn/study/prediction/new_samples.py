@@ -175,8 +175,7 @@ def _from_tables(
         views[view.name] = values.reindex(ids).to_numpy(dtype=view.dtype or np.float64)
         if lacking := int(np.isnan(views[view.name]).all(axis=1).sum()):
             notes.append(f"view {view.name!r} is missing for {lacking} samples; it is filled in")
-    if images is None:
-        check_ids(tables)
+    check_ids(tables if images is None else {})
     nothing = np.logical_and.reduce([np.isnan(values).all(axis=1) for values in views.values()])
     if nothing.any():
         paths = ", ".join(dict.fromkeys(map(str, files.values())))

@@ -17,7 +17,7 @@ from mklearn.base.statistics import FEWEST_SPLITS
 from mklearn.study.evaluation.headline import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdict, winner
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import wording
-from mklearn.study.report.results import Results, Setting
+from mklearn.study.report.results import Results, Setting, protocol_family
 from mklearn.study.report.wording import change, change_and_interval, enumeration, plural, rule_title
 from mklearn.study.specs.final_spec import BEST, FinalSpec
 
@@ -252,18 +252,19 @@ def _name_of(one: _Judged, results: Results) -> str:
 
 
 def splits_of(setting: Setting, results: Results) -> str:
-    """Describe the splits of a setting: ``over 10 random splits``, ``by 5-fold cross-validation``.
+    """Describe the splits of a setting: ``over 10 random splits of whole groups``, ``by 5-fold cross-validation``.
 
     If the models of a repeat share a test part, the text is ``over 10 random splits with 8 models each``.
     """
     rows = setting.of(results.scores)
     units = rows[["repeat", "fold"]].drop_duplicates()
     n_folds, n_repeats = units["fold"].nunique(), units["repeat"].nunique()
+    whole = " of whole groups" * (protocol_family(setting.protocol, setting.train_size) in results.of_groups)
     if n_folds > 1 and not ("test_part" in rows and rows["test_part"].nunique() == 1):
-        validated = f"{n_folds}-fold cross-validation"
+        validated = f"{n_folds}-fold cross-validation{whole}"
         return f"by {validated}" if n_repeats == 1 else f"over {n_repeats:,} repeats of {validated}"
     models = "" if n_folds <= 1 else f" with {n_folds} models{' each' if n_repeats > 1 else ''}"
-    return f"{'on one split' if n_repeats == 1 else f'over {n_repeats:,} random splits'}{models}"
+    return f"{'on one split' if n_repeats == 1 else f'over {n_repeats:,} random splits'}{whole}{models}"
 
 
 def answer(results: Results, sentences: Findings) -> str:

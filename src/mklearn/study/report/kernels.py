@@ -18,7 +18,7 @@ from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.results import Results, Setting
 from mklearn.study.report.tables import Cell, Column, Table, number, words
-from mklearn.study.report.wording import DASH, count, enumeration, percent, scientific
+from mklearn.study.report.wording import DASH, count, enumeration, percent, plural, scientific
 
 SHOWN = 5
 """Number of largest weights that the table lists for each method."""
@@ -163,8 +163,8 @@ def _choices(rows: pd.DataFrame, of: int) -> Cell:
     """Return a cell with the number of splits that chose each value: ``10 in 17 of 20 splits and 1 in 3``."""
     values = [f"{each:.3g}" if isinstance(each, float) else str(each) for each in rows["value"]]
     (first, most), *others = pd.Series(values).value_counts().items()
-    share = f"{most} of {of}" if most < of else f"all {of}"
-    texts = [f"{first} in {share} splits", *(f"{value} in {n}" for value, n in others)]
+    share = f"{most} of " if most < of else "all " * (of > 1)
+    texts = [f"{first} in {share}{plural(of, 'split')}", *(f"{value} in {n}" for value, n in others)]
     ends = rows["end"].value_counts()
     narrow = [f"{end} of its grid, which may be too narrow" for end, n in ends.items() if end and 2 * n > of]
     return Cell("; ".join([enumeration(texts), *narrow]), kind="prose warn" if narrow else "prose")

@@ -93,6 +93,7 @@ def build_report(
         scores, summary, fits, reference,
         [name for name, method in study.methods.items() if method.learns_weights()],
         metric=study.metric, neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
+        of_groups=[p for p, each in study.protocols.items() if each.row.holds_groups or each.given.get("whole_groups")],
     )  # fmt: skip
     average = study.average
     weights = results if average == reference else beside(results, average, results.learned, predictions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -68,6 +68,8 @@ class Results:
     """Nearest-neighbour rule of the headline; "" is the reference's first rule."""
     matters: float = MATTERS
     """Smallest gain that matters, as a fraction."""
+    of_groups: Collection[str] = ()
+    """Protocols that hold out whole groups."""
 
     @property
     def labels(self) -> list[str]:
@@ -143,6 +145,7 @@ class Results:
 def results_of(
     scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
     learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
+    of_groups: Collection[str] = (),
 ) -> Results:  # fmt: skip
     """Collect the results of a study, and divide them into settings.
 
@@ -159,7 +162,7 @@ def results_of(
     return Results(
         scores=scores, summary=summary, all_metrics=all_metrics, fits=fits, reference=reference, learned=learned,
         settings=_settings_of(summary), label_of=label_of, metric=metric_named(metric),
-        neighbour=neighbour, matters=matters,
+        neighbour=neighbour, matters=matters, of_groups=of_groups,
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def read_contributions(path: Path, metric: str) -> pd.DataFrame:
     ``mean`` and its interval are the metric of the view alone. ``difference`` and its interval are the metric of all
     views minus the metric without this view; ``p_holm`` is corrected for the number of views.
     """
-    spec, none = FitSpec.model_validate(read_record(path)["spec"]), {"message": "no kernel reads only this view"}
+    spec = FitSpec.model_validate(read_record(path)["spec"])
     place = {"dataset": spec.dataset, **spec.settings[0].model_dump(), "method": spec.method.id}
     scores, predicted = (
         table.assign(method=table["protocol"].astype(str), protocol=place["protocol"], study="")
@@ -41,6 +41,8 @@ def read_contributions(path: Path, metric: str) -> pd.DataFrame:
     summary = plain_records(summarise(scores, Predictions(predicted), reference=ALL))
     sets, rows = {str(row["method"]): row for row in summary}, []
     for view in ["", *spec.views]:
+        none = {"message": "all training or all test samples lack it"}
+        none = none if spec.of_views([view]).views else {"message": "no kernel reads only this view"}
         alone, without = sets.get(f"{ALONE}{view}" if view else ALL, none), sets.get(f"{WITHOUT}{view}", {})
         row = place | {"view": view.rpartition("-")[0] or "all views", "n_train": scores["n_train"].median()}
         row |= {name: alone.get(name, np.nan) for name in ("n_repeats", "mean", "ci_low", "ci_high", "message")}
@@ -68,7 +70,7 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
         Column("95 % interval", cell=lambda row: interval_cell(row, metric.in_percent)),
     ]  # fmt: skip
     for setting, rows in _by_setting(results, contributions):
-        label, splits = results.label_of.get(rows[0]["method"]), plural(rows[0]["n_repeats"], "split")
+        label, splits = results.label_of.get(rows[0]["method"]), plural(int(rows[0]["n_repeats"]), "split")
         note = (
             f"{label} on {splits} of the study, fitted to {count(rows[0]['n_train'])} samples; samples without any "
             "view of a fit are left out of it."

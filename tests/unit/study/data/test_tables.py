@@ -446,7 +446,7 @@ def test_the_label_of_a_sample_may_be_in_any_table(tmp_path: Path) -> None:
 
 def test_missing_values(tmp_path: Path) -> None:
     holes = {"one": ONE.assign(f=ONE["f"].drop(2)), "two": TWO}
-    with pytest.raises(DataError, match=r"1 values missing .* samples 's2'\. Fill them in, or set impute: mean"):
+    with pytest.raises(DataError, match=r"1 value missing .* samples 's2'\. Fill them in, or set impute: mean"):
         read(tmp_path, holes)
     samples = read(tmp_path, holes, impute="median")
     assert np.isnan(samples.tables["one"]).sum() == 1
@@ -604,7 +604,7 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     wrong_ids = np.array([*EIGHT[:7], "zz"])
     for arrays, message in (
         ({"K": skew}, r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is"),
-        ({"K": nan}, r"k\.npz: 1 values missing or infinite: columns '3'"),
+        ({"K": nan}, r"k\.npz: 1 value missing or infinite: columns '3'"),
         ({"K": negative}, r"not a distance: \('s0', 's1'\) is -0.5; expected no negative value"),
         ({"K": diagonal}, r"\('s3', 's3'\) is 1; expected .* 0 on the diagonal"),
         ({"K": distance[:, :5]}, "8 rows and 5 columns; it must be square"),

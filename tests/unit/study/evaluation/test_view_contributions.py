@@ -42,6 +42,7 @@ def test_all_views_have_the_numbers_of_the_study(tmp_path: Path) -> None:
     answer, page = ((folder / "report" / name).read_text("utf-8") for name in ("answer.txt", "index.html"))
     assert "Views that add to the others, in points of accuracy: told +" in answer
     assert "No other view is\nshown to add." in answer
+    assert "accuracy in % by 5-fold cross-validation of whole groups, 2 methods:" in answer
     assert page.index('id="views"') < page.index("Adds to the others") < page.index('id="weights"')
 
 

@@ -257,7 +257,7 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
         (table.drop(columns=values[:7]), "lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'"),
         (table.rename(columns=lambda name: name.replace("lower", "other")), "lacks 32 of the 32 features of view"),
         (table.assign(lower7="x"), "columns that are not numbers: 'lower7'"),
-        (table.assign(lower7=table["lower7"].mask(table.index == 3)), "1 values missing or infinite: columns 'lower7'"),
+        (table.assign(lower7=table["lower7"].mask(table.index == 3)), "1 value missing or infinite: columns 'lower7'"),
         (table.assign(**{name: table[name].mask(table.index == 3) for name in values}), "no value at all for the sam"),
     ):
         changed.to_csv(lower, index=False)

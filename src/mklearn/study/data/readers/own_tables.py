@@ -258,8 +258,7 @@ def _absent(
     """Return a boolean frame that marks which samples (rows) lack which tables (columns).
 
     Samples are in the order of the first table, then of the others. Raise DataError if a sample lacks a table and
-    `missing_views` is "error", if a table has no sample in common with the others, or if the labels file lacks a sample
-    of the tables.
+    `missing_views` is "error", or if the labels file lacks a sample of the tables; see `check_ids` too.
     """
     check_ids(tables, holder)
     ids = pd.Index(dict.fromkeys(name for view in views.values() for name in view.index))
