@@ -227,6 +227,13 @@ def test_studies_that_can_not_be_planned(change: dict[str, Any], sentence: str) 
         planned(SMOKE | change)
 
 
+def test_methods_on_features_need_features(tmp_path: Path) -> None:
+    (tmp_path / "k.csv").touch()
+    data = {"kind": "precomputed", "matrices": {"k": f"{tmp_path}/k.csv"}, "labels": f"{tmp_path}/k.csv"}
+    with pytest.raises(ConfigError, match=r"neighbour takes features, and data set 'own' has none \(matrices\)"):
+        planned({"study": "s", "datasets": {"own": data}, "methods": {"m": {"kind": "nearest_neighbour"}}})
+
+
 def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
     methods = {"whole": {"kind": "multi_view"}, "less": {"kind": "multi_view", "kernels": "all_but_each"}}
     more = {"methods": methods, "kernels": {"g": {"kind": "gaussian"}}}

@@ -53,7 +53,7 @@ def confounding_notes(samples: SampleSet, group_column: str | None = None) -> It
         correct = (left_out_outputs(features, batch, units).argmax(axis=1) == codes).mean()
         base = float(batch.mean(axis=0).max())
         if correct > base + 3 * np.sqrt(base * (1 - base) / len(codes)):
-            advice = f"Test it on values that no training sample has (group_column: {name}, protocol group_k_fold)"
+            advice = f"Splits that hold out whole values exclude this (group_column: {name}, protocol group_k_fold)"
             if samples.target == "classes" and min(groups_of_classes(samples.y, codes)) < 2:
                 advice = "All samples of a class have one value, so these data can't tell the two apart"
             yield (

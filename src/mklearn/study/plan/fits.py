@@ -188,14 +188,14 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
 
 def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any, descriptors: Descriptors) -> list[str]:
     names = list(descriptors) if value == "all" and path.endswith(".descriptors") else as_list(value)
-    if value == "all" and not names:
+    if value and not descriptors:
         raise ConfigError(
             f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.family}). "
             "Omit one of the two."
         )
     for name in names:
         if name not in descriptors:
-            valid = ", ".join(sorted(descriptors)) or "none"
+            valid = ", ".join(sorted(descriptors))
             raise ConfigError(f"{path}: data set {dataset.id!r} has no descriptor {name!r}; it has {valid}.")
     point_sets = [name for name in names if descriptors[name].config.point_sets]
     if point_sets:

@@ -608,6 +608,7 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
         ({"K": negative}, r"not a distance: \('s0', 's1'\) is -0.5; expected no negative value"),
         ({"K": diagonal}, r"\('s3', 's3'\) is 1; expected .* 0 on the diagonal"),
         ({"K": distance[:, :5]}, "8 rows and 5 columns; it must be square"),
+        ({"K": distance[:, :7]}, "must be square; its first line may be a header, which needs a column of ids"),
         ({"K": distance[:5, :5]}, r"5 rows and no ids, but .*labels\.csv has 8"),
         ({"K": distance, "id": wrong_ids}, r"lacks 's7' and has 'zz' that .*labels\.csv lacks"),
         ({"K": distance, "id": np.array(["s0"] * 8)}, "ids must be unique"),

@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import tarfile
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -51,7 +52,8 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
             image = ImageOps.exif_transpose(opened)
             deep = image.mode in ("I", "F") or image.mode.startswith("I;16")
             if deep and colour == "rgb":
-                raise DataError(f"{name}: a {image.mode} image (more than 8 bits per pixel) can't be read as rgb")
+                wrong = f"a {image.mode} image (more than 8 bits per pixel) can't be read as rgb"
+                raise DataError(f"{name}: {wrong}; convert it to 8 bits or leave it out")
             return np.array(image if deep else image.convert("L" if colour == "grey" else "RGB"))
     except UnidentifiedImageError as error:
         raise DataError(f"{name}: not an image of a format that is read: {', '.join(FORMATS)}") from error
@@ -75,9 +77,9 @@ def _note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
 def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     """Read the images below the folder ``paths[FOLDER_KEY]``, in colour or grey.
 
-    Ids are relative paths, "class/file.png". Other files are left out, listed in ``notes`` and logged; hidden files,
-    ``__MACOSX`` and the other files of `paths` are left out silently. Raise DataError as :func:`find_images` does, or
-    if images are corrupt.
+    Ids are relative paths, "class/file.png", in Unicode's form NFC. Other files are left out, listed in ``notes`` and
+    logged; hidden files, ``__MACOSX`` and the other files of `paths` are left out silently. Raise DataError as
+    :func:`find_images` does, or if images are corrupt.
     """
     root = Path(paths[FOLDER_KEY])
     files, strays = find_images(root)
@@ -86,8 +88,8 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     if len(by_dtype) > 1:
         examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
         raise DataError(f"{root}: images of different depth can't be compared: {examples}")
-    ids = np.array([file.relative_to(root).as_posix() for file in files])
-    labels = np.array([file.parent.name for file in files])
+    ids = np.array([unicodedata.normalize("NFC", file.relative_to(root).as_posix()) for file in files])
+    labels = np.array([PurePosixPath(name).parent.name for name in ids.tolist()])
     tables = set(map(Path, paths.values()))
     notes = _note_strays([path.relative_to(root).as_posix() for path in strays if path not in tables], root)
     return SampleSet(ids, labels, images=list(images.values()), notes=notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pandas as pd
 from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.data.readers.images import class_folders
-from mklearn.study.data.readers.tables import MUDATA, Columns, Table, numeric_values, read_table
+from mklearn.study.data.readers.tables import MUDATA, Columns, Table, column_text, numeric_values, read_table
 from mklearn.study.data.samples import SampleSet, check_numbers, check_unique, read_each, some
 from mklearn.study.specs.data_specs import FOLDER_KEY
 from mklearn.study.specs.fit_spec import Impute
@@ -103,7 +104,8 @@ def rows_of_images(table: Table, images: np.ndarray, folder: Path) -> Table:
     every = [(name, str(path)) for path in map(PurePosixPath, paths)
              for name in {path.name, path.stem, str(path.with_suffix(""))}]  # fmt: skip
     times = Counter(name for name, _ in every)
-    known = {name: path for name, path in every if times[name] == 1} | dict(zip(paths, paths, strict=True))
+    single = [pair for pair in every if times[pair[0]] == 1]
+    known = {unicodedata.normalize("NFC", name): path for name, path in [*single, *zip(paths, paths, strict=True)]}
     rows = [name.replace("\\", "/").removeprefix("./") for name in table.ids.tolist()]
     ids = np.array([known.get(row, row) for row in rows])
     if not table.has_ids or not np.isin(ids, paths).any():
@@ -353,7 +355,8 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataF
     table = read_table(path, Columns(id_column))
     rows, columns = table.features.shape
     if rows != columns:
-        raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square")
+        header = "; its first line may be a header, which needs a column of ids" if rows == columns + 1 else ""
+        raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square{header}")
     if not table.has_ids and rows != len(holder.ids):
         raise DataError(
             f"{path}: {rows} rows and no ids, but {holder.path} has {len(holder.ids)} samples; add the ids (column or "
@@ -361,7 +364,7 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataF
         )
     values = numeric_values(table.features, path, table.ids)
     ids = table.ids if table.has_ids else holder.ids
-    names = np.char.strip(table.names) if table.has_ids and table.names is not None else ids
+    names = column_text(table.names, path, "names") if table.has_ids and table.names is not None else ids
     for side in (ids, names):  # columns may be in another order than rows
         lacking, extra = np.setdiff1d(holder.ids, side), np.setdiff1d(side, holder.ids)
         if len(lacking) or len(extra):

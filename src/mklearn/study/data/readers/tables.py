@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -355,12 +356,16 @@ def require_columns(columns: Any, required: Sequence[str], path: Path, what: str
 
 
 def column_text(values: Any, path: Path, column: str, *, may_be_empty: bool = False) -> np.ndarray:
-    """Convert a column of ids or labels to text. Whole floats lose their ".0"; missing values become ""."""
+    """Convert a column of ids or labels to text in Unicode's form NFC.
+
+    Whole floats lose their ".0"; missing values become "".
+    """
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
         series = series.astype("Int64")
     text = [value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in series]
     text = ["" if gone else value.strip() for value, gone in zip(text, series.isna(), strict=True)]
+    text = [unicodedata.normalize("NFC", value) for value in text]
     missing = np.array([not value for value in text], dtype=bool)
     if missing.any() and not may_be_empty:
         raise DataError(f"{path}: column {column!r} is empty in rows {some(np.nonzero(missing)[0])}")
