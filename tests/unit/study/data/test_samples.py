@@ -46,7 +46,7 @@ def make(**changes: Any) -> SampleSet:
         ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
         (
             {"tables": {"phog": np.array([[1.0], [np.inf], [2.0]])}},
-            r"table 'phog': 1 values .* columns '0', samples 'b'",
+            r"table 'phog': 1 value missing .* columns '0', samples 'b'",
         ),
         ({"matrices": {"k": np.eye(2)}}, "matrix 'k' has shape"),
         ({"images": None, "tables": {}, "matrices": {}}, "none of them"),
