@@ -134,7 +134,8 @@ def brier_scores(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike) ->
 def integrated_brier(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike) -> float:
     """Return the mean of the Brier score over the times, integrated from the first to the last by trapezoids.
 
-    Arguments and errors are as for `brier_scores`, with two or more times in ascending order.
+    Arguments and errors are as for `brier_scores`, with times in ascending order, which may repeat. Raises
+    `NotApplicable` too if all are equal.
     """
     return float(integrated_brier_values(y_train, y, survival, times).mean())
 
@@ -142,6 +143,8 @@ def integrated_brier(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike
 def integrated_brier_values(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike) -> Values:
     """Return the weighted squared errors of each sample, averaged over the times."""
     places = np.asarray(times, dtype=np.float64)
+    if places[0] == places[-1]:
+        raise NotApplicable(f"the Brier score has to be integrated over two or more times, and all are {places[0]:g}")
     errors = _squared_errors(y_train, y, survival, places)
     return np.asarray(np.trapezoid(errors, places, axis=1) / (places[-1] - places[0]))
 

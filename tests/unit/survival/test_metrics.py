@@ -86,3 +86,5 @@ def test_what_has_no_value() -> None:
         brier_scores([1.0, -1.5], censored, np.zeros((3, 1)), [2.0])
     with pytest.raises(NotApplicable, match="survival functions are not finite"):
         brier_scores([1.0, -3.5], censored, np.full((3, 1), np.nan), [2.0])
+    with pytest.raises(NotApplicable, match="integrated over two or more times, and all are 2"):
+        integrated_brier([1.0, -3.5], censored, np.ones((3, 2)), [2.0, 2.0])
