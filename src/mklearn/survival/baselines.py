@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
-from mklearn.checks import checked_array
+from mklearn.checks import as_float_array, checked_array
 from mklearn.errors import DataError, MissingExtra, NotApplicable, SolverFailed
 from mklearn.extras import require
 from mklearn.kernels.feature_scaling import StandardScaler
@@ -62,7 +62,7 @@ class KaplanMeierSurvival(BaseEstimator):
 
     def predict_survival_function(self, X: ArrayLike, times: ArrayLike) -> Array:
         """Return the probability of surviving each time, (m, n_times)."""
-        return np.tile(self.curve_.at(times), (len(self.predict(X)), 1))
+        return np.tile(self.curve_.at(as_float_array(times, "times", ndim=np.ndim(times))), (len(self.predict(X)), 1))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -102,8 +102,8 @@ class SurvivalModel(BaseEstimator):
         Times outside the range of the training samples have the value at its end.
         """
         functions = self.model_.predict_survival_function(X)
-        low, high = functions[0].domain
-        return np.stack([function(np.clip(times, low, high)) for function in functions])
+        places = np.clip(as_float_array(times, "times", ndim=np.ndim(times)), *functions[0].domain)
+        return np.stack([function(places) for function in functions])
 
 
 def _require_scikit_survival() -> None:

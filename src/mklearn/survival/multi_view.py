@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import Interval
-from mklearn.checks import nonnegative_weights
-from mklearn.errors import ConfigError
+from mklearn.checks import as_float_array, nonnegative_weights
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.regressors.multi_view import MultiViewRegressor
 from mklearn.survival.kaplan_meier import pseudo_restricted_means, pseudo_survival
 from mklearn.survival.metrics import harrell_c
@@ -39,10 +39,12 @@ class MultiViewSurvival(MultiViewRegressor):
     Parameters
     ----------
     horizon : float, optional
-        Time up to which the mean is restricted, above 0. By default the 90 % quantile of the times of events.
+        Time up to which the mean is restricted, after the first event. By default the 90 % quantile of the times of
+        events, or the largest time if this is the first event. As in scikit-survival, nothing is extrapolated: a
+        horizon above the largest time of the training samples, censored or not, is refused.
     times : sequence of float, optional
         Times in ascending order. The targets are then the pseudo-observations of the survival at each of them, with
-        shared kernel weights, in place of the restricted mean; ``horizon`` is the last of them.
+        shared kernel weights, in place of the restricted mean; ``horizon`` is the last of them, with the same limit.
     kernels, learned, shrinkage, least_agreement, weight_samples, n_kernels, missing_views, impute, memory, \
 random_state, landmarks, alphas, weights
         As for `mklearn.regressors.MultiViewRegressor`.
@@ -63,6 +65,8 @@ random_state, landmarks, alphas, weights
     ------
     DataError
         Times that are not positive, events that are not 0 or 1, or fewer than two events; and as for the regressor.
+    NotApplicable
+        The horizon is before the first event or above the largest time.
     ConfigError
         An invalid parameter, or times that are not positive and ascending.
 
@@ -111,16 +115,24 @@ random_state, landmarks, alphas, weights
         weights = nonnegative_weights(sample_weight, len(time))
         used = slice(None) if weights is None else weights > 0
         time_used, event_used = time[used], event[used]
-        ends = np.unique(time_used[event_used])
+        ends, largest = np.unique(time_used[event_used]), time_used.max()
+        first = ends[0]
         if self.times is None:
-            self.horizon_ = float(self.horizon or np.quantile(time_used[event_used], 0.9))
-            ends = ends[ends <= self.horizon_] if (ends <= self.horizon_).any() else ends[:1]
+            usual = np.quantile(time_used[event_used], 0.9)
+            self.horizon_ = float(self.horizon or (usual if usual > first else largest))
+            ends = ends[ends <= self.horizon_]
             self.times_ = ends[np.unique(np.linspace(0, len(ends) - 1, min(len(ends), MOST_TIMES)).astype(int))]
             values = pseudo_restricted_means(time_used, event_used, self.horizon_)
         else:
             self.times_ = self._checked_times()
             self.horizon_ = float(self.times_[-1])
             values = pseudo_survival(time_used, event_used, self.times_)
+        if not first <= self.horizon_ <= largest or (self.times is None and self.horizon_ == first):
+            name, start = ("horizon", "after") if self.times is None else ("last of times", "from")
+            raise NotApplicable(
+                f"the {name} is {self.horizon_:g}: expected a time {start} the first event, {first:g}, and up to the "
+                f"largest time of the training samples, {largest:g}"
+            )
         self.pseudo_observations_ = np.full((len(time), *values.shape[1:]), np.nan)
         self.pseudo_observations_[used] = values
         super()._fit(X, self.pseudo_observations_, sample_weight, groups)
@@ -186,7 +198,7 @@ random_state, landmarks, alphas, weights
 def at_times(values: Array, steps: Array, times: ArrayLike) -> Array:
     """Evaluate step functions, (m, n_steps), that are 1 before the first step, at other times: (m, n_times)."""
     padded = np.concatenate([np.ones((len(values), 1)), values], axis=1)
-    return padded[:, np.searchsorted(steps, np.asarray(times, dtype=np.float64), side="right")]
+    return padded[:, np.searchsorted(steps, as_float_array(times, "times", ndim=np.ndim(times)), side="right")]
 
 
 def _area(survival: Array, times: Array) -> Array:

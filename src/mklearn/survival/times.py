@@ -76,6 +76,8 @@ def _numbers(values: Any) -> Floats:
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {_FORMS}")
+    if array.dtype.kind in "mM":
+        raise DataError("y has dates or durations: expected times as numbers, such as days since the start")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.feature_scaling import StandardScaler
 from mklearn.survival import (
     KaplanMeier,
+    KaplanMeierSurvival,
     cox_elastic_net,
     cox_ridge,
     harrell_c,
@@ -108,6 +109,7 @@ def changed(values: np.ndarray, place: int, value: float) -> np.ndarray:
         (np.zeros(N, dtype=[("a", "f8"), ("b", "f8")]), "has the fields a, b: expected"),
         (["long"] * N, "are no numbers: expected"),
         (TIME + 1j, "Complex data not supported"),
+        ({"time": TIME.astype("m8[D]"), "event": EVENT}, "dates or durations: expected times as numbers"),
         (None, "requires y to be passed"),
         (TIME[None], "times of shape"),
     ],
@@ -121,6 +123,22 @@ def test_times_that_are_refused(y: Any, message: str) -> None:
 def test_parameters_that_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="positive numbers in ascending order, without a horizon"):
         MultiViewSurvival(**parameters).fit(VIEWS, Y)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"horizon": 1e4}, {"horizon": TIME[EVENT].min()}, {"times": [50, 1e4]}, {"times": [1e-6]}]
+)
+def test_nothing_is_extrapolated(parameters: dict[str, Any]) -> None:
+    with pytest.raises(NotApplicable, match=r"the first event, .*, and up to the largest time of the training samples"):
+        MultiViewSurvival(**parameters).fit(VIEWS, Y)
+
+
+def test_a_horizon_at_the_first_event_would_be_the_same_for_all() -> None:
+    model = MultiViewSurvival().fit(VIEWS, {"time": np.where(EVENT, 1.0, TIME + 1), "event": EVENT})
+    assert (model.horizon_, model.times_) == (TIME[~EVENT].max() + 1, [1.0])
+    for each in (model, KaplanMeierSurvival().fit(VIEWS["gene"], Y)):
+        with pytest.raises(DataError, match="times has NaN"):
+            each.predict_survival_function(VIEWS["gene"] if each is not model else VIEWS, [np.nan])
 
 
 def test_a_cox_model_with_a_ridge_is_that_of_scikit_survival() -> None:
