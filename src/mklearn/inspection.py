@@ -31,6 +31,7 @@ from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.left_out import group_codes
 from mklearn.survival.metrics import harrell_c_values
+from mklearn.survival.times import signed_times, times_and_events
 
 __all__ = [
     "SelectionFrequencies",
@@ -74,7 +75,7 @@ def view_contributions(
         that reads it.
     X : several views, see `mklearn.kernels.Views`
     y : array of shape (n,)
-        Class labels, numbers for a regressor, or survival times.
+        Class labels, numbers for a regressor, or survival times in any form of `mklearn.MultiViewSurvival`.
     cv : int, splitter or iterable of (train, test), optional
         Splits. Default: five folds, repeated twice.
     groups : array of shape (n,), optional
@@ -99,7 +100,9 @@ def view_contributions(
     ----------
     Breiman, "Random forests", Machine Learning 45, 2001, section 10, for the permutation.
     """
-    views, labels = as_views(X), np.asarray(y)
+    views, labels, survival = as_views(X), np.asarray(y), predicts_survival(estimator)
+    if survival and labels.dtype.fields is None:
+        labels = signed_times(*times_and_events(y))
     if views is None or len(views.names) < 2:
         raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
     if labels.shape != (len(views),):
@@ -108,7 +111,8 @@ def view_contributions(
     if numbers and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
         raise DataError("the target is constant or has missing values: there is nothing that views could contribute")
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
-    splitter = check_cv(default_splitter(estimator, random_state) if cv is None else cv, labels, classifier=not numbers)
+    splitter = default_splitter(estimator, random_state) if cv is None else cv
+    splitter = check_cv(splitter, labels, classifier=not (numbers or survival))
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
     _, values, bounds = measure_of_predictions(estimator, labels)

@@ -65,6 +65,10 @@ def test_losses_of_survival_are_in_concordance() -> None:
     assert abs(found["x", "noise"]) < 0.02
     contributions = view_contributions(model.set_params(kernels="dictionary"), {"x": X[:, :1], "z": X[:, 1:]}, y)
     assert contributions[0].left_out.mean > 0.3 > 0.05 > abs(contributions[1].left_out.mean)
+    structured = np.array([(each > 0, abs(each)) for each in y], dtype=[("event", "?"), ("time", "<f8")])
+    forms = (y, structured, pd.DataFrame({"time": abs(y), "event": y > 0}))
+    first, *others = (view_contributions(model, {"x": X[:, :1], "z": X[:, 1:]}, form, cv=3) for form in forms)
+    assert [[each.permuted.mean for each in other] for other in others] == [[each.permuted.mean for each in first]] * 2
 
 
 def test_losses_of_a_regression_are_twice_the_parts_of_the_variance() -> None:
