@@ -56,7 +56,7 @@ class SurvivalTarget(Strict):
     """Column of the times, above 0, from the start of observation to the event, or to the end of observation."""
     event: str
     """Column of the events: 1 or true if the event ended the time, and 0 or false if the time is censored."""
-    occurred: str | int | None = None
+    occurred: str | int | bool | None = None
     """Value in the column of events that means that the event occurred, such as ``dead``. Any other value then means
     that the time is censored."""
 

@@ -152,6 +152,9 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     ids, by_id = _named_column("Ids are in", choices.id_column, columns, id_names, "--id")
     if bool(choices.time) != bool(choices.event) or (choices.occurred and not choices.event):
         raise ConfigError("survival needs --time and --event: name both columns (--occurred VALUE for other words).")
+    named = {"--label": choices.label_column, "--target": choices.target, "--time": choices.time}
+    if len(given := [f"{option} {column}" for option, column in named.items() if column]) > 1:
+        raise ConfigError(f"{' and '.join(given)}: a study has one target; omit the others.")
     target: Any = choices.target
     if choices.time:
         target = {"time": choices.time, "event": choices.event}

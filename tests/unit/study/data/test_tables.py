@@ -499,6 +499,8 @@ TIMES = ["9", "2.50", "1e1", "NA", "4", "7", "3", "1"]
         (["TRUE", "False", "false", "true", "0.0", "1.0", "NA", "1"], {}),
         (["dead", "lost", "alive", "dead", "1", "dead", "", "dead"], {"occurred": "dead"}),
         ([2, 1, 1, 2, 1, 2, None, 2], {"occurred": 2}),
+        ([2, 1, 1, 2, 1, 2, None, 2], {"occurred": "2.0"}),
+        (["TRUE", "False", "FALSE", "true", "false", "True", None, "True"], {"occurred": True}),
     ],
 )
 @pytest.mark.parametrize("write", [pd.DataFrame.to_parquet, pd.DataFrame.to_csv], ids=["parquet", "csv"])
@@ -510,7 +512,9 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
     assert samples.target == target_kind(entry) == "survival"
     assert samples.y.tolist() == [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]
     assert samples.columns["one"].tolist() == ["f", "g"]
-    assert samples.notes[0].startswith("2 samples without a time or event are left out (missing_labels)")
+    assert samples.notes[-1].startswith("2 samples without a time or event are left out (missing_labels)")
+    note = "" if not occurred else f"{path}: column 'e' means a censored time where it is "
+    assert samples.notes[0].startswith(note + ("'lost' (1), 'alive' (1), '1' (1)" if "lost" in events else ""))
 
 
 @pytest.mark.parametrize(
@@ -521,7 +525,8 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
         (["1", "2"], ["dead", "lost"], {"occurred": "Dead"}, "'Dead' .occurred., but 'dead', 'lost'. Did you mean 'd"),
         (["1", "2"], [0, 0], {}, "0 of 8 survival times ended with an event"),
         (["1", "2"], [1, 0], {"event_column": "ee"}, "no column 'ee'. Did you mean 'e'?"),
-        (["1", "2"], [1, 0], {"event_column": "h"}, "no sample has a time or event .columns 't' and 'h' of one table"),
+        (["1", "2"], [1, 0], {"event_column": "h"}, "'t' and 'h' of one table; 't' is in .*one.csv, 'h' is in .*two"),
+        (["1", "2"], ["no", "yes"], {"occurred": "True"}, "'True' .occurred., .* as booleans: put words in quotes"),
     ],
 )
 def test_mistakes_in_survival_times(tmp_path: Path, times: Any, events: Any, columns: Any, words: str) -> None:

@@ -156,6 +156,8 @@ def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytes
 def test_columns_of_survival_times(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", "cohort", "--time", "age"]) == 1
     assert "survival needs --time and --event: name both columns" in capsys.readouterr().err
+    assert main(["init", "cohort", "--time", "age", "--event", "subtype", "--target", "age"]) == 1
+    assert "--target age and --time age: a study has one target; omit the others" in capsys.readouterr().err
     assert main(["init", "cohort", "--time", "age", "--event", "subtype", "--occurred", "a"]) == 0
     assert dataset() == COHORT | {"target": {"time": "age", "event": "subtype", "occurred": "a"}}
     assert "24 samples in 12 groups with" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -44,16 +45,16 @@ def target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
 
 def survival_times(
     times: np.ndarray, events: np.ndarray, ids: np.ndarray, path: Path, columns: tuple[str, str], occurred: str | None
-) -> np.ndarray:
+) -> tuple[np.ndarray, list[str]]:
     """Return survival times as text, negative if they are censored, and "" where the time or the event is missing.
 
-    An event is 1 or true, no event 0 or false. With `occurred`, this value is an event and any other value is none.
-    Raise DataError with all mistakes in the two columns.
+    An event is 1 or true, no event 0 or false. With `occurred`, this value is an event and any other value is none; a
+    note counts the other values. Raise DataError with all mistakes in the two columns.
     """
     time, event = (f"column {name!r}" for name in columns)
     both, mistakes = (times != "") & (events != ""), list[str]()
-    values = events[both] if occurred is not None else np.char.lower(events[both])
-    values = np.array([value.removesuffix(".0") for value in values.tolist()], dtype=str)
+    values = np.array([_plain(value) for value in events[both].tolist()], dtype=str)
+    sought = ["1", "true"] if occurred is None else [_plain(occurred)]
     names = list(dict.fromkeys(events[both].tolist()))
     wrong = [value for value in times[both] if not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
     if wrong:
@@ -65,13 +66,22 @@ def survival_times(
             f"{event} has the values {some(names)}; expected 0 or 1, or false or true: name the value that means that "
             "the event occurred (occurred: VALUE)"
         )
-    elif occurred is not None and occurred not in values and names:
+    elif occurred is not None and sought[0] not in values and names:
         mistakes.append(
             f"{event} never has the value {occurred!r} (occurred), but {some(names)}.{nearest(occurred, names)}"
+            + " YAML reads yes, no, on, off as booleans: put words in quotes." * (sought[0] in ("true", "false"))
         )
     if mistakes:
         raise DataError(f"{path}: {'; '.join(mistakes)}")
     signed = np.full(len(times), "", dtype=object)
-    ended = np.isin(values, ["1", "true"] if occurred is None else [occurred])
+    ended = np.isin(values, sought)
     signed[both] = [repr(value) for value in signed_times(times[both].astype(np.float64), ended).tolist()]
-    return signed.astype(str)
+    others = Counter(events[both][~ended].tolist() if occurred is not None else []).most_common()
+    counted = ", ".join(f"{value!r} ({n})" for value, n in others[:5]) + ", ..." * (len(others) > 5)
+    return signed.astype(str), [f"{path}: {event} means a censored time where it is {counted}"] * bool(others)
+
+
+def _plain(value: str) -> str:
+    """Return a value as it is compared: 2.0 is 2, and True is true."""
+    value = value.removesuffix(".0")
+    return value.lower() if value.lower() in ("true", "false") else value

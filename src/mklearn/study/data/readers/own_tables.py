@@ -158,7 +158,9 @@ def _labelled_samples(
     if not labelled.any():
         named = f"column {columns.label_column!r}"
         if columns.event_column is not None:
-            named = f"columns {columns.label_column!r} and {columns.event_column!r} of one table"
+            both = (columns.label_column, columns.event_column)
+            where = [f"{name!r} is in {source.path}" for name in both for source in sources if name in source.columns]
+            named = f"columns {both[0]!r} and {both[1]!r} of one table; {', '.join(where)}"
         raise DataError(f"{paths}: no sample has a {what} ({named}); NA means none (missing_labels)")
     if n := int((~labelled).sum()):
         subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"

@@ -145,8 +145,11 @@ def read_table(
         labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
     if columns.event_column is not None:
         names = (columns.label_column, columns.event_column)
-        if labels is not None:
-            labels = None if events is None else survival_times(labels, events, ids, path, names, columns.occurred)
+        if labels is not None and events is not None:
+            labels, censored = survival_times(labels, events, ids, path, names, columns.occurred)
+            notes += censored
+        else:
+            labels = None
     elif labels is not None:
         check = class_names if columns.task == "classes" else target_numbers
         labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
