@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, NotApplicable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def _predict(options: argparse.Namespace) -> int:
     samples = read_new_samples(options.new, inputs, model.arrays)
     frame = prediction_frame(model.estimator, samples)
     unread = [f"{problem}; it is not predicted" for problem in samples.unread.values()]
-    for note in [*samples.notes, *unread, *_clipped(model.estimator, samples)]:
+    for note in [*samples.notes, *unread, *_cautions(model.estimator, samples)]:
         print(f"mklearn: {note}", file=sys.stderr)
     if options.output is None:
         sys.stdout.write(csv_text(frame))
@@ -64,8 +64,15 @@ def _predict(options: argparse.Namespace) -> int:
     return int(bool(samples.unread))
 
 
-def _clipped(model: Any, samples: NewSamples) -> Iterator[str]:
-    """Yield a sentence for each view with many clipped values."""
+def _cautions(model: Any, samples: NewSamples) -> Iterator[str]:
+    """Yield a sentence if samples have only views without weight, and one for each view with many clipped values."""
+    import numpy as np
+
+    used = [name for name, share in getattr(model, "view_shares_", {}).items() if np.any(share)]
+    if used and set(used) <= set(samples.X.names):
+        lacking = np.all([np.isnan(samples.X[name]).all(axis=1) for name in used], axis=0)
+        if n := int(lacking.sum()):
+            yield f"{n} sample(s) have only views without weight in this model, so their predictions are equal"
     count = getattr(model, "clipped_values", None)
     for name, (clipped, values) in ({} if count is None else count(samples.X)).items():
         if clipped > MANY_CLIPPED * values:
@@ -87,7 +94,10 @@ def _success(frame: pd.DataFrame, samples: NewSamples) -> str:
     if "risk" in frame:
         from mklearn.survival import harrell_c
 
-        value = harrell_c(labels.astype(float), frame["risk"].to_numpy()[labelled])
+        try:
+            value = harrell_c(labels.astype(float), frame["risk"].to_numpy()[labelled])
+        except NotApplicable as error:
+            return f"no Harrell's C ({n} samples with a time): {error}\n"
         return f"Harrell's C {value:.4f} ({n} samples with a time)\n"
     right = frame["label"].astype(str).to_numpy()[labelled] == labels
     return f"accuracy {right.mean():.4f} ({right.sum()} of {n} samples with a label)\n"

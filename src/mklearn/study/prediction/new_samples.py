@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -146,24 +147,30 @@ def _from_tables(
     """Read tables; with `images` of a folder, the samples are these images, with their features too."""
     options = inputs.options
     columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
-    tables = {
-        view.name: read_table(
-            files[view.name], columns, array_of_view(files[view.name], view.table, view.array),
-            transpose=view.table in options.get("transposed", ()),
-        )
-        for view in inputs.views if view.name in files
-    }  # fmt: skip
+    notes = list[str]()
+
+    def opened(view: ModelView) -> Table:
+        path, turned = files[view.name], view.table in options.get("transposed", ())
+        read = partial(read_table, path, array=array_of_view(path, view.table, view.array), transpose=turned)
+        try:
+            return read(columns=columns)
+        except DataError as error:  # labels only tell how good predictions are
+            table = read(columns=replace(columns, label_column="", event_column=None))
+            notes.append(f"predictions are not compared with labels: {error}")
+            return table
+
+    tables = {view.name: opened(view) for view in inputs.views if view.name in files}
     without = [table.path for table in tables.values() if not table.has_ids]
     if without and len(set(files.values())) > 1:
         raise DataError(f"{without[0]}: no array {columns.id_column!r}; samples in several files need ids")
-    views, notes, unread = {}, list[str](), {} if images is None else images.unread
+    views, unread = {}, {} if images is None else images.unread
     if images is not None:
         there = np.array([*images.ids, *unread])
         tables = {name: rows_of_images(table, there, folder) for name, table in tables.items()}
     ids = np.array(list(dict.fromkeys(name for table in tables.values() for name in table.ids)))
     if images is not None:
         extra, ids = ids[~np.isin(ids, there)], images.ids
-        notes = [f"rows without an image are left out: {some(extra)}"] * bool(len(extra))
+        notes += [f"rows without an image are left out: {some(extra)}"] * bool(len(extra))
     for view in inputs.views:
         if images is not None and view.kind != TABLE:
             views[view.name] = images.X[view.name]

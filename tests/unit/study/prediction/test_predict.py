@@ -3,6 +3,7 @@
 import io
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model, save_model
-from mklearn.study.cli.predictions import _success
+from mklearn.study.cli.predictions import _cautions, _success
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
@@ -122,6 +123,16 @@ def test_a_pipeline_has_survival_and_samples_with_times_are_scored() -> None:
     np.testing.assert_allclose(frame["survival_5"], np.mean(1.0 + y[:60] > 5))
     frame["risk"] = [3.0, 1.0, 2.0, *[9.0] * 7]
     assert _success(frame, samples) == "Harrell's C 0.6667 (3 samples with a time)\n"
+    alive = samples._replace(labels=np.array(["-3.0", *[""] * 9]))
+    assert _success(frame, alive).startswith("no Harrell's C (1 samples with a time): the concordance needs two")
+
+
+def test_samples_with_views_without_weight_only() -> None:
+    X = Views({"used": np.array([[1.0], [np.nan]]), "other": np.ones((2, 1))})
+    model = SimpleNamespace(view_shares_={"used": 1.0, "other": 0.0})
+    assert [note[:42] for note in _cautions(model, NewSamples(X=X, ids=np.arange(2)))] == [
+        "1 sample(s) have only views without weight"
+    ]
 
 
 @pytest.mark.full
@@ -189,7 +200,9 @@ def views_of(tables: Path, part: str) -> dict[str, np.ndarray]:
     return {name: pd.read_csv(tables / part / f"{name}.csv").filter(like=name[1:]).to_numpy() for name in names}
 
 
-def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_with_labels_and_their_accuracy(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pairs = [f"{name}={tables / 'new' / f'{name}.csv'}" for name in ("upper", "lower")]
     frame = predicted(tables, "cells", *pairs)
     printed = capsys.readouterr().out
@@ -207,6 +220,9 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     predicted(tables, "cells", str(tables / "train"))
     assert "80 of 80 samples have ids of training samples" in capsys.readouterr().err
     pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
+    truth.assign(label=0.5).to_csv(tmp_path / "upper.csv", index=False)
+    pd.testing.assert_frame_equal(predicted(tables, "cells", f"upper={tmp_path / 'upper.csv'}", pairs[1]), frame)
+    assert "predictions are not compared with labels: " in capsys.readouterr().err
 
 
 def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
