@@ -80,6 +80,7 @@ def _note(frame: pd.DataFrame) -> str:
         f"What predictions lose, in {unit}, where a view or a feature is shuffled among the test samples: by the final "
         f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
         f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
-        f"for their number. The parameters were chosen on all samples.{few} Features that tell the same replace "
-        "each other: each loses about 0, and their view does not. All numbers are in importances.csv, beside the model."
+        f"for their number. The parameters were chosen on the samples of the final model.{few} Features that tell the "
+        "same replace each other: each loses about 0, and their view does not. All numbers are in importances.csv, "
+        "beside the model."
     )
