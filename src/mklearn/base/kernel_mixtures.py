@@ -211,28 +211,41 @@ def agreeing_kernels(
 ) -> tuple[NDArray[np.bool_], dict[str, float]]:  # fmt: skip
     """Return a mask of the kernels of views that agree with the targets, and the agreement of each view.
 
-    Views with an agreement below ``least`` are left out if this reduces the left-out error; otherwise all kernels that
-    vary are used. ``scales``, (n_kernels,), scale the kernels to unit trace and are 0 for constant kernels.
+    Views with an agreement below ``least`` are weak and left out if this reduces the left-out error. The 1, 2, 4, ...
+    most agreeing weak ones are kept where the error is smaller with them. Otherwise all kernels that vary are used.
+    ``scales``, (n_kernels,), scale the kernels to unit trace and are 0 for constant kernels.
     """
     varies, names = scales > 0, np.array(views)
     if problem.leaves_nothing:
         return varies, dict.fromkeys(views, 0.0)
-    n, targets, agreements = len(problem.targets), problem.targets, dict[str, float]()
-    sums = np.zeros((2, n, n))  # sums of the kernels of views that disagree and agree
-    for view in dict.fromkeys(views):
-        total = np.zeros((n, n))
+
+    def add(total: Array, view: str) -> Array:
         for number in np.flatnonzero((names == view) & varies):
             add_kernel(total, scales[number], kernels[number])
-        agreements[view] = target_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
-        sums[int(agreements[view] >= least)] += total
-    agrees = varies & [agreements[view] >= least for view in views]
-    if least == 0 or not agrees.any() or (agrees == varies).all():
+        return total
+
+    shape, weights, groups = kernels[0].shape, problem.weights, problem.groups
+    agreements = {
+        view: target_agreement(add(np.zeros(shape), view), problem.targets, sample_weight=weights, groups=groups)
+        for view in dict.fromkeys(views)
+    }
+    ranked = sorted(agreements, key=lambda view: -agreements[view])
+    n_strong = sum(agreements[view] >= least for view in ranked)
+    if least == 0 or n_strong in (0, len(ranked)):
         return varies, agreements
-    without, errors = (
-        problem.path(K / np.count_nonzero(used), ridges).left_out - targets
-        for K, used in ((sums[1], agrees), (sums.sum(axis=0), varies))
-    )
-    return (agrees if smaller_error(without, errors, problem.weights, problem.groups) else varies), agreements
+    doubled = [n_strong + 2**power for power in range(len(ranked)) if n_strong + 2**power < len(ranked)]
+    total, used, errors = np.zeros(shape), list[NDArray[np.bool_]](), list[Array]()
+    for first, last in itertools.pairwise([0, n_strong, *doubled, len(ranked)]):
+        for view in ranked[first:last]:
+            add(total, view)
+        used.append(varies & np.isin(names, ranked[:last]))
+        path = problem.path(total / int(used[-1].sum()), ridges)
+        errors.append(path.left_out - problem.targets)
+    best = 0
+    for candidate in range(1, len(errors) - 1):
+        if smaller_error(errors[candidate], errors[best], weights, groups):
+            best = candidate
+    return (used[best] if smaller_error(errors[best], errors[-1], weights, groups) else varies), agreements
 
 
 def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array, shrinkage: float) -> Array:

@@ -40,7 +40,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     2. Views unrelated to the classes are left out of all further steps. A view is a candidate if its kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
        (`mklearn.optimize.target_agreement`). Candidates are left out if the leave-one-out error of a ridge regression
-       is smaller without them by more than a standard error.
+       is smaller without them by more than a standard error, except the 1, 2, 4, ... that agree most if the error is
+       smaller with these by more than a standard error.
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
     4. The outputs are a weighted mean of kernel ridge regressions of the class indicators: on all kernels with equal

@@ -15,6 +15,12 @@ The same fit is the mean of a Gaussian process with the kernel K, a flat prior o
 The variance of f(x_i), given the samples that are not left out with x_i, is
 
     v_i = (lambda / w_i) ((R_GG)^-1_ii - 1).                                                                       (V)
+
+The left-out errors of a residual operator R have ``f = tr(R)^2 / tr(R^2)`` degrees of freedom (Satterthwaite). Where
+about as many features as samples interpolate the targets, one eigenvalue of R is far larger than the others: all
+left-out errors are then multiples of one number, which is small by chance for some data. For f below n/4 the mean
+squared error is therefore replaced by its upper confidence bound, ``f / chi2_0.05(f)`` times the error, when ridges are
+compared. Smooth features, such as spectra, and many more features than samples keep f large at every ridge.
 """
 
 from __future__ import annotations
@@ -26,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
+from scipy.special import gammaincinv
 
 from mklearn.checks import cached_rows
 from mklearn.errors import DataError
@@ -36,6 +43,8 @@ Array = NDArray[np.floating[Any]]
 _MARGIN = 2.0
 # Relative difference of two errors that is rounding.
 EQUAL = 1e-9
+# Degrees of freedom, as a share of n, below which an error counts with its upper bound, and the level of the bound.
+_FEW, _LEVEL = 0.25, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +111,8 @@ def ridge_path(
         projected = V.T @ (root[:, None] * (Y - mean))
         residuals = (V @ ((ridge / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
-        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance)
+        factors = _upper_bounds(ridges, values, (trace, -1), len(K))
+        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factors)
         coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
         # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
         coefficients -= shares[:, None] * coefficients.sum(axis=0)
@@ -142,7 +152,8 @@ def feature_ridge_path(
         projected = Z.T @ (centred := root[:, None] * (Y - mean_output))
         residuals = (centred - Z @ ((1.0 / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
-        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance)
+        factors = _upper_bounds(ridges, values, (0.0, len(F) - 1 - len(values)), len(F))
+        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factors)
         coefficients = V @ (projected / (values[:, None] + ridge))
         intercept = mean_output - mean @ coefficients
         return RidgePath(ridge, ridges, squares, coefficients, intercept, Y - own / root[:, None])
@@ -175,13 +186,27 @@ def best_ridges(errors: Array, tolerance: float = EQUAL) -> NDArray[np.intp]:
 
 
 def _smallest(
-    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float
+    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float, factors: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge."""
+    """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge.
+
+    Ridges are compared by the errors times their ``factors``, (n_ridges,).
+    """
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
-    best = best_ridges(compared, tolerance)
+    best = best_ridges(compared * factors[:, None], tolerance)
     return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
+
+
+def _upper_bounds(ridges: Array, values: Array, other: tuple[float, int], n: int) -> Array:
+    """Return the upper bound of the error at each ridge, (n_ridges,), as a multiple of the error (module's docstring).
+
+    ``values`` and ``other``, one with its multiplicity, are the eigenvalues of M without that of u, which is 0.
+    """
+    (value, times), ridge = other, ridges[:, None]
+    shares, of_other = ridge / (values + ridge), ridges / (value + ridges)
+    freedom = (shares.sum(axis=1) + times * of_other) ** 2 / ((shares**2).sum(axis=1) + times * of_other**2)
+    return np.where(freedom < _FEW * n, freedom / (2.0 * gammaincinv(freedom / 2.0, _LEVEL)), 1.0)
 
 
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:

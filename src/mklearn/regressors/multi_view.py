@@ -39,8 +39,8 @@ class MultiViewRegressor(RidgeRegressor):
         Factor from 0 to 1 by which log ratios of the learned weights shrink, towards equal weights.
     least_agreement : float
         Agreement with the targets, in standard deviations of noise, below which views are left out if the left-out
-        error is smaller without them by more than a standard error. If all agree less, none is left out. 0 keeps all
-        views.
+        error is smaller without them by more than a standard error; the 1, 2, 4, ... of them that agree most are kept
+        if it is smaller with these. If all agree less, none is left out. 0 keeps all views.
     weight_samples : int
         Largest number of training samples from which the weights of kernels and regressions are learned. More samples
         are subsampled, without regard to the targets. Everything else uses all samples.
@@ -50,7 +50,8 @@ class MultiViewRegressor(RidgeRegressor):
         As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace). The largest
-        one is taken whose left-out error exceeds the smallest error by less than the fraction 2/n.
+        one is taken whose left-out error exceeds the smallest error by less than the fraction 2/n. Errors with few
+        degrees of freedom count with their upper confidence bound (`mklearn.optimize.ridge_path`).
     weights : {"shared", "per_target"}
         Weights of kernels and regressions for several targets: one set for all, or one per target (banded ridge
         regression).

@@ -12,8 +12,8 @@ def planted(n: int = 300, n_groups: int = 60, seed: int = 0) -> tuple[np.ndarray
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 5 * n_groups))
     score = X[:, :15] @ rng.choice([-1.0, 1.0], 15) + rng.standard_normal(n)
-    groups = (list(range(5 * number, 5 * number + 5)) for number in range(n_groups))
-    specs = [{"kind": "linear", "columns": columns, "feature_scaling": "standard"} for columns in groups]
+    linear = {"kind": "linear", "feature_scaling": "standard"}
+    specs = [{"id": f"g{k}", "columns": list(range(5 * k, 5 * k + 5)), **linear} for k in range(n_groups)]
     return X, np.where(score > np.median(score), "high", "low"), specs
 
 

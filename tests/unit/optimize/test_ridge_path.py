@@ -8,7 +8,7 @@ from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, ker
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import feature_ridge_path, ridge_path
+from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 
 RIDGES = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
 
@@ -64,6 +64,29 @@ def test_each_target_has_the_ridge_of_its_own_smallest_error() -> None:
 def test_of_equal_errors_the_larger_ridge() -> None:
     Y = targets()
     assert (ridge_path(np.eye(N), Y, RIDGES).ridge == RIDGES[-1]).all()  # left-out samples are like no other: any ridge
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_errors_that_are_small_by_chance_choose_no_ridge(features: bool) -> None:
+    """With as many features as samples, all left-out errors at a tiny ridge are multiples of one number."""
+    rng = np.random.default_rng(1)
+    F = rng.normal(size=(340, 40)) / 40**0.5
+    y = F[:, :3] @ np.full(3, 40**0.5) + 0.5 * rng.normal(size=340)
+    train, new, ridges = F[:40], F[40:], np.logspace(-6, 0, 7)
+
+    def fit(ridges: np.ndarray) -> tuple[RidgePath, float]:
+        if features:
+            path = feature_ridge_path(train, y[:40, None], ridges)
+            slopes = path.coefficients
+        else:
+            path = ridge_path(train @ train.T, y[:40, None], ridges)
+            slopes = train.T @ path.coefficients
+        return path, float(np.mean((new @ slopes[:, 0] + path.intercept - y[40:]) ** 2))
+
+    path, error = fit(ridges)
+    smallest = ridges[[int(path.errors.argmin())]]
+    assert smallest < path.ridge
+    assert error < fit(smallest)[1] / 4
 
 
 def test_constants_in_the_kernel_change_nothing() -> None:

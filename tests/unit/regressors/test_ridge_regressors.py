@@ -169,6 +169,18 @@ def test_an_error_is_smaller_if_the_gain_exceeds_a_standard_error(groups: np.nda
         assert smaller_error(*both, np.append(weights, np.ones(180)), longer) == expected
 
 
+def test_noise_views_do_not_make_a_weak_view_vanish() -> None:
+    """One of 60 features of a view decides half of the target: the view agrees weakly, as noise views do."""
+    rng, n = np.random.default_rng(5), 80
+    views = {"rna": rng.normal(size=(280, 60)), "protein": rng.normal(size=(280, 20))}
+    views |= {f"noise {number}": rng.normal(size=(280, 40)) for number in range(3)}
+    y = views["rna"][:, 3] + views["protein"][:, 2] + 0.3 * rng.normal(size=280)
+    model = MultiViewRegressor().fit(Views(views)[:n], y[:n])
+    assert model.view_agreements_["rna"] < 3 < model.view_agreements_["protein"]
+    assert model.view_shares_["rna"] > 0.3
+    assert model.score(Views(views)[n:], y[n:]) > 0.6
+
+
 def test_what_counts_as_a_constant_target() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     for value in (0.1, 2.0, 3.3):
