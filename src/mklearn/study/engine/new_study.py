@@ -182,8 +182,8 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
         sentences.append(by_group)
     labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
-    named = [table[name].astype(str) for table in labelled for name in (ids, "") if name in table]
-    known = set().union(*(values.str[: choices.id_prefix] for values in named))
+    of_ids = [table[name].astype(str) for table in labelled for name in (ids, "") if name in table]
+    known = set().union(*(values.str[: choices.id_prefix] for values in of_ids))
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     turned = [] if choices.measure else turned
     sentences += [f"{views[name].path} has features in rows, as columns are named as samples." for name in turned]
