@@ -16,10 +16,11 @@ The variance of f(x_i), given the samples that are not left out with x_i, is
 
     v_i = (lambda / w_i) ((R_GG)^-1_ii - 1).                                                                       (V)
 
-The left-out errors of a residual operator R have ``f = tr(R)^2 / tr(R^2)`` degrees of freedom (Satterthwaite). Where
-about as many features as samples interpolate the targets, one eigenvalue of R is far larger than the others: all
-left-out errors are then multiples of one number, which is small by chance for some data. For f below n/4 the mean
-squared error is therefore replaced by its upper confidence bound, ``f / chi2_0.05(f)`` times the error, when ridges are
+Where about as many features as samples interpolate the targets, one eigenvalue of R is far larger than the others: all
+left-out errors are then multiples of one number, which is small by chance for some data. Their degrees of freedom are
+``f = tr(R)^2 / tr(R^2)`` (Satterthwaite), or ``tr(C)^2 / tr(C^2)`` with the covariance ``C = D^-1 R^2 D^-1`` of
+``D^-1 R Y``, D = diag(R), if this is larger, as with large eigenvalues that concern few samples. For f below n/4 and 30
+the mean squared error is replaced by its upper confidence bound, ``f / chi2_0.05(f)`` times the error, when ridges are
 compared. Smooth features, such as spectra, and many more features than samples keep f large at every ridge.
 """
 
@@ -43,8 +44,8 @@ Array = NDArray[np.floating[Any]]
 _MARGIN = 2.0
 # Relative difference of two errors that is rounding.
 EQUAL = 1e-9
-# Degrees of freedom, as a share of n, below which an error counts with its upper bound, and the level of the bound.
-_FEW, _LEVEL = 0.25, 0.05
+# Degrees of freedom, as a share of n and in all, below which an error counts with its upper bound, and its level.
+_FEW, _ENOUGH, _LEVEL = 0.25, 30, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +107,18 @@ def ridge_path(
     def blocks(ridge: float) -> Any:
         return left_out.blocks_of_product(V, ridge / (values + ridge), u * np.sqrt(ridge / (trace + ridge)))
 
+    def factor(ridge: float) -> float:
+        r, of_u = ridge / (values + ridge), ridge / (trace + ridge)
+        if (r.sum() - of_u) ** 2 >= _ENOUGH * (r @ r - of_u**2):  # spares the matrix R where no eigenvalue is dominant
+            return 1.0
+        return _upper_bound((V * r) @ V.T - of_u * np.outer(u, u))
+
     def fit(Y: Array, ridges: Array) -> RidgePath:
         mean = shares @ Y
         projected = V.T @ (root[:, None] * (Y - mean))
         residuals = (V @ ((ridge / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
-        factors = _upper_bounds(ridges, values, (trace, -1), len(K))
+        factors = [factor(ridge) for ridge in ridges]
         squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factors)
         coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
         # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
@@ -147,12 +154,17 @@ def feature_ridge_path(
     def blocks(ridge: float) -> Any:
         return left_out.blocks_of_remainder(Z, 1.0 / (values + ridge), u)
 
+    def factor(ridge: float) -> float:
+        if len(F) - 1 - len(values) >= _ENOUGH:  # so many eigenvalues of R are 1
+            return 1.0
+        return _upper_bound(np.eye(len(F)) - (Z / (values + ridge)) @ Z.T - np.outer(u, u))
+
     def fit(Y: Array, ridges: Array) -> RidgePath:
         mean_output = shares @ Y
         projected = Z.T @ (centred := root[:, None] * (Y - mean_output))
         residuals = (centred - Z @ ((1.0 / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
-        factors = _upper_bounds(ridges, values, (0.0, len(F) - 1 - len(values)), len(F))
+        factors = [factor(ridge) for ridge in ridges]
         squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factors)
         coefficients = V @ (projected / (values[:, None] + ridge))
         intercept = mean_output - mean @ coefficients
@@ -186,27 +198,25 @@ def best_ridges(errors: Array, tolerance: float = EQUAL) -> NDArray[np.intp]:
 
 
 def _smallest(
-    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float, factors: Array
+    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float, factors: list[float]
 ) -> tuple[Array, Array, Array]:
     """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge.
 
-    Ridges are compared by the errors times their ``factors``, (n_ridges,).
+    Ridges are compared by the errors times their ``factors``.
     """
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
-    best = best_ridges(compared * factors[:, None], tolerance)
+    best = best_ridges(compared * np.array(factors)[:, None], tolerance)
     return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
 
 
-def _upper_bounds(ridges: Array, values: Array, other: tuple[float, int], n: int) -> Array:
-    """Return the upper bound of the error at each ridge, (n_ridges,), as a multiple of the error (module's docstring).
-
-    ``values`` and ``other``, one with its multiplicity, are the eigenvalues of M without that of u, which is 0.
-    """
-    (value, times), ridge = other, ridges[:, None]
-    shares, of_other = ridge / (values + ridge), ridges / (value + ridges)
-    freedom = (shares.sum(axis=1) + times * of_other) ** 2 / ((shares**2).sum(axis=1) + times * of_other**2)
-    return np.where(freedom < _FEW * n, freedom / (2.0 * gammaincinv(freedom / 2.0, _LEVEL)), 1.0)
+def _upper_bound(R: Array) -> float:
+    """Return the upper bound of a mean squared left-out error as a multiple of the error (module's docstring)."""
+    diagonal = np.diagonal(R)
+    covariance = R @ R / np.outer(diagonal, diagonal)
+    freedom = max(float(np.trace(each)) ** 2 / float(np.vdot(each, each)) for each in (R, covariance))
+    few = freedom < min(_FEW * len(R), _ENOUGH)
+    return freedom / (2.0 * float(gammaincinv(freedom / 2.0, _LEVEL))) if few else 1.0
 
 
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:
