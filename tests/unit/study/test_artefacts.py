@@ -1,17 +1,14 @@
 """Artefacts: their records, damage that is noticed and named, and values that no fit can have."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.small_study import SmallStudy
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, read_record, read_table, write_arrays, write_record, write_table
-from mklearn.study.evaluation.score_table import score_rows
 from mklearn.study.provenance import stamp
 
 RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})
@@ -47,21 +44,3 @@ def test_a_damaged_artefact_is_named(tmp_path: Path, suffix: str, read: Callable
     path.write_bytes(b"[1]" if (suffix, damage) == (".json", "one bit") else DAMAGE[damage](path.read_bytes()))
     with pytest.raises(DataError, match=rf"^{path}: not a readable .*; delete it and run again$"):
         read(path)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("status", "value"), [("ok", np.inf), ("ok", -0.1), ("ok", np.nan), ("inaccurate", np.nan), ("not_applicable", 2.0)]
-)
-def test_an_impossible_score_is_refused(
-    finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str, value: float
-) -> None:
-    study = finished.copy(tmp_path / "copy")
-    (job,) = study.of("evaluate")
-    monkeypatch.setattr(
-        "mklearn.study.evaluation.score_table.score_rows",
-        lambda *arguments: [row | {"status": status, "value": value} for row in score_rows(*arguments)],
-    )
-    sentence = rf"{job.inputs['fits'][0]}: \S+ has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
-    with pytest.raises(DataError, match=sentence):
-        study.run(job)
