@@ -68,11 +68,12 @@ def _cautions(model: Any, samples: NewSamples) -> Iterator[str]:
     """Yield a sentence if samples have only views without weight, and one for each view with many clipped values."""
     import numpy as np
 
+    from mklearn.kernels.completion import lacking
+
     used = [name for name, share in getattr(model, "view_shares_", {}).items() if np.any(share)]
-    if used and set(used) <= set(samples.X.names):
-        lacking = np.all([np.isnan(samples.X[name]).all(axis=1) for name in used], axis=0)
-        if n := int(lacking.sum()):
-            yield f"{n} sample(s) have only views without weight in this model, so their predictions are equal"
+    gaps = [lacking(samples.X[name]) for name in used if name in samples.X.names]
+    if len(gaps) == len(used) > 0 and (n := int(np.all(gaps, axis=0).sum())):
+        yield f"{n} sample(s) have only views without weight in this model, so their predictions are equal"
     count = getattr(model, "clipped_values", None)
     for name, (clipped, values) in ({} if count is None else count(samples.X)).items():
         if clipped > MANY_CLIPPED * values:
