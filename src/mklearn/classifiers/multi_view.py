@@ -85,7 +85,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         by kernel ridge regression on their other views that are used (step 2), with equal weights, without the classes;
         see `mklearn.optimize.view_regression`. The regression is fitted to at most ``weight_samples`` training samples.
         Samples that lack every view are ignored in training, with a warning; their scores and probabilities are NaN,
-        and `predict` raises `DataError`.
+        and `predict` raises `DataError`. A view that fewer than two training samples have gets no share.
     impute : {"none", "mean", "median"}
         Statistic that replaces single missing values of features; for the dictionary only.
     n_kernels : int, optional

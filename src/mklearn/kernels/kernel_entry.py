@@ -61,7 +61,7 @@ class KernelEntry:
             self.parts: list[dict[str, Any]] = [{**shared, **factor} for factor in spec.get("factors", [{}])]
             self.sources = [Source(part) for part in self.parts]
 
-    def read(self, table: Any, shared: dict[Any, Source]) -> None:
+    def read(self, table: Any, shared: dict[Any, Source], *, drop_constant: bool) -> None:
         """Fit the sources of the kernel to the training samples; `shared` are sources of other kernels, by key."""
         self.sources = []
         for part, (_, measure) in zip(self.parts, self.kernel.inputs, strict=True):
@@ -82,7 +82,7 @@ class KernelEntry:
                 )
             source = Source(part, view)
             if source.key not in shared:
-                shared[source.key] = source.fit(table, shared.get(source.selection))
+                shared[source.key] = source.fit(table, shared.get(source.selection), may_be_rare=drop_constant)
                 shared.setdefault(source.selection, source)
             self.sources.append(shared[source.key])
 
@@ -94,7 +94,8 @@ class KernelEntry:
         """
         self.observed = np.logical_and.reduce([source.observed_ for source in self.sources])
         n, n_observed = len(self.observed), int(self.observed.sum())
-        if n_observed < 2 <= n:
+        is_rare = n_observed < 2 <= n
+        if is_rare and not drop_constant:
             raise NotApplicable(f"{n_observed} of the {n} training samples have its view; at least two are needed")
         training = []
         for block, source in zip(blocks, self.sources, strict=True):
@@ -105,6 +106,8 @@ class KernelEntry:
         self._completion: MeanCompletion | None = None
         self.is_constant = False
         try:
+            if is_rare:
+                raise ConstantKernel("fewer than two training samples have its view")
             self.kernel.fit(*training, measured=computed, overwrite=overwrite)
         except ConstantKernel:
             if not drop_constant:

@@ -76,10 +76,11 @@ class Source:
         self.reads_tables = self._preprocessing is not None or are_names(self._columns) or takes_gaps
         self._name = "X" if view is None else f"view {view!r}"
 
-    def fit(self, X: Any, like: Source | None = None) -> Self:
+    def fit(self, X: Any, like: Source | None = None, *, may_be_rare: bool = False) -> Self:
         """Fit to the training samples, one table or `Views`.
 
-        `like` is a fitted source of the same `selection`; everything except the scaling is shared with it.
+        `like` is a fitted source of the same `selection`; everything except the scaling is shared with it. With
+        `may_be_rare`, features that fewer than two training samples have are not read: no sample has them.
 
         Raises
         ------
@@ -95,17 +96,22 @@ class Source:
             table, self.observed_ = self._chosen(X)
             if isinstance(table, LearnedView):
                 self._preprocessing = table.transformer()
-            if not self.observed_.any() and not isinstance(table, Pairwise):
-                n = len(self.observed_)
-                raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
+            n, n_observed = len(self.observed_), int(self.observed_.sum())
+            self._is_rare = may_be_rare and n_observed < 2 <= n and not isinstance(table, Pairwise)
             self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's object stays unfitted
-            self.train_: Any = table if isinstance(table, Pairwise) else self._features(table, fit=True)
+            self.train_: Any = table
+            if self._is_rare:
+                self.observed_, self.train_ = np.zeros(n, dtype=bool), np.empty((0, 1), dtype=np.float32)
+            elif not isinstance(table, Pairwise):
+                if not n_observed:
+                    raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
+                self.train_ = self._features(table, fit=True)
         else:
-            self.observed_, self.train_ = like.observed_, like.train_
+            self.observed_, self.train_, self._is_rare = like.observed_, like.train_, like._is_rare
             self._preprocessing, self._imputer = like._preprocessing, like._imputer
         self.dtype = self.train_.dtype
         self._scaler: FeatureScaler | SparseScaler | None = None
-        if isinstance(self.train_, Pairwise):
+        if self._is_rare or isinstance(self.train_, Pairwise):
             return self
         sparse = is_sparse(self.train_)
         if sparse and self._scaling != "none" and not self.clips:
@@ -139,8 +145,8 @@ class Source:
         table, present = self._chosen(X)
         if isinstance(table, Pairwise):
             return table, present
-        if not present.any():
-            return self.train_[:0], present
+        if self._is_rare or not present.any():
+            return self.train_[:0], np.zeros_like(present)
         features = in_form_of(self._features(table), self.train_)
         if features.shape[1] != self.train_.shape[1]:
             raise DataError(
@@ -151,8 +157,8 @@ class Source:
     def n_clipped(self, X: Any) -> tuple[int, int]:
         """Return the number of clipped values of new samples, and the number of all values."""
         features, _ = self.transform(X, scaled=False)
-        assert self._scaler is not None
-        return (self._scaler.n_clipped(features) if features.shape[0] else 0), math.prod(features.shape)
+        clipped = self._scaler.n_clipped(features) if self._scaler and features.shape[0] else 0
+        return clipped, math.prod(features.shape)
 
     def drop_training_values(self) -> None:
         """Drop the features of the training samples, which `transform` does not need; keep their number and form."""
@@ -198,10 +204,10 @@ def measured(measure: str, rows: Any, training: Any = None) -> Array:
     """Compute or look up a measure between samples and training samples, or among samples, given as `Source` values."""
     if isinstance(rows, Pairwise):
         return rows.against(rows if training is None else training)
+    if not rows.shape[0]:
+        return np.empty((0, 0 if training is None else training.shape[0]), dtype=rows.dtype)
     if training is None:
         return MEASURES[measure](rows)
-    if not rows.shape[0]:
-        return np.empty((0, training.shape[0]), dtype=training.dtype)
     return MEASURES[measure](rows, training)
 
 

@@ -39,6 +39,7 @@ class KernelsOfSpecs:
     """
 
     reads_views: bool
+    drop_constant = False
 
     def __init__(self, kernels: KernelSpecs) -> None:
         self._entries = kernel_entries(spec_list(kernels))
@@ -71,7 +72,7 @@ class KernelsOfSpecs:
         shared: dict[Any, Source] = {}
         for entry in self._entries:
             with error_prefix(entry.id):
-                entry.read(table, shared)
+                entry.read(table, shared, drop_constant=self.drop_constant)
         self.reads_views = isinstance(table, Views)
 
     def _as_read(self, X: Any, *, new: bool = False) -> Any:
@@ -120,8 +121,9 @@ class StackTransform(KernelsOfSpecs):
         A factor of a product may have these keys too, except the last. A single spec stands for one kernel on X or, if
         X is several views and neither the spec nor a factor names a `view`, for one kernel on each view.
     drop_constant : bool, default=False
-        Whether a kernel in which all training samples coincide becomes zero, for training and new samples, instead of
-        raising an error. Its entry of `infos` then has only "id" and "constant".
+        Whether a kernel in which all training samples coincide, or whose views fewer than two of them have, becomes
+        zero, for training and new samples, instead of raising an error. Its entry of `infos` then has only "id" and
+        "constant".
 
     Attributes
     ----------

@@ -317,6 +317,21 @@ def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     MultiViewClassifier(impute="mean").fit(Views(tables)[:100], y[:100])
 
 
+@pytest.mark.parametrize("n_have", [0, 1])
+@pytest.mark.parametrize("form", [np.array, csr_array])
+def test_a_view_that_fewer_than_two_training_samples_have_gets_no_share(
+    digits: tuple[Views, np.ndarray], n_have: int, form: Any
+) -> None:
+    views, y = digits
+    complete, rare = {name: np.array(views[name][:150]) for name in ("upper", "lower")}, np.array(views["noise"][:150])
+    rare[n_have:100] = np.nan
+    model = MultiViewClassifier().fit(Views(complete | {"rare": form(rare)})[:100], y[:100])
+    expected = MultiViewClassifier().fit(Views(complete)[:100], y[:100])
+    assert model.view_shares_ == expected.view_shares_ | {"rare": 0.0}
+    new = Views(complete | {"rare": form(rare)})[100:]
+    np.testing.assert_array_equal(model.predict_proba(new), expected.predict_proba(Views(complete)[100:]))
+
+
 def test_a_view_of_one_value_has_no_share(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     X = Views({"upper": views["upper"][:90], "constant": np.ones((90, 2))})
