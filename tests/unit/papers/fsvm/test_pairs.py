@@ -73,6 +73,17 @@ def test_components_are_those_of_training_samples_each_of_which_counts_once(whit
         np.testing.assert_allclose(features, expected[first[part]] * expected[SECOND[part]], atol=1e-4)
 
 
+def test_small_components_are_no_rounding_errors() -> None:
+    """Power iterations that are not normalised lose them in single precision."""
+    rng, deviations = np.random.default_rng(3), 10.0 ** np.linspace(0, -2.5, 60)
+    table = rng.normal(size=(300, 60)) * deviations @ np.linalg.qr(rng.normal(size=(400, 60)))[0].T
+    samples = np.arange(300)
+    found = PairFeatures(50, unit_length=False).project(table.astype(np.float32), samples.tobytes())
+    expected = PCA(50, whiten=True, svd_solver="full").fit_transform(table)
+    agreement = np.abs(np.einsum("ij,ij->j", found, expected)) / (len(samples) - 1)
+    np.testing.assert_allclose(agreement, 1, atol=0.01)
+
+
 def test_square_roots_and_the_features_themselves() -> None:
     options = {"components": None, "unit_length": False, "terms": ["absolute_difference"], "square_root": True}
     found, _ = pair_features(pair_views(TABLES[0] ** 2, **options))
