@@ -19,7 +19,6 @@ REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
 STALE = {
     "fsvm": "lw-svm has left the study", "lfw": "its small components were rounding errors",
     "lmkl": "convex-mkldr has left the study",
-    "mkldr": "the central path is new",
 }  # fmt: skip
 """Studies that are to be run again, and why. Remove an entry with the report that closes it."""
 
