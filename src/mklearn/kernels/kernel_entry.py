@@ -40,7 +40,7 @@ class KernelEntry:
     observed : (n,) bool array
         Mask of the training samples that have every view that the kernel reads. Set by `fit`.
     is_constant : bool
-        Whether the training samples coincide in the kernel, so that it is zero.
+        Whether the kernel is zero: the training samples coincide in it, or fewer than two have its views.
     info : dict
         See `mklearn.kernels.transform.StackTransform.infos`.
     """
@@ -82,7 +82,7 @@ class KernelEntry:
                 )
             source = Source(part, view)
             if source.key not in shared:
-                shared[source.key] = source.fit(table, shared.get(source.selection), may_be_rare=drop_constant)
+                shared[source.key] = source.fit(table, shared.get(source.selection), may_be_absent=drop_constant)
                 shared.setdefault(source.selection, source)
             self.sources.append(shared[source.key])
 
@@ -94,8 +94,8 @@ class KernelEntry:
         """
         self.observed = np.logical_and.reduce([source.observed_ for source in self.sources])
         n, n_observed = len(self.observed), int(self.observed.sum())
-        is_rare = n_observed < 2 <= n
-        if is_rare and not drop_constant:
+        self.is_constant = n_observed < 2 <= n
+        if self.is_constant and not drop_constant:
             raise NotApplicable(f"{n_observed} of the {n} training samples have its view; at least two are needed")
         training = []
         for block, source in zip(blocks, self.sources, strict=True):
@@ -104,15 +104,14 @@ class KernelEntry:
         blocks.clear()
         computed = not any(isinstance(source.train_, Pairwise) for source in self.sources)
         self._completion: MeanCompletion | None = None
-        self.is_constant = False
         try:
-            if is_rare:
-                raise ConstantKernel("fewer than two training samples have its view")
-            self.kernel.fit(*training, measured=computed, overwrite=overwrite)
+            if not self.is_constant:
+                self.kernel.fit(*training, measured=computed, overwrite=overwrite)
         except ConstantKernel:
             if not drop_constant:
                 raise
             self.is_constant = True
+        if self.is_constant:
             self.info: dict[str, Any] = {"id": self.id, "constant": True}
             return np.zeros((n, n), dtype=training[0].dtype)
         del training

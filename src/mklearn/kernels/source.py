@@ -76,11 +76,11 @@ class Source:
         self.reads_tables = self._preprocessing is not None or are_names(self._columns) or takes_gaps
         self._name = "X" if view is None else f"view {view!r}"
 
-    def fit(self, X: Any, like: Source | None = None, *, may_be_rare: bool = False) -> Self:
+    def fit(self, X: Any, like: Source | None = None, *, may_be_absent: bool = False) -> Self:
         """Fit to the training samples, one table or `Views`.
 
         `like` is a fitted source of the same `selection`; everything except the scaling is shared with it. With
-        `may_be_rare`, features that fewer than two training samples have are not read: no sample has them.
+        `may_be_absent`, features that no training sample has are no error: no new sample has them either.
 
         Raises
         ------
@@ -89,29 +89,29 @@ class Source:
         DataError
             Features that can't be read or scaled.
         NotApplicable
-            No training sample has the view, or all values of its features are missing.
+            No training sample has the view, without `may_be_absent`; or all values of its features are missing.
         """
         self._form = table_form(X if self.view is None else X[self.view])
         if like is None:
             table, self.observed_ = self._chosen(X)
             if isinstance(table, LearnedView):
                 self._preprocessing = table.transformer()
-            n, n_observed = len(self.observed_), int(self.observed_.sum())
-            self._is_rare = may_be_rare and n_observed < 2 <= n and not isinstance(table, Pairwise)
+            self._is_absent = may_be_absent and not self.observed_.any() and not isinstance(table, Pairwise)
             self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's object stays unfitted
             self.train_: Any = table
-            if self._is_rare:
-                self.observed_, self.train_ = np.zeros(n, dtype=bool), np.empty((0, 1), dtype=np.float32)
+            if self._is_absent:
+                self.train_ = np.empty((0, 1), dtype=np.float32)
             elif not isinstance(table, Pairwise):
-                if not n_observed:
+                if not self.observed_.any():
+                    n = len(self.observed_)
                     raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
                 self.train_ = self._features(table, fit=True)
         else:
-            self.observed_, self.train_, self._is_rare = like.observed_, like.train_, like._is_rare
+            self.observed_, self.train_, self._is_absent = like.observed_, like.train_, like._is_absent
             self._preprocessing, self._imputer = like._preprocessing, like._imputer
         self.dtype = self.train_.dtype
         self._scaler: FeatureScaler | SparseScaler | None = None
-        if self._is_rare or isinstance(self.train_, Pairwise):
+        if self._is_absent or isinstance(self.train_, Pairwise):
             return self
         sparse = is_sparse(self.train_)
         if sparse and self._scaling != "none" and not self.clips:
@@ -145,7 +145,7 @@ class Source:
         table, present = self._chosen(X)
         if isinstance(table, Pairwise):
             return table, present
-        if self._is_rare or not present.any():
+        if self._is_absent or not present.any():
             return self.train_[:0], np.zeros_like(present)
         features = in_form_of(self._features(table), self.train_)
         if features.shape[1] != self.train_.shape[1]:

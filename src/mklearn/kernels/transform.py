@@ -184,7 +184,8 @@ class StackTransform(KernelsOfSpecs):
         DataError
             A kernel can't be computed from these features, columns or views; the message names it.
         NotApplicable
-            Fewer than two training samples have the views of a kernel, or all values of its features are missing.
+            All values of a kernel's features are missing; or, without `drop_constant`, fewer than two training samples
+            have its views.
         """
         keeps = isinstance(X, CachingViews) and not self.for_each_view
         found = X.fitted(self.specs, self.drop_constant) if keeps else None
