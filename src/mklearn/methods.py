@@ -259,7 +259,7 @@ METHODS: dict[str, MethodRow] = {
         'Multiple Kernel Machines for Image Recognition" (sigmoid gates); gate scale and ridge are this '
         "library's own",
         advice="With gate: sigmoid, gate_scale: average, solver: lbfgs and ridge: [uniform, 0.1, 0.01]. That was "
-        "above the uniform average in all six settings of the paper, and in none for certain after Holm's "
+        "above the uniform average in all six settings of the paper, and in two for certain after Holm's "
         "correction; a Gaussian kernel on 16 x 16 pixels needs no gates and was about as good.",
         views={"gating": "pixels"},
         tuned=("ridge", "C"),

@@ -18,7 +18,6 @@ STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "paper
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
 STALE = {
     "fsvm": "lw-svm has left the study",
-    "lmkl": "convex-mkldr has left the study",
 }  # fmt: skip
 """Studies that are to be run again, and why. Remove an entry with the report that closes it."""
 
