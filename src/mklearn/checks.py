@@ -152,6 +152,12 @@ def check_kept(values: Any, name: str) -> None:
     """Raise `DataError` for values that floats can't represent: masked entries, dates, or integers >= 2**53."""
     if isinstance(values, np.ma.MaskedArray):
         raise DataError(f"{name} is a masked array; fill its masked values, or leave these samples out")
+    if hasattr(values, "select_dtypes"):
+        if dates := [dtype for dtype in values.dtypes if dtype.kind in "mM"]:
+            raise DataError(f"{name} has a column of dtype {dates[0]}; expected numbers")
+        values = values.select_dtypes("integer").to_numpy()
+    elif isinstance(values, list | tuple) or hasattr(values, "iloc"):
+        values = regular_array(values, name)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         raise DataError(f"{name} has dtype {values.dtype}; expected numbers")
     is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size > 0
@@ -189,6 +195,12 @@ def as_distances(values: ArrayLike, name: str) -> Array:
             "matrix is zero. Use kind 'precomputed' for a similarity matrix"
         )
     return matrix
+
+
+def are_distances(matrix: Array) -> bool:
+    """Return whether a square matrix is non-negative with a zero diagonal, up to rounding errors."""
+    least = _tolerance(matrix) * float(np.abs(matrix).max())
+    return bool(matrix.min() >= -least and np.abs(np.diagonal(matrix)).max() <= least)
 
 
 def check_square(matrix: Array, name: str, of: str = "") -> None:

@@ -25,6 +25,7 @@ from mklearn.base.statistics import Difference, paired_sample_difference, succes
 from mklearn.checks import check_integer, checked_labels, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import class_structure
+from mklearn.kernels.completion import lacking
 from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
 from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
@@ -94,7 +95,8 @@ def view_contributions(
     Raises
     ------
     DataError, ConfigError
-        X is not several views, y does not match, kernel specs are invalid, or all kernels read the same view.
+        X is not several views, samples with one view or none, y does not match, kernel specs are invalid, or all
+        kernels read the same view.
 
     References
     ----------
@@ -105,6 +107,10 @@ def view_contributions(
         labels = signed_times(*times_and_events(y))
     if views is None or len(views.names) < 2:
         raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
+    if (single := np.sum([~lacking(views[name]) for name in views.names], axis=0) < 2).any():
+        raise DataError(
+            f"{single.sum()} sample(s) have one view or none: leave them out, as every view is left out in turn"
+        )
     if labels.shape != (len(views),):
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
     numbers = is_regressor(estimator)

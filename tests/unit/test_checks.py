@@ -24,8 +24,11 @@ X = np.arange(12.0).reshape(4, 3)
         (-(2**62) - X.astype(np.int64), "integers of 2\\*\\*53 or more"),
         (2**63 + X.astype(np.uint64), "integers of 2\\*\\*53 or more"),
         (X * 1j, "[cC]omplex"),
+        (pd.DataFrame({"a": X[:, 0], "b": 2**53 + np.arange(4)}), "integers of 2\\*\\*53 or more"),
+        ((2**53 + X.astype(np.int64)).tolist(), "integers of 2\\*\\*53 or more"),
+        (pd.DataFrame({"a": X[:, 0], "day": pd.date_range("2020", periods=4)}), "a column of dtype datetime64"),
     ],
-    ids=["mask", "2**53", "-2**62", "unsigned", "complex"],
+    ids=["mask", "2**53", "-2**62", "unsigned", "complex", "frame", "list", "dates"],
 )
 def test_what_floats_do_not_hold(values: np.ndarray, sentence: str) -> None:
     with pytest.raises(DataError, match=f"X.* {sentence}"):

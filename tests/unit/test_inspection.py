@@ -77,6 +77,12 @@ PRODUCT = {"kind": "product", "factors": [{"view": "lower"}, {"view": "noise"}]}
     ("estimator", "change", "error", "message"),
     [
         (KernelSVC(kernels="gaussian"), {"X": np.ones((40, 2))}, DataError, "X is not several views"),
+        (
+            KernelSVC(kernels="gaussian"),
+            {"X": {"a": np.r_[np.full(40, np.nan)[:, None]], "b": np.eye(40)}},
+            DataError,
+            "40 .* one",
+        ),
         (KernelSVC(kernels="gaussian"), {"y": np.arange(39)}, DataError, r"y has shape \(39,\) for 40 samples"),
         (KernelSVC(kernels="gaussian"), {"n_permutations": 0}, ConfigError, "n_permutations"),
         (KernelSVC(kernels={"upper": "gaussian"}), {}, ConfigError, "without view 'upper' no kernel is left"),

@@ -74,7 +74,7 @@ def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def in_order(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind_partial(*args, **kwargs)
-        for name in {"y", "sample_weight", "groups"} & set(given.arguments):
+        for name in {"y", "targets", "sample_weight", "groups"} & set(given.arguments):
             given.arguments[name] = in_order_of(given.arguments.get("X"), given.arguments[name], name)
         return function(*given.args, **given.kwargs)
 

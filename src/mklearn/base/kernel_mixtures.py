@@ -125,13 +125,13 @@ class KernelMixer:
         """
         self.chosen, self._passes, self.problem = chosen, passes, problem
         n, present = len(problem.rows), problem.present
-        self._total, self.parts, scales = np.zeros((n, n)), list[NDArray[Any]](), []
+        self._total, self.parts, scales = np.zeros((n, n)), list[NDArray[Any]](), list[float]()
         # rows of the chosen samples in the sum of each view's kernels; empty if views are not completed
         self._rows = np.zeros((0 if present is None else present.shape[1], len(chosen), n))
         views = itertools.repeat(None) if present is None else source.view_numbers
         for view, K in zip(views, passes.every(), strict=False):
             kernel = problem.part(K)
-            (trace,) = kernel_traces([kernel], problem.weights)
+            (trace,) = kernel_traces([kernel], problem.weights, len(scales))
             if present is not None:
                 trace /= max(np.average(present[:, view], weights=problem.weights), 1e-9)
             scales.append(1.0 / trace if trace > 0 else 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import blas
 
+from mklearn.base.fit_context import aligned
 from mklearn.checks import as_float_array, checked_labels
 from mklearn.errors import DataError
 
@@ -65,6 +66,7 @@ class Moments:
     _upper: Array  # (d, d), Fortran order, lower triangle 0; a single block keeps its precision
     _beside: Array  # (d + t, t), float64 products of features and targets with the targets
 
+    @aligned
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, *, targets: ArrayLike | None = None) -> Self:
         """Add a batch of samples.
 

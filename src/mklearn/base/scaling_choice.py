@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.checks import as_float_matrix
 from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import class_structure
 from mklearn.kernels.feature_scaling import FeatureScaling
@@ -48,6 +49,8 @@ def choose_scaling(
 
     Raises
     ------
+    DataError
+        Features that are not finite numbers.
     ConstantKernel, NotApplicable, SolverFailed
         No scaling gives a valid regression, e.g. all features are constant, or all samples are in one group.
 
@@ -61,7 +64,7 @@ def choose_scaling(
     """
     problem = _problem(np.asarray(y), groups)
     rows = problem.drawn(MOST_SAMPLES, seed=0)
-    features, drawn = X[rows], problem.alone(rows)
+    features, drawn = as_float_matrix(X, "X")[rows], problem.alone(rows)
     errors: dict[FeatureScaling, float] = {}
     reason: Exception | None = None
     for scaling in scalings:

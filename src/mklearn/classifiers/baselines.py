@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import CLASS_WEIGHT, NONNEGATIVE, POSITIVE, SHARE, StrOptions, at_least, constrained
@@ -240,7 +240,10 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         self.message_ = UNSHRUNK if unshrunk else ""
         if table.ndim == 2 and table.size and table.dtype.kind == "f" and np.isfinite(table).all():
             # scikit-learn divides by within-class deviations, even where they are only rounding errors
-            X = np.where(constant_features(table), table[0], table)
+            table = np.where(constant_features(table), table[0], table)
+            super().fit(table, y)
+            validate_data(self, X, skip_check_array=True)  # keeps the names of the features
+            return self
         return super().fit(X, y)
 
 

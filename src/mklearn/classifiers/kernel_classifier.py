@@ -85,8 +85,8 @@ class WeightedKernelClassifier(KernelClassifier):
 
 
 def variance_of(kernel: NDArray[np.float64], sample_weight: NDArray[np.float64] | None = None) -> float:
-    """Compute the centred trace of a combined kernel; raise `NotApplicable` if the kernel is constant."""
+    """Compute the centred trace of a combined kernel; raise `NotApplicable` unless it is positive."""
     variance = centred_trace(kernel, sample_weight)
     if not variance > 10 * len(kernel) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
-        raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
+        raise NotApplicable("the combined kernel is constant over the samples, or no kernel (distances?)")
     return variance

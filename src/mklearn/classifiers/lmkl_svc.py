@@ -277,8 +277,13 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
             values: Any = self._gating_view.transform(views)[0]
         elif self._is_precomputed or views is not None:
             values = average
-        else:  # the kernels have read X, so its values are numbers
-            values = X if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+        else:
+            try:
+                values = X if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise DataError(
+                    "X has columns that are no numbers: pass them as a view of their own, see `gating`"
+                ) from None
         return as_float_matrix(values, "the gating features").astype(np.float64)
 
     def _fitted_gating_view(self, X: Any) -> Source | None:

@@ -148,7 +148,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         A single class, all samples in one group, a view that fewer than two samples have, or all kernels constant over
         the samples.
     ConfigError
-        An invalid parameter.
+        An invalid kernel; scikit-learn's InvalidParameterError, a ValueError, for another invalid parameter.
 
     References
     ----------

@@ -278,7 +278,7 @@ class Kernel(ABC):
                 if own is None or (of_rows := own[number]) is None:
                     raise DataError(
                         "unit-diagonal normalisation of new samples needs their similarity to themselves: pass `own`, "
-                        "for each pairwise matrix one value per row"
+                        "for each pairwise matrix one value per row; in a view, Pairwise(values, positions)"
                     )
                 values = as_float_array(of_rows, f"`own` for {label}", ndim=1)
                 if values.size != n_rows:

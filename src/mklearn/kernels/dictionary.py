@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.checks import are_distances, as_float_matrix
 from mklearn.errors import DataError
 from mklearn.kernels.completion import MissingViews, lacking
 from mklearn.kernels.feature_scaling import is_heavy_tailed
@@ -100,8 +101,7 @@ def _pairwise_kernels(view: str, values: Pairwise, others: Spec) -> list[Spec]:
     Distances d give ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether or not they are squared distances.
     """
     present = _present(values)
-    among = present.among() if present.shape[0] else np.ones((1, 1))
-    if np.diagonal(among).any() or not (among >= 0).all():
+    if not present.shape[0] or not are_distances(as_float_matrix(present.among(), f"view {view!r}")):
         return [{"id": view, "kind": "precomputed", "view": view, **others}]
     return [
         {"id": f"{view}-{suffix}", "kind": "gaussian", "measure": measure, "view": view, **others}

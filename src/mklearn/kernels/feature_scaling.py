@@ -212,6 +212,7 @@ class SparseScaler:
 
     def fit(self, X: Any) -> Self:
         """Fit on the features of the training samples, a sparse matrix of shape (n, d)."""
+        check_choice(self.scaling, "feature_scaling of sparse features", ("none", "standard", "unit", "log"))
         table = as_features(X, "X")
         low, high = (np.asarray(values.toarray(), dtype=np.float64).ravel() for values in (table.min(0), table.max(0)))
         constant = _are_rounding(high - low, np.maximum(-low, high), float(np.finfo(table.dtype).eps))

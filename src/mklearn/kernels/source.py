@@ -64,7 +64,8 @@ class Source:
         check_choice(spec.get("missing_views", "error"), "missing_views", get_args(MissingViews))
         self.completes = spec.get("missing_views") == "mean"
         self._imputer = FeatureImputer(spec.get("impute", "none"))
-        if self._preprocessing is not None and not all(hasattr(self._preprocessing, a) for a in ("fit", "transform")):
+        transforms = all(hasattr(self._preprocessing, name) for name in ("fit", "transform"))
+        if self._preprocessing is not None and (isinstance(self._preprocessing, type) or not transforms):
             expected = "an object with `fit` and `transform`, such as StandardScaler()"
             raise invalid(self._preprocessing, "preprocessing", expected)
         self._scaling, self.clips = spec.get("feature_scaling", "none"), bool(spec.get("clip"))
@@ -184,8 +185,14 @@ class Source:
         with _data_errors("preprocessing"):
             if fit and self._preprocessing is not None:
                 self._preprocessing.fit(table)
+            n = table.shape[0]
             if self._preprocessing is not None:
                 table = self._preprocessing.transform(table)
+            if (rows := getattr(table, "shape", (n,))[0]) != n:
+                raise DataError(
+                    f"the transformer returns {rows} rows for the {n} samples of {self._name}. A vectorizer of text "
+                    "takes one column: make_column_transformer((TfidfVectorizer(), 'text'))"
+                )
         with _data_errors("impute"):
             table = (self._imputer.fit(table) if fit else self._imputer).transform(table)
         try:

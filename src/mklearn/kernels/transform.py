@@ -109,7 +109,8 @@ class StackTransform(KernelsOfSpecs):
           (default: all);
         - "preprocessing": a transformer with ``fit`` and ``transform``. A copy is fitted to these features of the
           training samples, without labels. It may change the number of features and accept non-numeric entries;
-        - "impute": "mean" or "median" of the training samples replaces NaN (default: "none");
+        - "impute": "mean" or "median" of the training samples replaces NaN (default: "none"), in rows
+          without any value too, unless "missing_views" is "mean";
         - "feature_scaling": the scaling after these steps (default: "none"; see
           `mklearn.kernels.feature_scaling.FeatureScaler`);
         - "clip": whether scaled features of new samples are clipped, as in the dictionary of kernels (default: no).

@@ -77,6 +77,8 @@ class Views:
     __iter__ = None  # otherwise Python would iterate over samples through `__getitem__`
 
     def __init__(self, tables: Mapping[str, Any] | Sequence[Any]) -> None:
+        if isinstance(tables, Views) or hasattr(tables, "iloc"):
+            raise DataError("expected a dict or a list of tables, and X is one: pass it to `fit` as it is")
         named = tables if isinstance(tables, Mapping) else {str(number): each for number, each in enumerate(tables)}
         if not named:
             raise DataError("there are no views; expected one table or more")
@@ -171,6 +173,8 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
     `values` have one row for each sample; `name` is for messages. Raises `DataError` if the row labels (index) differ
     by more than their order, or if their order differs and some are duplicated.
     """
+    if isinstance(values, Mapping):
+        return {key: in_order_of(X, each, name) for key, each in values.items()}
     if not hasattr(values, "iloc"):
         return values
     labels = X.index if hasattr(X, "iloc") else getattr(as_views(X), "index", None)
@@ -182,7 +186,7 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
         raise DataError(f"the row labels of {name} are in another order than in X, and some are duplicated: {advice}")
     places = index.get_indexer(labels)
     if (places < 0).any():
-        raise DataError(f"{name} has no row with the label {labels[places.argmin()]!r}, which X has: {advice}")
+        raise DataError(f"{name} has no row with the label {labels[places.argmin()]}, which X has: {advice}")
     return values.iloc[places]
 
 
@@ -256,6 +260,8 @@ class Pairwise(SampleView):
     """
 
     def __init__(self, values: ArrayLike, positions: ArrayLike | None = None) -> None:
+        if hasattr(values, "toarray"):
+            raise DataError("pairwise values are a sparse matrix; pass a dense array, e.g. values.toarray()")
         self._values = np.asanyarray(values)
         self.shape = self._values.shape
         if self._values.ndim != 2 or 0 in self.shape:

@@ -63,7 +63,7 @@ def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1,
     if not (value > 0 and gap <= tol):
         raise SolverFailed(
             f"EasyMKL stopped at a value of {value:.1e} and a relative gap of {gap:.1e} instead of {tol:.1e}: expected "
-            "positive semidefinite kernels; raise `trade_off` or repair the kernels (psd_repair)."
+            "positive semidefinite kernels of trace n; scale them, raise `trade_off` or repair them (psd_repair)."
         )
     c = y * gamma
     separation = np.maximum([float(c @ matrix @ c) for matrix in kernels], 0.0)

@@ -96,13 +96,15 @@ def _kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
     return listed
 
 
-def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
+def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None, first: int = 0) -> Array:
     """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples.
+
+    Kernels are numbered from ``first`` on in messages.
 
     Raises `DataError` if a trace is NaN or negative beyond rounding, as for a matrix of distances.
     """
     found = []
-    for number, K in enumerate(kernels):
+    for number, K in enumerate(kernels, first):
         trace = centred_trace(K, sample_weight)
         precision = float(np.finfo(np.result_type(K, np.float32)).eps)
         if not trace >= 0 and not trace >= -10 * len(K) * precision * float(np.abs(K).max()):

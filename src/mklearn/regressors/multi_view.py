@@ -93,7 +93,7 @@ class MultiViewRegressor(RidgeRegressor):
         All samples with a value in one group, a view that fewer than two samples have, or all kernels constant over the
         samples.
     ConfigError
-        An invalid parameter.
+        An invalid kernel; scikit-learn's InvalidParameterError, a ValueError, for another invalid parameter.
 
     References
     ----------

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.fit_context import aligned
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
 from mklearn.graphs import margin_laplacian
@@ -120,6 +121,7 @@ class KernelMMC(KernelEmbedding):
         self.coefficients_ = coefficients
         self.embedding_ = self._embed_training(kernel)
 
+    @aligned
     def leave_one_out(self, X: ArrayLike, y: ArrayLike, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
         """Yield embeddings refitted without each sample in turn; each refit costs one eigenproblem.
 

@@ -68,7 +68,8 @@ random_state, landmarks, alphas, weights
     NotApplicable
         The horizon is before the first event or above the largest time.
     ConfigError
-        An invalid parameter, or times that are not positive and ascending.
+        An invalid kernel, or times that are not positive and ascending; scikit-learn's InvalidParameterError, a
+        ValueError, for another invalid parameter.
 
     References
     ----------

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError
+from mklearn.kernels.views import in_order_of
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -65,7 +66,7 @@ def _fields(y: Any) -> tuple[Any, Any]:
     if hasattr(y, "keys") and getattr(y, "ndim", 2) == 2:
         if missing := [name for name in ("time", "event") if name not in y.keys()]:  # noqa: SIM118 - a frame has keys
             raise DataError(f"y has no column {missing[0]!r}: {_FORMS}")
-        return y["time"], y["event"]
+        return y["time"], in_order_of(y["time"], y["event"], "the event")
     values = _numbers(y)
     if values.ndim == 2 and values.shape[1] == 2:
         return values[:, 0], values[:, 1]

@@ -134,6 +134,10 @@ def test_preprocessing_takes_what_is_no_number() -> None:
     assert model.predict(frame).shape == (60,)
     with pytest.raises(DataError, match="kernel 'shop': `preprocessing` failed: Found unknown categories"):
         model.predict(frame.assign(shop="d"))
+    with pytest.raises(DataError, match="returns 1 rows for the 60 samples of X"):
+        KernelSVC(kernels={"words": {"columns": ["shop"], "preprocessing": TfidfVectorizer()}}).fit(frame, y)
+    with pytest.raises(ConfigError, match="an object with `fit` and `transform`"):
+        KernelSVC(kernels={"words": {"preprocessing": OneHotEncoder}}).fit(frame, y)
     vectoriser = kernels["words"]["preprocessing"]
     assert not hasattr(vectoriser, "vocabulary_")
 

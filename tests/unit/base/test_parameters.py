@@ -17,6 +17,7 @@ from mklearn import MultiViewClassifier, MultiViewRegressor, Views
 from mklearn.base import fit_context as module
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.moments import Moments
 from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.classifiers import KernelSVC, LedoitWolfLDA, MajorityClassifier, NearestNeighbours, ShrinkageLDA
 from mklearn.errors import DataError
@@ -126,6 +127,8 @@ def test_functions_of_samples_align_too() -> None:
     estimator, views = MultiViewClassifier(), Views([TABLE.iloc[:, :2], TABLE.iloc[:, 2:]])
     found = [view_contributions(estimator, views, OF_SAMPLES["y"].iloc[order]) for order in (np.arange(60), ORDER)]
     assert [each.permuted for each in found[0]] == [each.permuted for each in found[1]]
+    moments = [Moments().partial_fit(TABLE, OF_SAMPLES["y"].iloc[order]) for order in (np.arange(60), ORDER)]
+    assert_array_equal(moments[0].class_sums_, moments[1].class_sums_)
 
 
 @pytest.mark.parametrize("name", OF_SAMPLES)

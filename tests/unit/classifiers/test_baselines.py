@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
@@ -112,6 +113,9 @@ def test_two_samples_per_class_are_not_shrunk_and_the_status_reports_it() -> Non
     )
     np.testing.assert_array_equal(ours.coef_, theirs.coef_)
     assert (ours.status_, ours.message_) == ("ok", "")
+    named = pd.DataFrame(X).add_prefix("x")
+    with pytest.raises(ValueError, match="must be in the same order"):
+        clone(ours).fit(named, y).predict(named[named.columns[::-1]])
 
 
 def test_shrinkage_0_is_plain_discriminant_analysis() -> None:

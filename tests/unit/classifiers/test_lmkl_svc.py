@@ -1,6 +1,7 @@
 """The localized MKL SVM as an estimator: what gates, scaling, several classes, limits and errors."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -99,6 +100,9 @@ def test_views_that_can_not_gate(cancer, gating, error, message):
         LMKLSVC(kernels=SPECS, gating=gating).fit(Views({name: views[name] for name in views.names} | others), y)
     with pytest.raises(DataError, match="names the view 'gates', but X is one table"):
         LMKLSVC(gating="gates").fit(np.eye(30), np.arange(30) % 2)
+    words = pd.DataFrame({"a": np.arange(30.0), "b": ["u", "v"] * 15})
+    with pytest.raises(DataError, match="columns that are no numbers"):
+        LMKLSVC(kernels={"a": {"columns": ["a"]}}).fit(words, np.arange(30) % 2)
 
 
 def test_start_is_the_documented_one(cancer):

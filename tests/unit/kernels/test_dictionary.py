@@ -62,8 +62,9 @@ def test_sparse_views_stay_sparse_and_have_kernels_of_dense_ones() -> None:
 
 def test_distances_and_kernel_values_are_told_apart() -> None:
     distances = cdist(X, X, "cityblock")
-    views = Views({"d": Pairwise(distances), "k": Pairwise(X @ X.T)})
-    assert ids(views) == ["d-distance", "d-squared", "k"]
+    rounded = Pairwise(cdist(X, X, "cosine") + 1e-16)  # as of squared norms, whose diagonal is not exactly 0
+    views = Views({"d": Pairwise(distances), "k": Pairwise(X @ X.T), "r": rounded})
+    assert ids(views) == ["d-distance", "d-squared", "k", "r-distance", "r-squared"]
     stack = StackTransform(kernel_dictionary(views)).fit_transform(views)
     expected = StackTransform({"k": {"kind": "linear"}}).fit_transform({"k": X})["k"]
     np.testing.assert_allclose(stack["k"], expected, atol=1e-10)

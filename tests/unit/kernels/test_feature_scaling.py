@@ -127,6 +127,12 @@ def test_new_samples_are_clipped_to_half_a_width_outside_the_training_range() ->
         assert scaler.n_clipped(X) == 0
 
 
+@pytest.mark.parametrize("scaling", ["rank", "minmax", "standrad"])
+def test_scalings_that_sparse_features_have_not(scaling: Any) -> None:
+    with pytest.raises(ConfigError, match="sparse features`: expected one of 'none', 'standard', 'unit', 'log'"):
+        SparseScaler(scaling).fit(sp.eye_array(4, format="csr"))
+
+
 @pytest.mark.parametrize("scaling", ["none", "standard", "unit", "log"])
 def test_sparse_features_are_scaled_as_dense_ones_without_a_shift(scaling: Any) -> None:
     X = sp.random_array((40, 9), density=0.5, rng=np.random.default_rng(0), format="csr")

@@ -79,6 +79,8 @@ def test_refuses_tables() -> None:
     values = tables()
     for wrong, message in (
         ({}, "no views"),
+        (values["frame"], "a dict or a list of tables"),
+        (Views(values), "a dict or a list of tables"),
         ({"a": values["array"], "b": np.zeros((5, 1))}, "different numbers of samples: a has 6, b has 5"),
         ({"a": np.zeros((6, 0))}, r"view 'a' has shape \(6, 0\)"),
         ({"a": values["frame"], "b": values["frame"].iloc[::-1]}, "'a' and 'b' have different labels"),
@@ -207,6 +209,8 @@ def test_samples_without_any_value() -> None:
 
 
 def test_refuses_pairwise_values() -> None:
+    with pytest.raises(DataError, match="sparse matrix; pass a dense array"):
+        Pairwise(sp.eye_array(3))
     for values in (np.zeros(3), np.zeros((2, 2, 2)), np.zeros((0, 3)), 3.0):
         with pytest.raises(DataError, match=r"pairwise values have shape \(.*\); expected samples in rows and in col"):
             Pairwise(values)

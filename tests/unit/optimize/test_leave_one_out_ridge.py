@@ -163,6 +163,8 @@ def test_kernels_far_from_positive_semidefinite() -> None:
     K = np.eye(N) - 4 * np.outer(targets()[:, 0], targets()[:, 0])
     with pytest.raises(DataError, match="psd_repair"):
         LeaveOneOutRidge([K], targets(), 1e-3).evaluate([1.0])
+    with pytest.raises(DataError, match="kernel 1 has the centred trace"):
+        MultiViewClassifier(kernels="precomputed").fit(np.stack([np.eye(N), -np.eye(N)], 2), np.arange(N) % 2)
 
 
 def test_an_error_of_zero_has_nothing_to_minimise() -> None:

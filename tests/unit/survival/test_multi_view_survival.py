@@ -44,6 +44,7 @@ FORMS: dict[str, Any] = {
     "frame": pd.DataFrame({"time": TIME, "event": EVENT.astype(int)}),
     "columns": np.column_stack([TIME, EVENT]),
     "series": pd.Series(Y),
+    "series by name": {"time": pd.Series(TIME), "event": pd.Series(EVENT)[::-1]},
 }
 
 
