@@ -434,14 +434,14 @@ METHODS: dict[str, MethodRow] = {
         "mklearn.papers.fsvm.machines:RSVMPlusMu",
         "R-SVM+_mu (reconstruction)",
         reference="Do, Kalousis 2013",
-        advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at seven times its time.",
+        advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at eight times its time.",
         tuned=("C", "lam"),
     ),
     "rmm_svc": _margin_machine(
         "mklearn.papers.fsvm.machines:RMMSVC",
         "RMM",
         reference="Shivaswamy, Jebara 2010",
-        advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at 1.1 times its time.",
+        advice="To compare with F-SVM. On UCI sets it is level with a plain machine, in the same time.",
         tuned=("C", "B"),
     ),
     "kernel_samme": MethodRow(

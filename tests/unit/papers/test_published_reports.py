@@ -16,9 +16,7 @@ pytestmark = pytest.mark.full
 ROOT = Path(__file__).parents[3]
 STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "papers").glob("*/studies/*.yaml"))}
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
-STALE = {
-    "fsvm": "lw-svm has left the study",
-}  # fmt: skip
+STALE: dict[str, str] = {}
 """Studies that are to be run again, and why. Remove an entry with the report that closes it."""
 
 
