@@ -151,7 +151,7 @@ def sample_interval(
     p = mean(np.nanmean(table, axis=1))
     if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None:
         return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
-    spread = _spread(table, n_train, bounds, groups)
+    spread = _spread(table, n_train, bounds, groups, has_minimum=bounds != SHARE)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
@@ -288,9 +288,13 @@ def _of_groups(
 
 
 def _spread(
-    values: NDArray[np.float64], n_train: float, bounds: tuple[float, float], groups: ArrayLike | None
+    values: NDArray[np.float64], n_train: float, bounds: tuple[float, float], groups: ArrayLike | None,
+    has_minimum: bool = True,
 ) -> _Spread:  # fmt: skip
-    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring."""
+    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring.
+
+    The minimum of `paired_sample_difference` applies if `has_minimum`.
+    """
     is_tested = ~np.isnan(values).all(axis=0)
     values = values[:, is_tested]
     means, n_tested = np.nanmean(values, axis=1), values.shape[1]
@@ -300,7 +304,7 @@ def _spread(
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
     length = bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
-    of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
+    of_samples = max(_variance_of_samples(values, tested), 2.0 * (has_minimum * length / (n_tested + 2)) ** 2)
     if n_splits == 1:
         return _Spread(of_samples, max(n_samples - 1, 1))
     of_splits = means.var(ddof=1)
@@ -308,8 +312,8 @@ def _spread(
     drawn, shared = training / n_splits, training * n_train / n_test
     variance = of_samples + shared + math.sqrt(of_samples * shared) + drawn
     variance = max(min(variance, of_splits * (1.0 / n_splits + n_test / n_train)), of_samples + drawn)
-    if not variance > 0.0:  # equal values of a metric without bounds
-        return _Spread(0.0, n_splits - 1)
+    if not variance > 0.0:  # equal values
+        return _Spread(0.0, max(n_samples - 1, 1))
     by_splits = variance - of_samples
     freedom = variance**2 / (by_splits**2 / (n_splits - 1) + of_samples**2 / max(n_samples - 1, 1))
     return _Spread(variance, freedom)

@@ -64,7 +64,7 @@ def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str
             digests[name] = file_digest(paths)
         elif paths:
             folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
-            below = [Path(path).absolute().relative_to(folder).as_posix() for path in paths]
+            below = [Path(os.path.relpath(path, folder)).as_posix() for path in paths]
             digests[name] = dict(zip(below, map(file_digest, paths), strict=True))
     return digests
 

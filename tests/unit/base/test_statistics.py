@@ -191,6 +191,9 @@ def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     quantile = stats.t.ppf(0.975, 49)
     assert (low, high) == (pytest.approx(1 / (1 + quantile**2 / 50), abs=1e-3), 1.0)
     assert 0 < sample_interval(np.zeros((10, 50)), 20).high < 0.1
+    nearly = np.ones((10, 50))
+    nearly[3, 7] = 0.0  # fewer errors give no wider interval
+    assert sample_interval(nearly, 20).low > 0.9
 
 
 def test_too_few_splits_have_no_verdict():

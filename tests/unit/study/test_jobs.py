@@ -23,7 +23,17 @@ from mklearn.methods import METHODS
 from mklearn.study.data.registry import registry
 from mklearn.study.jobs import OUTPUTS, Jobs, log_of
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.provenance import PACKAGE, SCRIPTS, array_digest, canonical, code_files, commit, key, named_modules
+from mklearn.study.provenance import (
+    PACKAGE,
+    SCRIPTS,
+    array_digest,
+    canonical,
+    code_files,
+    commit,
+    input_digests,
+    key,
+    named_modules,
+)
 from mklearn.study.reading import check_study
 
 DOWNLOADED: dict[str, Any] = {
@@ -199,6 +209,14 @@ def test_equal_specifications_and_only_they_have_equal_keys(one: Any, other: Any
 @given(st.text(max_size=30))
 def test_keys_are_names_of_files(name: str) -> None:
     assert re.fullmatch(r"[a-z0-9][a-z0-9.-]*-[0-9a-f]{16}", key(name, {})), "as the rules' wildcards match"
+
+
+def test_digests_of_files_beside_and_above_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("data/a.csv", "study/b.csv"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "study")
+    assert list(input_digests(tables=["../data/a.csv", "b.csv"])["tables"]) == ["data/a.csv", "study/b.csv"]
 
 
 def test_array_digests_tell_content_type_and_shape_but_not_storage() -> None:

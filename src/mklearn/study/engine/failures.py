@@ -103,7 +103,7 @@ def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:
         lines = [f"  {failure.text}" for failure in failures if failure.text]
         if unmade := len(failures) - len(lines):
             lines.append(f"  {plural(unmade, 'file was', 'files were')} not made yet")
-        again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
+        again = f"`mklearn failed --run {jobs.source}` makes them again, unless they are inaccurate or not applicable."
         heading = f"{jobs.source} (study {jobs.plan.study.study}, {len(jobs.plan.fits)} fits):"
         texts.append("\n".join([heading, *lines, again]) if failures else f"{heading} nothing failed.")
     return "\n\n".join(texts), [*files]

@@ -108,7 +108,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     folds = min(FOLDS, n_units)
     if folds < 2:
         unit = "group, and folds hold out whole groups (--group '' for none)" if groups else "sample"
-        raise DataError(f"{counts} Cross-validation needs 2 of each; one has 1 {unit}.")
+        raise DataError(f"{counts} Cross-validation needs 2 of each; one has 1 {unit}: add some, or leave it out.")
     study: Entry = {"study": name, "datasets": {name: entry}}
     if groups or folds < FOLDS:
         study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
@@ -172,11 +172,16 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
             f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}."
         )
     group = choices.group_column
-    usual = [
-        str(name) for table in ([holder] if holder else described) for name, values in table.columns.items()
-        if named_like(str(name), GROUP_NAMES) and name not in (ids, predicted) and values.notna().all()
+    repeated = {
+        str(name): int(values.isna().sum())
+        for table in ([holder] if holder else described) for name, values in table.columns.items()
+        if named_like(str(name), GROUP_NAMES) and name not in (ids, predicted)
         and FEWEST_GROUPS <= values.nunique() < len(values)
-    ]  # fmt: skip
+    }  # fmt: skip
+    usual = [name for name, n_empty in repeated.items() if not n_empty]
+    if group is None and repeated and not usual:
+        name, n_empty = next(iter(repeated.items()))
+        sentences.append(f"Folds do not hold out whole groups by {name!r}: {n_empty} of its cells are empty.")
     if group is None and usual:
         what = "Folds hold out whole groups by"
         group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
@@ -221,16 +226,20 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
             f"{path}: expected one sub-folder per class with images in it ({', '.join(IMAGE_SUFFIXES)}), or tables "
             f"({', '.join(SUFFIXES)})."
         )
-    tables: dict[str, _Table] = {}
+    tables, given = dict[str, _Table](), list[Path]()
     for file in files:
         columns = sample_columns(file)
+        if {"repeat", "fold", "role"} <= set(columns):
+            given.append(file)
+            continue
         for array in arrays_of(file)[1] if file.suffix == MUDATA else [""]:
             view = slug(array or table_stem(file))
             if view in tables:
                 raise ConfigError(f"{path}: names of tables differ in a-z, 0-9, '.', '_' and '-'; rename {view!r}.")
             tables[view] = _Table(file, columns, array)
     left = [f"Left out, because they are no tables ({', '.join(SUFFIXES)}): {some([file.name for file in others])}."]
-    return tables, left if others else []
+    splits = [f"Left out, because it holds splits, for a protocol of the kind given: {file.name}." for file in given]
+    return tables, [*(left if others else []), *splits]
 
 
 def _named_column(

@@ -184,9 +184,9 @@ def results_section(results: Results) -> Section:
         f"{oracle}Differences are paired on the same test samples; lines in the figure and brackets in the "
         "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "
         "exclude 0, where the p-value is below 5 % after Holm's correction for the number of comparisons. No gain: "
-        f"the interval excludes a gain{matters}; not shown: it does not. Two to four splits have no interval; that of "
-        "one test set says nothing about other training samples. Training time: processor seconds of one fit with the "
-        "chosen parameters, without inner cross-validation; median over splits."
+        f"the interval excludes a gain{matters}; not shown: it does not. Differences over two to four splits have no "
+        "interval; that of one test set says nothing about other training samples. Training time: processor seconds of "
+        "one fit with the chosen parameters, without inner cross-validation; median over splits."
     )
     return Section("results", "Results", parts, note)
 

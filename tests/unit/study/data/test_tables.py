@@ -365,6 +365,7 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
         ({"two": TWO.assign(label="cat")}, r"two\.csv: labels disagree .* 's1', 's3', 's5', 's7'; 's1' is 'cat' here"),
         ({"two": TWO.assign(id=[f"x{name}" for name in EIGHT])}, r"one\.csv: none of its ids 's0', .* of .*two"),
         ({"two": TWO.assign(id=[name.upper() for name in EIGHT])}, r"'S0', .*two\.csv agree but for case, leading"),
+        ({"two": TWO.assign(id=[*EIGHT[:-1], "s07"])}, r"'s7' agree with others but for case or leading zeros"),
         ({"two": TWO.assign(id=EIGHT).set_index("id").T.rename(columns="{}.".format).reset_index(names="id")},
          r"'s0\.', .*two\.csv agree"),
     ],

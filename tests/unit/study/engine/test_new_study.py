@@ -90,7 +90,9 @@ def test_a_table_and_its_columns(folder: Path) -> None:
     assert made.notes[0].endswith("has 6 groups.")
     text = Path("Cell shapes.csv").read_text(encoding="utf-8")
     Path("Cell shapes.csv").write_text(text.replace(",p2\n", ",\n", 1), encoding="utf-8")  # one has no patient
-    assert "group_column" not in new_study("Cell shapes.csv", Choices(label_column="type")).text
+    made = new_study("Cell shapes.csv", Choices(label_column="type"))
+    assert "group_column" not in made.text
+    assert "Folds do not hold out whole groups by 'patient': 1 of its cells are empty." in made.notes
 
 
 def test_square_tables_are_matrices_if_it_is_said(folder: Path) -> None:
@@ -188,9 +190,9 @@ def test_options_decide(cohort: Path) -> None:
 
 def test_ids_that_most_tables_lack_are_refused(cohort: Path) -> None:
     genes, people = pd.read_csv(cohort / "genes.csv"), pd.read_csv(cohort / "people.csv")
-    genes["sample"] = [name if k < 5 else name.upper() for k, name in enumerate(genes["sample"])]
+    genes["sample"] = [name if k < 5 else f"{name}-b" for k, name in enumerate(genes["sample"])]
     genes.to_csv(cohort / "genes.csv", index=False)
-    people = pd.concat([people, people.assign(sample=people["sample"].str.upper())])
+    people = pd.concat([people, people.assign(sample=people["sample"] + "-b")])
     people.to_csv(cohort / "people.csv", index=False)
     with pytest.raises(DataError, match=r"most of the .* samples lack one of the tables genes.* written alike"):
         new_study("cohort")
@@ -206,6 +208,10 @@ def test_a_folder_of_neither(folder: Path) -> None:
         Path("cohort", name).touch()
     (note,) = [note for note in new_study("cohort").notes if note.startswith("Left out, because they are no tables (")]
     assert note.endswith("'imaging.CSV', 'other.xlsx'.")
+    pd.DataFrame({"repeat": [0], "fold": [0], "role": ["train"], "id": ["a"]}).to_csv("cohort/parts.csv", index=False)
+    made = new_study("cohort")
+    assert "parts" not in made.text
+    assert any(note.endswith("given: parts.csv.") for note in made.notes)
 
 
 # --- the command

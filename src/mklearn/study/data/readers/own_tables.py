@@ -291,7 +291,8 @@ def _absent(
 def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     """Raise DataError if the ids of a table, or of the labels file `holder`, are spelled unlike those of the others.
 
-    No id of it is in another table, or its ids (such as aliquots) begin with the ids of another (such as patients).
+    No id of it is in another table, some agree with others but for their spelling, or its ids (such as aliquots) begin
+    with the ids of another (such as patients).
     """
     sources = [*tables.values(), *([holder] if holder else [])]
     for short, long in itertools.permutations(sources, 2):
@@ -305,7 +306,15 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     sources.sort(key=lambda table: holder is not None and bool(np.isin(table.ids, holder.ids).any()))  # suspects first
     for table in sources:
         others = [other for other in tables.values() if other is not table] or ([holder] if holder else [])
-        if not others or any(np.isin(table.ids, other.ids).any() for other in others):
+        elsewhere = set().union(*(map(str, other.ids) for other in others))
+        alone = [name for name in map(str, table.ids) if name not in elsewhere]
+        if len(alone) < len(table.ids):
+            spelled = set(map(_without_zeros, elsewhere.difference(map(str, table.ids))))
+            if alike := [name for name in alone if _without_zeros(name) in spelled]:
+                raise DataError(
+                    f"{table.path}: {some(alike, 3)} agree with others but for case or leading zeros: write them alike"
+                )
+        if not others or len(alone) < len(table.ids):
             continue
         other = others[0] if holder is None or table is holder else holder
         why = "are they ids at all?"
@@ -321,7 +330,12 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
 
 def _without_spelling(name: str) -> str:
     """Return an id without the differences in `_SPELLING`."""
-    return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"^x(?=\d)|[\W_]", "", name.lower()))
+    return _without_zeros(re.sub(r"^x(?=\d)|[\W_]", "", name.lower()))
+
+
+def _without_zeros(name: str) -> str:
+    """Return an id in lower case and without leading zeros."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", name.lower())
 
 
 def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequence[str]:
