@@ -116,7 +116,7 @@ def standard_deviation(values: ArrayLike) -> float:
 
 def sample_interval(
     values: ArrayLike, n_train: float, *, draws: ArrayLike | None = None, bounds: tuple[float, float] = SHARE,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | None = None, n_equal: float | None = None,
 ) -> Interval:  # fmt: skip
     """Compute the mean of a metric over splits, with the confidence interval described in the module's docstring.
 
@@ -133,6 +133,9 @@ def sample_interval(
         Smallest and largest value of the metric.
     groups : array-like of shape (N,), optional
         Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
+    n_equal : float, optional
+        Number of independent samples if all values are equal, e.g. of the class whose recall they are. Default: the
+        number of groups, or of tested samples.
 
     Returns
     -------
@@ -157,8 +160,9 @@ def sample_interval(
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
     spent = max(p * (1.0 - p), 0.0)
-    n_tested = int((~np.isnan(table)).any(axis=0).sum())
-    count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_tested
+    is_tested = (~np.isnan(table)).any(axis=0)
+    n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
+    count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_equal or n_tested
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)

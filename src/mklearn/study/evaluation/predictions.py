@@ -147,6 +147,10 @@ def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: b
     return int(numbers[np.argmax(heights >= heights.max() - 1e-12)])
 
 
+MEANS_OVER_CLASSES = ("balanced_accuracy", "minority_recall", "macro_f1", "auc")
+"""Metrics whose interval depends on the numbers of samples of the classes."""
+
+
 class Predictions:
     """The predictions of a study, by method and setting.
 
@@ -232,13 +236,30 @@ class Predictions:
         splits, split, n_folds = _numbered(rows)
         name = (*_key(keys, SETTING), metric.kind, n_folds, splits.tobytes())
         if name not in self._majority:
-            true = rows["true"].to_numpy()
-            _, once = np.unique(rows["sample"].cat.codes, return_index=True)
-            classes, counts = np.unique(true[once], return_counts=True)
+            true, (classes, counts) = rows["true"].to_numpy(), _class_counts(rows)
             largest, compute = classes[counts.argmax()], load(metric.implementation)
             parts = (true[split == number] for number in range(len(splits)))
             self._majority[name] = float(np.mean([compute(y, np.full(len(y), largest)) for y in parts]))
         return self._majority[name]
+
+    def n_equal(self, keys: Mapping[str, Any]) -> float | None:
+        """Return the number of independent samples of a mean over classes whose values are all equal, else None.
+
+        With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``.
+        """
+        metric, rows = metric_named(keys["metric"]), self._groups.get(_key(keys))
+        if metric.kind not in MEANS_OVER_CLASSES or rows is None or rows.empty:
+            return None
+        _, counts = _class_counts(rows)
+        if metric.kind == "minority_recall":
+            counts = counts[counts == counts.min()]
+        return float(len(counts) ** 2 / (1.0 / counts).sum())
+
+
+def _class_counts(rows: pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes of the tested samples, and the number of samples of each."""
+    _, once = np.unique(rows["sample"].cat.codes, return_index=True)
+    return np.unique(rows["true"].to_numpy()[once], return_counts=True)
 
 
 def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> pd.DataFrame | None:

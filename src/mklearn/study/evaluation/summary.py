@@ -267,7 +267,10 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     n_train, n_test = _sizes(group.units)
     if predictions is not None and (outcomes := _outcomes(group, predictions)) is not None:
         groups = predictions.held_out_groups(group.keys, outcomes)
-        interval = sample_interval(outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, groups=groups)
+        interval = sample_interval(
+            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, groups=groups,
+            n_equal=predictions.n_equal(group.keys) if groups is None else None,
+        )  # fmt: skip
     else:
         interval = corrected_resampled_interval(values, n_train, n_test)
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))

@@ -413,3 +413,5 @@ def test_the_majority_is_of_samples_however_often_they_are_tested():
     splits = [split(k, [0], test, rule([y[test]], [], 0)) for k, test in enumerate(tests)]
     predictions = Predictions(prediction_table(splits, FIT, y, ids))
     assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 3 + 0 + 0) / 3)
+    effective = {"accuracy": None, "minority_recall": 1, "balanced_accuracy": 4 / (1 / 2 + 1)}
+    assert effective == {name: predictions.n_equal(FIT | {"neighbour": "", "metric": name}) for name in effective}
