@@ -134,8 +134,8 @@ def sample_interval(
     groups : array-like of shape (N,), optional
         Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
     n_equal : float, optional
-        Number of independent samples if all values are equal, e.g. of the class whose recall they are. Default: the
-        number of groups, or of tested samples.
+        Number of independent samples if all values are 0 or all are 1, e.g. of the class whose recall they are.
+        Default: the number of groups, or of tested samples.
 
     Returns
     -------
@@ -162,7 +162,11 @@ def sample_interval(
     spent = max(p * (1.0 - p), 0.0)
     is_tested = (~np.isnan(table)).any(axis=0)
     n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
-    count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_equal or n_tested
+    count = float(n_tested)
+    if spent == 0.0:
+        count = n_equal or count
+    elif spread.variance > 0.0:
+        count = min(spent / spread.variance, count)
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)

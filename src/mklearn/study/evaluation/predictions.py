@@ -243,7 +243,7 @@ class Predictions:
         return self._majority[name]
 
     def n_equal(self, keys: Mapping[str, Any]) -> float | None:
-        """Return the number of independent samples of a mean over classes whose values are all equal, else None.
+        """Return the number of independent samples of a mean over classes that is 0 or 1, or None for other metrics.
 
         With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``.
         """
