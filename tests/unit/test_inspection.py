@@ -79,7 +79,7 @@ PRODUCT = {"kind": "product", "factors": [{"view": "lower"}, {"view": "noise"}]}
         (KernelSVC(kernels="gaussian"), {"X": np.ones((40, 2))}, DataError, "X is not several views"),
         (
             KernelSVC(kernels="gaussian"),
-            {"X": {"a": np.r_[np.full(40, np.nan)[:, None]], "b": np.eye(40)}},
+            {"X": {"a": np.full((40, 1), np.nan), "b": np.eye(40)}},
             DataError,
             "40 .* one",
         ),

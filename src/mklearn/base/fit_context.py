@@ -65,7 +65,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of X and y to reorder y, ``sample_weight`` and ``groups`` by the row labels of X.
+    """Decorate a function of X and y to reorder y, targets, sample weights and groups by the row labels of X.
 
     See `mklearn.kernels.views.in_order_of`.
     """

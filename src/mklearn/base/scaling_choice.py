@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.checks import as_float_matrix
 from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import class_structure
 from mklearn.kernels.feature_scaling import FeatureScaling
+from mklearn.kernels.features import as_features
 from mklearn.kernels.matrices import IdentityLikeKernelWarning
 from mklearn.kernels.transform import StackTransform
 from mklearn.optimize.leave_one_out_ridge import class_targets
@@ -64,7 +64,7 @@ def choose_scaling(
     """
     problem = _problem(np.asarray(y), groups)
     rows = problem.drawn(MOST_SAMPLES, seed=0)
-    features, drawn = as_float_matrix(X, "X")[rows], problem.alone(rows)
+    features, drawn = as_features(X, "X")[rows], problem.alone(rows)
     errors: dict[FeatureScaling, float] = {}
     reason: Exception | None = None
     for scaling in scalings:

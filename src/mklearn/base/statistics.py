@@ -154,7 +154,7 @@ def sample_interval(
     p = mean(np.nanmean(table, axis=1))
     if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None:
         return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
-    spread = _spread(table, n_train, bounds, groups, has_minimum=bounds != SHARE)
+    spread = _spread(table, n_train, 0.0 if bounds == SHARE else _length(bounds), groups)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
@@ -163,7 +163,7 @@ def sample_interval(
     is_tested = (~np.isnan(table)).any(axis=0)
     n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
     count = float(n_tested)
-    if spent == 0.0:
+    if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = n_equal or count
     elif spread.variance > 0.0:
         count = min(spent / spread.variance, count)
@@ -204,7 +204,7 @@ def paired_sample_difference(
     difference = mean(np.nanmean(table, axis=1))
     if 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
-    result = _difference(difference, _spread(table, n_train, bounds, groups), disagreement)
+    result = _difference(difference, _spread(table, n_train, _length(bounds), groups), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and groups is None:
         return _exact_difference(result, int((table == 1.0).sum()), int((table == -1.0).sum()))
     return result
@@ -295,13 +295,16 @@ def _of_groups(
     return of_groups, n_train * float(n_groups.sum() / n_test.sum())
 
 
+def _length(bounds: tuple[float, float]) -> float:
+    return bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
+
+
 def _spread(
-    values: NDArray[np.float64], n_train: float, bounds: tuple[float, float], groups: ArrayLike | None,
-    has_minimum: bool = True,
+    values: NDArray[np.float64], n_train: float, length: float, groups: ArrayLike | None
 ) -> _Spread:  # fmt: skip
     """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring.
 
-    The minimum of `paired_sample_difference` applies if `has_minimum`.
+    `length` is the length of the metric's range, for the minimum of `paired_sample_difference`, or 0 for no minimum.
     """
     is_tested = ~np.isnan(values).all(axis=0)
     values = values[:, is_tested]
@@ -311,8 +314,7 @@ def _spread(
     tested = ~np.isnan(values)
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
-    length = bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
-    of_samples = max(_variance_of_samples(values, tested), 2.0 * (has_minimum * length / (n_tested + 2)) ** 2)
+    of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
     if n_splits == 1:
         return _Spread(of_samples, max(n_samples - 1, 1))
     of_splits = means.var(ddof=1)

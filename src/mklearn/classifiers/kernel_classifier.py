@@ -88,5 +88,5 @@ def variance_of(kernel: NDArray[np.float64], sample_weight: NDArray[np.float64] 
     """Compute the centred trace of a combined kernel; raise `NotApplicable` unless it is positive."""
     variance = centred_trace(kernel, sample_weight)
     if not variance > 10 * len(kernel) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
-        raise NotApplicable("the combined kernel is constant over the samples, or no kernel (distances?)")
+        raise NotApplicable("the combined kernel is constant over the samples, or is no kernel (distances?)")
     return variance

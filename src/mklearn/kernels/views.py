@@ -78,7 +78,9 @@ class Views:
 
     def __init__(self, tables: Mapping[str, Any] | Sequence[Any]) -> None:
         if isinstance(tables, Views) or hasattr(tables, "iloc"):
-            raise DataError("expected a dict or a list of tables, and X is one: pass it to `fit` as it is")
+            raise DataError(
+                f"expected a dict or a list of tables, not {type(tables).__name__}; pass it to `fit` as it is"
+            )
         named = tables if isinstance(tables, Mapping) else {str(number): each for number, each in enumerate(tables)}
         if not named:
             raise DataError("there are no views; expected one table or more")

@@ -165,7 +165,7 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         variance = float(stack.centred_traces().mean())
         largest = max(float(np.abs(np.diagonal(K)).max()) for K in stack)
         if not variance > 10 * stack.n_columns * np.finfo(np.float64).eps * largest:
-            raise NotApplicable("the kernels are constant over the samples, or no kernels (distances?)")
+            raise NotApplicable("the kernels are constant over the samples, or are no kernels (distances?)")
         side = graph.L_prime if self.denominator == "total" else graph.L
         objective = RatioTraceObjective(list(stack), between_factor(graph.lda_classes), side, self.ridge * variance)
         solution = self._solved(objective)

@@ -91,7 +91,7 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         rank = int((values > cutoff * max(values[0], np.abs(kernel).max())).sum())
         if rank == 0:
             raise NotApplicable(
-                "the combined kernel is constant over the samples, or no kernel (distances?): check the bandwidth"
+                "the combined kernel is constant over the samples, or is no kernel (distances?): check the bandwidth"
             )
         p = checked_components(self.n_components, rank, f"the centred kernel has rank {rank}")
         self.kernel_weights_ = weights

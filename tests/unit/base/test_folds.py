@@ -90,7 +90,8 @@ def test_it_is_that_of_brute_force(seed: int, target: str) -> None:
     errors = {scaling: left_out_error(X, Y, scaling) for scaling in ALL}
     assert choose_scaling(X, y, scalings=ALL) == min(ALL, key=errors.__getitem__)
     names = np.array(["a", "b", "c"])[y] if target == "classes" else y * 1e9
-    assert choose_scaling(pd.DataFrame(X), names, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
+    assert choose_scaling(X, names, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
+    assert choose_scaling(pd.DataFrame(X), y, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
 
 
 def test_groups_are_left_out_whole() -> None:

@@ -22,7 +22,8 @@ from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.classifiers import KernelSVC, LedoitWolfLDA, MajorityClassifier, NearestNeighbours, ShrinkageLDA
 from mklearn.errors import DataError
 from mklearn.inspection import view_contributions
-from mklearn.subspace import KernelFDA
+from mklearn.kernels.views import in_order_of
+from mklearn.subspace import KernelFDA, KernelMMC
 
 
 def now() -> list[int]:
@@ -127,8 +128,13 @@ def test_functions_of_samples_align_too() -> None:
     estimator, views = MultiViewClassifier(), Views([TABLE.iloc[:, :2], TABLE.iloc[:, 2:]])
     found = [view_contributions(estimator, views, OF_SAMPLES["y"].iloc[order]) for order in (np.arange(60), ORDER)]
     assert [each.permuted for each in found[0]] == [each.permuted for each in found[1]]
-    moments = [Moments().partial_fit(TABLE, OF_SAMPLES["y"].iloc[order]) for order in (np.arange(60), ORDER)]
+    labels = [OF_SAMPLES["y"].iloc[order] for order in (np.arange(60), ORDER)]
+    moments = [Moments().partial_fit(TABLE, y, targets=y) for y in labels]
     assert_array_equal(moments[0].class_sums_, moments[1].class_sums_)
+    left_out = [[each[1] for each in KernelMMC(kernels="gaussian").leave_one_out(TABLE, y, order=[3])] for y in labels]
+    assert_array_equal(*left_out)
+    mapping = in_order_of(TABLE, {name: values.iloc[ORDER] for name, values in OF_SAMPLES.items()}, "y")
+    assert all(mapping[name].equals(values) for name, values in OF_SAMPLES.items())
 
 
 @pytest.mark.parametrize("name", OF_SAMPLES)

@@ -103,7 +103,7 @@ def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:
         lines = [f"  {failure.text}" for failure in failures if failure.text]
         if unmade := len(failures) - len(lines):
             lines.append(f"  {plural(unmade, 'file was', 'files were')} not made yet")
-        again = f"`mklearn failed --run {jobs.source}` makes them again, unless they are inaccurate or not applicable."
+        again = f"`{_command(jobs)} --run` makes them again, unless they are inaccurate or not applicable."
         heading = f"{jobs.source} (study {jobs.plan.study.study}, {len(jobs.plan.fits)} fits):"
         texts.append("\n".join([heading, *lines, again]) if failures else f"{heading} nothing failed.")
     return "\n\n".join(texts), [*files]
@@ -143,11 +143,15 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
         for rule in rules:  # incomplete: the next run will make it again
             workflow.persistence.started(unfinished[jobs.path(rule)])
         _print(_write_tables(jobs, rules, missing))
-    command = "mklearn failed" + ("" if jobs.source == DEFAULT_STUDY else f" {shlex.quote(jobs.source)}")
+    command = _command(jobs)
     _print(
         f"Next: `{command}` lists what failed. After correcting the cause, the same command or `{command} --run` "
         "runs what is missing."
     )
+
+
+def _command(jobs: Jobs) -> str:
+    return "mklearn failed" + ("" if jobs.source == DEFAULT_STUDY else f" {shlex.quote(jobs.source)}")
 
 
 def _print(*lines: str) -> None:

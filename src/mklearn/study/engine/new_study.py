@@ -172,16 +172,18 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
             f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}."
         )
     group = choices.group_column
-    repeated = {
-        str(name): int(values.isna().sum())
+    repeated = [
+        (str(name), int(values.isna().sum()))
         for table in ([holder] if holder else described) for name, values in table.columns.items()
         if named_like(str(name), GROUP_NAMES) and name not in (ids, predicted)
         and FEWEST_GROUPS <= values.nunique() < len(values)
-    }  # fmt: skip
-    usual = [name for name, n_empty in repeated.items() if not n_empty]
+    ]  # fmt: skip
+    usual = [name for name, n_empty in repeated if not n_empty]
     if group is None and repeated and not usual:
-        name, n_empty = next(iter(repeated.items()))
-        sentences.append(f"Folds do not hold out whole groups by {name!r}: {n_empty} of its cells are empty.")
+        name, n_empty = repeated[0]
+        sentences.append(
+            f"Folds do not hold out whole groups by {name!r}; for that, fill in its empty cells ({n_empty})."
+        )
     if group is None and usual:
         what = "Folds hold out whole groups by"
         group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
@@ -221,16 +223,16 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
         inside = [file for file in inside if not labels or file.resolve() != Path(labels).resolve()]
         files = [file for file in inside if table_suffix(file)]
         others = [file for file in inside if file not in files]
-    if not files:
+    read = {file: sample_columns(file) for file in files}
+    given = [file for file, columns in read.items() if path.is_dir() and {"repeat", "fold", "role"} <= set(columns)]
+    if len(given) == len(files):
         raise DataError(
             f"{path}: expected one sub-folder per class with images in it ({', '.join(IMAGE_SUFFIXES)}), or tables "
             f"({', '.join(SUFFIXES)})."
         )
-    tables, given = dict[str, _Table](), list[Path]()
-    for file in files:
-        columns = sample_columns(file)
-        if {"repeat", "fold", "role"} <= set(columns):
-            given.append(file)
+    tables: dict[str, _Table] = {}
+    for file, columns in read.items():
+        if file in given:
             continue
         for array in arrays_of(file)[1] if file.suffix == MUDATA else [""]:
             view = slug(array or table_stem(file))

@@ -147,10 +147,6 @@ def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: b
     return int(numbers[np.argmax(heights >= heights.max() - 1e-12)])
 
 
-MEANS_OVER_CLASSES = ("balanced_accuracy", "minority_recall", "macro_f1", "auc")
-"""Metrics whose interval depends on the numbers of samples of the classes."""
-
-
 class Predictions:
     """The predictions of a study, by method and setting.
 
@@ -248,7 +244,7 @@ class Predictions:
         With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``.
         """
         metric, rows = metric_named(keys["metric"]), self._groups.get(_key(keys))
-        if metric.kind not in MEANS_OVER_CLASSES or rows is None or rows.empty:
+        if not metric.over_classes or rows is None or rows.empty:
             return None
         _, counts = _class_counts(rows)
         if metric.kind == "minority_recall":

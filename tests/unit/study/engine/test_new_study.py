@@ -92,7 +92,7 @@ def test_a_table_and_its_columns(folder: Path) -> None:
     Path("Cell shapes.csv").write_text(text.replace(",p2\n", ",\n", 1), encoding="utf-8")  # one has no patient
     made = new_study("Cell shapes.csv", Choices(label_column="type"))
     assert "group_column" not in made.text
-    assert "Folds do not hold out whole groups by 'patient': 1 of its cells are empty." in made.notes
+    assert "Folds do not hold out whole groups by 'patient'; for that, fill in its empty cells (1)." in made.notes
 
 
 def test_square_tables_are_matrices_if_it_is_said(folder: Path) -> None:
@@ -212,6 +212,9 @@ def test_a_folder_of_neither(folder: Path) -> None:
     made = new_study("cohort")
     assert "parts" not in made.text
     assert any(note.endswith("given: parts.csv.") for note in made.notes)
+    Path("cohort/blood.csv").unlink()
+    with pytest.raises(DataError, match="cohort: expected one sub-folder per class"):
+        new_study("cohort")
 
 
 # --- the command

@@ -12,7 +12,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 from tests.unit.study.evaluation.test_summary import row
 
-from mklearn.base.statistics import paired_sample_difference
+from mklearn.base.statistics import paired_sample_difference, sample_interval
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.functions import minority_recall
@@ -268,18 +268,20 @@ def test_ties_and_single_samples() -> None:
     assert alone.mean() == pytest.approx(5 / 6)
 
 
-def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.DataFrame, list[NDArray[Any]]]:
+def _predictions(
+    metric: Metric, n_splits: int = 10, wrong_share: float = 0.35, noise: float = 0.1
+) -> tuple[Predictions, pd.DataFrame, list[NDArray[Any]]]:
     """Predictions and scores of two classifiers on half of 60 balanced samples, and right or wrong of both."""
     generator = np.random.default_rng(1)
     y, ids = np.repeat(np.arange(3), 20), np.arange(60).astype(str)
     tables, rows, right = [], [], []
-    for name, share in (("average", 0.3), ("other", 0.35)):
+    for name, share in (("average", 0.3), ("other", wrong_share)):
         splits, correct = [], np.full((n_splits, 60), np.nan)
         wrong = generator.random(60) < share
         for repeat in range(n_splits):
             order = np.random.default_rng(repeat).permutation(20)
             test = np.sort(np.concatenate([order[:10] + 20 * code for code in range(3)]))
-            labels = np.where(wrong ^ (generator.random(60) < 0.1), (y + 1) % 3, y)[test]
+            labels = np.where(wrong ^ (generator.random(60) < noise), (y + 1) % 3, y)[test]
             made = MethodOutput(y, y[test], labels, {}.get)
             rule = RulePredictions(y, y[test], labels[None], [], 0)
             splits.append(
@@ -310,6 +312,14 @@ def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() 
     alone = summarise(scores).set_index(["method", "metric"]).loc[("other", "balanced_accuracy")]
     assert alone["difference_high"] - alone["difference_low"] != pytest.approx(widths[2], rel=0.05)
     assert np.isnan(other["disagreement"])
+
+
+def test_where_all_are_right_the_classes_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    predictions, scores, right = _predictions(metric_named("balanced_accuracy"), wrong_share=0.0, noise=0.0)
+    monkeypatch.setattr(predictions, "n_equal", lambda keys: 4.0 if keys["metric"] == "balanced_accuracy" else None)
+    found = summarise(scores, predictions).set_index(["method", "metric"]).loc["other", "ci_low"]
+    for metric, n_equal in (("accuracy", None), ("balanced_accuracy", 4.0)):
+        assert found[metric] == pytest.approx(sample_interval(right[1], 30, n_equal=n_equal).low)
 
 
 def test_the_majority_class_has_a_value_of_metrics_of_labels() -> None:

@@ -306,10 +306,10 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     sources.sort(key=lambda table: holder is not None and bool(np.isin(table.ids, holder.ids).any()))  # suspects first
     for table in sources:
         others = [other for other in tables.values() if other is not table] or ([holder] if holder else [])
-        elsewhere = set().union(*(map(str, other.ids) for other in others))
-        alone = [name for name in map(str, table.ids) if name not in elsewhere]
+        elsewhere = set[str]().union(*(other.ids for other in others))
+        alone = [name for name in table.ids if name not in elsewhere]
         if len(alone) < len(table.ids):
-            spelled = set(map(_without_zeros, elsewhere.difference(map(str, table.ids))))
+            spelled = set(map(_without_zeros, elsewhere.difference(table.ids)))
             if alike := [name for name in alone if _without_zeros(name) in spelled]:
                 raise DataError(
                     f"{table.path}: {some(alike, 3)} agree with others but for case or leading zeros: write them alike"

@@ -38,6 +38,8 @@ class Metric(Row):
     mean_of_samples: bool = False
     """True for a mean of zeros and ones over test samples, such as the accuracy, which is defined for a single sample.
     Its interval needs `by_sample` too."""
+    over_classes: bool = False
+    """True for a mean over classes, such as the balanced accuracy: its interval depends on the size of each."""
     targets: Sequence[str] = ("classes",)
     """Kinds of target that the metric supports: "classes", "numbers", "survival"."""
     by_sample: str = ""
@@ -175,9 +177,9 @@ def _survival_row(name: str, title: str, **fields: Any) -> Metric:
 
 METRICS: dict[str, Metric] = {
     "accuracy": _row("accuracy", "Accuracy", False, mean_of_samples=True),
-    "balanced_accuracy": _row("balanced_accuracy", "Balanced accuracy"),
-    "minority_recall": _row("minority_recall", "Recall of the smallest class"),
-    "macro_f1": _row("macro_f1", "Macro F1"),
+    "balanced_accuracy": _row("balanced_accuracy", "Balanced accuracy", over_classes=True),
+    "minority_recall": _row("minority_recall", "Recall of the smallest class", over_classes=True),
+    "macro_f1": _row("macro_f1", "Macro F1", over_classes=True),
     "nmi": _row("nmi", "Normalised mutual information", False),
     "r2": _row("r2", "R²", bounds=(-inf, 1.0), targets=("numbers",)),
     "rmse": _row("rmse", "RMSE", larger_is_better=False, bounds=(0.0, inf), targets=("numbers",)),
@@ -185,7 +187,7 @@ METRICS: dict[str, Metric] = {
     "pearson": _row("pearson", "Pearson's correlation", bounds=(-1.0, 1.0), targets=("numbers",)),
     "spearman": _row("spearman", "Spearman's correlation", bounds=(-1.0, 1.0), targets=("numbers",)),
     "log_loss": _row("log_loss", "Log loss", larger_is_better=False, bounds=(0.0, inf), needs_scores=True),
-    "auc": _row("auc", "Area under the ROC curve", needs_scores=True),
+    "auc": _row("auc", "Area under the ROC curve", needs_scores=True, over_classes=True),
     "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False, needs_scores=True),
     "support_vector_share": _row("support_vector_share", "Share of support vectors", False, larger_is_better=False,
                                  targets=("classes", "numbers"), can_choose=False),
