@@ -54,13 +54,13 @@ def _predict(options: argparse.Namespace) -> int:
         print(f"mklearn: {note}", file=sys.stderr)
     if options.output is None:
         sys.stdout.write(csv_text(frame))
-        sys.stderr.write(_success(frame, samples))
+        sys.stderr.write(_success(frame, samples, model.estimator))
         return int(bool(samples.unread))
     if Path(options.output).suffix == ".parquet":
         write_parquet(options.output, frame)
     else:
         write_text(options.output, csv_text(frame))
-    print(f"{_success(frame, samples)}{len(samples.ids)} predictions: {options.output}")
+    print(f"{_success(frame, samples, model.estimator)}{len(samples.ids)} predictions: {options.output}")
     return int(bool(samples.unread))
 
 
@@ -83,7 +83,7 @@ def _cautions(model: Any, samples: NewSamples) -> Iterator[str]:
             )
 
 
-def _success(frame: pd.DataFrame, samples: NewSamples) -> str:
+def _success(frame: pd.DataFrame, samples: NewSamples, model: Any) -> str:
     """Return a sentence on the quality of predictions for samples with labels."""
     if samples.labels is None or not (samples.labels != "").any():
         return ""
@@ -101,4 +101,8 @@ def _success(frame: pd.DataFrame, samples: NewSamples) -> str:
             return f"no Harrell's C ({n} samples with a time): {error}\n"
         return f"Harrell's C {value:.4f} ({n} samples with a time)\n"
     right = frame["label"].astype(str).to_numpy()[labelled] == labels
-    return f"accuracy {right.mean():.4f} ({right.sum()} of {n} samples with a label)\n"
+    from mklearn.study.data.samples import some
+
+    foreign = sorted(set(labels) - set(map(str, model.classes_)))
+    other = f"; no class of the model: {some(foreign)}" if foreign else ""
+    return f"accuracy {right.mean():.4f} ({right.sum()} of {n} samples with a label{other})\n"

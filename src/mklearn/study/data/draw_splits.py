@@ -428,7 +428,8 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
             raise DataError("splits: all samples are in several parts, train and test; use protocol clustering")
         return splits
     except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+        twice = frame.get("id", pd.Series())[frame.duplicated(["repeat", "fold", "index"])]
+        raise DataError(f"{path}: {error}{f'; by id: {some(twice.to_numpy())}' if len(twice) else ''}") from error
 
 
 def released(target: np.ndarray, *, ids: np.ndarray, files: Sequence[Path], source: str | None, name: str) -> Splits:

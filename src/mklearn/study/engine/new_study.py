@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
 from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, columns_of_samples, sample_columns
 from mklearn.study.data.samples import SampleSet, some
-from mklearn.study.data.text_tables import SUFFIXES, named_like, slug, table_stem, table_suffix
+from mklearn.study.data.text_tables import SUFFIXES, is_number, named_like, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
 from mklearn.study.engine.data_check import target_counts
 from mklearn.study.plan.plan import plan_study
@@ -212,6 +212,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         entry["leave_out"] = left_out
         others = "Columns of text, and further ones named as ids, classes or groups, are no features"
         sentences.append(f"{others}: {some(left_out)} (leave_out).")
+        sentences += _numbers_in_text(views, left_out)
     return *_with_gaps(entry), [*sentences, *notes]
 
 
@@ -276,6 +277,21 @@ def _view_entries(
         if table.path.suffix not in (*ARRAYS, *ANNOTATED) and len(words) < columns.shape[1]:
             left_out |= dict.fromkeys(words)
     return shown, list(left_out)
+
+
+def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence on each of a table's columns that is left out as text, though most of its values are numbers."""
+    for table in views.values():
+        for name in left_out:
+            values = table.columns.get(name, pd.Series(dtype=str)).dropna()
+            is_text = ~values.map(is_number).astype(bool)
+            meant = values.astype(str).str.replace(",", ".").map(is_number)
+            if is_text.any() and meant.mean() > 0.5:
+                yield (
+                    f"{table.path}: {name!r} is among them, though most of its values seem to be numbers: it has text, "
+                    f"such as {some(values[is_text].unique(), 3)}, in {is_text.sum()} of {len(values)} rows; write "
+                    "numbers with a decimal point, and leave missing ones empty."
+                )
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:

@@ -147,7 +147,7 @@ def _from_tables(
     """Read tables; with `images` of a folder, the samples are these images, with their features too."""
     options = inputs.options
     columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
-    notes = list[str]()
+    notes, not_compared = list[str](), "predictions are not compared with labels"
 
     def opened(view: ModelView) -> Table:
         path, turned = files[view.name], view.table in options.get("transposed", ())
@@ -156,7 +156,7 @@ def _from_tables(
             return read(columns=columns)
         except DataError as error:  # labels only tell how good predictions are
             table = read(columns=replace(columns, label_column="", event_column=None))
-            notes.append(f"predictions are not compared with labels: {error}")
+            notes.append(f"{not_compared}: {error}")
             return table
 
     tables = {view.name: opened(view) for view in inputs.views if view.name in files}
@@ -193,8 +193,13 @@ def _from_tables(
             "learned their labels, and how well it predicts them says nothing about new ones"
         )
     labelled, beside = list(tables.values()), next(iter(files.values()), folder).with_name(inputs.labels or "-")
-    labelled += [read_table(beside, columns)] if inputs.labels and beside.is_file() else []
-    return NewSamples(ids, Views(views), agreed(labelled, ids, "labels"), notes, unread)
+    try:
+        labelled += [read_table(beside, columns)] if inputs.labels and beside.is_file() else []
+        labels = agreed(labelled, ids, "labels")
+    except DataError as error:
+        labels = None
+        notes.append(f"{not_compared}: {error}")
+    return NewSamples(ids, Views(views), labels, notes, unread)
 
 
 def _features(

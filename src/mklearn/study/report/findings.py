@@ -190,7 +190,7 @@ def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
     by_label = rows.groupby("label", sort=False).agg({"above": "min", "gain": "mean"})
     above = list(by_label[by_label["above"] > 0].sort_values("gain", ascending=False, kind="stable").index)
     named = f"Above that class: {enumeration(above, NAMED)}" if above else "No method is shown to be above it"
-    return f"{results.reference_title} is below the majority class, and no reference. {named}."
+    return f"{results.reference_title} is below the majority class, so that a gain over it says little. {named}."
 
 
 def _model(results: Results, final: FinalSpec, rivals: Results | None) -> str:

@@ -318,7 +318,7 @@ def test_given_splits(tmp_path: Path) -> None:
         ("fold,role\n0,train\n", "need the columns role and id"),
         ("role,id\ntrain,a\nvalid,b\n", "unknown roles 'valid'"),
         ("role,id\ntrain,a\ntest,zz\n", "does not have: 'zz'"),
-        ("role,id\ntrain,a\ntest,a\n", r"g\.csv: .*in several parts"),
+        ("role,id\ntrain,a\ntest,a\n", r"g\.csv: .*in several parts.*; by id: 'a'$"),
         ("role,index\ntrain,0\ntest,9\n", "but there are 2 samples"),
         ("role,index,fold\ntrain,0,20240102123456\ntest,1,1\n", r"column 'fold' has numbers outside 0 to 2147483647"),
     ],

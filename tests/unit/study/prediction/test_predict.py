@@ -122,9 +122,9 @@ def test_a_pipeline_has_survival_and_samples_with_times_are_scored() -> None:
     assert list(frame) == ["id", "risk", "survival_3", "survival_5", "survival_7", "survival_10"]
     np.testing.assert_allclose(frame["survival_5"], np.mean(1.0 + y[:60] > 5))
     frame["risk"] = [3.0, 1.0, 2.0, *[9.0] * 7]
-    assert _success(frame, samples) == "Harrell's C 0.6667 (3 samples with a time)\n"
+    assert _success(frame, samples, model) == "Harrell's C 0.6667 (3 samples with a time)\n"
     alive = samples._replace(labels=np.array(["-3.0", *[""] * 9]))
-    assert _success(frame, alive).startswith("no Harrell's C (1 samples with a time): the concordance needs two")
+    assert _success(frame, alive, model).startswith("no Harrell's C (1 samples with a time): the concordance needs two")
 
 
 def test_samples_with_views_without_weight_only() -> None:
@@ -220,6 +220,10 @@ def test_tables_with_labels_and_their_accuracy(
     predicted(tables, "cells", str(tables / "train"))
     assert "80 of 80 samples have ids of training samples" in capsys.readouterr().err
     pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
+    spelt = truth.assign(label="Class " + truth["label"].astype(str))
+    spelt.to_csv(tmp_path / "upper.csv", index=False)
+    predicted(tables, "cells", f"upper={tmp_path / 'upper.csv'}", pairs[1])
+    assert "(0 of 20 samples with a label; no class of the model: 'Class " in capsys.readouterr().out
     truth.assign(label=0.5).to_csv(tmp_path / "upper.csv", index=False)
     pd.testing.assert_frame_equal(predicted(tables, "cells", f"upper={tmp_path / 'upper.csv'}", pairs[1]), frame)
     assert "predictions are not compared with labels: " in capsys.readouterr().err

@@ -99,7 +99,9 @@ def test_headline_and_marks_hold_after_the_correction_for_many_comparisons():
 def test_a_reference_below_the_majority_class_is_none():
     rna = ("rna", "cosine", 0.828, 0.128, -0.02, 0.27)
     found = finding(AVERAGE, rna, ("svc", "", 0.75, 0.05, -0.1, 0.2), LOSER, majority=0.72)
-    assert found.headline == "the average is below the majority class, and no reference. Above that class: rna."
+    assert found.headline == (
+        "the average is below the majority class, so that a gain over it says little. Above that class: rna."
+    )
     assert finding(AVERAGE, LOSER, majority=0.9).headline.endswith("No method is shown to be above it.")
     results = made_of(AVERAGE, WINNER, majority=0.72)
     assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, found)

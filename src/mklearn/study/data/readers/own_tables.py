@@ -6,7 +6,7 @@ import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from mklearn.study.specs.data_specs import FOLDER_KEY
 from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
+_MISSING_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 _SYMMETRY = 1e-6
 """Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
@@ -77,7 +78,7 @@ def feature_tables(
 
     def content(ids: np.ndarray) -> dict[str, Any]:
         values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables if name != FOLDER_KEY}
-        return {"tables": values, "columns": names, "notes": _notes_on_values(values, impute)}
+        return {"tables": values, "columns": names, "notes": [*_notes_on_values(values, impute), *_codes(values)]}
 
     return _labelled_samples([*([holder] if holder else []), *tables.values()], kept, special, content,
                              [*notes, *_missing_notes(absent, missing_views)])  # fmt: skip
@@ -361,6 +362,22 @@ def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[s
         for name, table in tables.items()
         if is_heavy_tailed(table)
     ]
+
+
+def _codes(tables: Mapping[str, np.ndarray]) -> Iterator[str]:
+    """Yield a note for each usual code of missing values that columns have at least twice, far from their values."""
+    for (name, table), code in itertools.product(tables.items(), _MISSING_CODES):
+        is_code = table == code
+        several = is_code.sum(axis=0) > 1
+        others = pd.DataFrame(np.where(is_code, np.nan, table)[:, several])
+        low, high = others.min().to_numpy(), others.max().to_numpy()
+        far = np.maximum(low - code, code - high) > np.maximum(high - low, 1.0)
+        if n := int(far.sum()):
+            values = int(is_code[:, several][:, far].sum())
+            yield (
+                f"view {name!r}: {values} values of {n} column(s) are {code}, far from all others there: if this means "
+                "a missing value, leave these cells empty"
+            )
 
 
 # --- matrices
