@@ -52,15 +52,3 @@ def fit_changed(method: Any, change: dict[str, Any], X: NDArray[Any], y: NDArray
     """Fit with changed parameters, or with changed samples and labels: the entries "X" and "y"."""
     parameters = {key: value for key, value in change.items() if key not in ("X", "y")}
     method(**parameters).fit(change.get("X", X), change.get("y", y))
-
-
-def exact_features(kernels: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], list[slice]]:
-    """Features Phi_m with Phi_m Phi_m' = K_m for positive semidefinite kernels, side by side, and their columns."""
-    parts, blocks, begin = [], [], 0
-    for kernel in kernels:
-        values, vectors = np.linalg.eigh(kernel)
-        kept = values > 1e-15 * values[-1]
-        parts.append(vectors[:, kept] * np.sqrt(values[kept]))
-        blocks.append(slice(begin, begin + int(kept.sum())))
-        begin = blocks[-1].stop
-    return np.hstack(parts), blocks

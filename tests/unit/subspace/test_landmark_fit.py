@@ -39,12 +39,14 @@ def samples(request: pytest.FixtureRequest) -> Samples:
     [
         (KernelFDA, {}),
         (KernelFDA, {"scaling": "within", "kernel_weights": [0.2, 0.8, 0.0]}),
+        (KernelFDA, {"scaling": "unit", "kernel_weights": [0.0, 0.6, 0.4]}),
         (MKLDR, {"max_iter": 5, "tol": 0.0}),
         (MKLDR, {"init": "orthonormal", "scaling": "orthonormal"}),
         (MKLDR, {"a_step": "trace_ratio"}),
         (MKLDR, {"graph": "pca", "n_components": 3, "ridge": 1e-2}),
         (KernelPCA, {"n_components": 6, "kernel_weights": [0.5, 0.2, 0.3]}),
         (ConvexMKLDR, {}),
+        (ConvexMKLDR, {"p": 2.0}),
         (ConvexMKLDR, {"denominator": "within", "p": 1.0}),
     ],
 )
