@@ -1,4 +1,4 @@
-"""The bilinear rows of the 2DMMC paper's tables, on the pictures that `test_calibration` shows to be the paper's.
+"""The bilinear rows of the 2DMMC paper's tables, on the images that PCA in `test_faces_mkmmc` shows to be its.
 
 GLRAM reproduces the published value in every cell. 2DMMC and 2DLDA are held to what correct implementations reach on
 these pictures (the prototype's means of 100 splits): the published 2DMMC is 1 to 3 points higher throughout, and 2DLDA
