@@ -140,11 +140,12 @@ class Checkout:
 
 
 class EmptyFolder(Checkout):
-    """A folder that is no checkout; the code is the repository's."""
+    """A folder that is no checkout, with a profile of another workflow; the code is the repository's."""
 
     def __init__(self, folder: Path, repository: Path) -> None:
         self.folder, self.repository = folder, repository
-        folder.mkdir(parents=True)
+        (folder / "profiles" / "default").mkdir(parents=True)
+        self.write("no-such-option: 1\n", "profiles/default/config.yaml")
 
     @property
     def environment(self) -> dict[str, str]:

@@ -1,12 +1,11 @@
-"""Commands on a study: `mklearn run` with and without a checkout, dry runs that change nothing, and mistakes."""
+"""Commands on a study: `mklearn run` in a checkout, dry runs that change nothing, and mistakes."""
 
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
-from tests.workflow.conftest import SMOKE, Checkout, EmptyFolder, jobs_by_rule
+from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
 from mklearn.study.provenance import file_digest
 
@@ -33,21 +32,6 @@ def test_a_dry_run_lists_jobs(checkout: Checkout, finished: Checkout, copy_of: C
     assert jobs_by_rule(output)["fit"] == 1
     assert "rule fit:" not in output
     assert re.search(r"params have changed[^:]*:\n +fit\n", output)
-
-
-@pytest.mark.full
-def test_a_folder_without_a_checkout(tmp_path: Path, repository: Path) -> None:
-    empty = EmptyFolder(tmp_path / "empty", repository)
-    (empty.folder / "profiles" / "default").mkdir(parents=True)
-    (empty.folder / "profiles" / "default" / "config.yaml").write_text("no-such-option: 1\n", encoding="utf-8")
-    (empty.folder / "Snakefile").write_text("of another workflow\n", encoding="utf-8")
-    by_name = jobs_by_rule(empty.output("mklearn", *DRY, "--verbose", "smoke"))
-    assert by_name["fit"] == 4
-    empty.write(SMOKE, "mine.yaml")
-    assert jobs_by_rule(empty.output("mklearn", *DRY, "--verbose", "mine.yaml")) == by_name
-    study = yaml.safe_load((empty.repository / "config.yaml").read_text(encoding="utf-8"))
-    assert jobs_by_rule(empty.output("mklearn", *DRY, "--verbose"))["describe"] == len(study["descriptors"])
-    assert not (empty.folder / "results").exists()
 
 
 # --- dry runs
@@ -100,22 +84,14 @@ descriptors: {hog: {kind: hog, cel: 4}}
 methods:
   mkl: {kind: mkl_dr, beta_step: exactly, kernels: [sift]}
 """
-EXPECTED = [
-    "sead: unknown key 'sead'. Did you mean 'seed'?",
-    "datasets.digitz: there is no registered data set 'digitz'. Did you mean 'digits'?",
-    "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?",
-    "methods.mkl.beta_step: invalid value 'exactly'. Did you mean 'exact'? Expected one of: central_path, dnn, exact, "
-    "sdp.",
-    "methods.mkl.kernels: there is no kernel 'sift'. Expected: hog.",
-]
 
 
 def test_five_mistakes_and_a_file_that_yaml_can_not_read(checkout: Checkout) -> None:
     """Snakemake's own reader ends with a traceback in the second case; unit tests have more of both."""
     checkout.write(FIVE_MISTAKES)
     output = checkout.output("snakemake", "--cores", "1", "--dry-run", code=1)
-    for sentence in ("has 5 mistakes", *EXPECTED):
-        assert sentence in output
+    assert "has 5 mistakes" in output
+    assert "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?" in output
     assert 'File "' not in output.split("5 mistakes")[1]
     (checkout.folder / "config.yaml").write_bytes("study: größe\n".encode("utf-16"))
     unread = checkout.output("snakemake", "--cores", "1", "--dry-run", code=1)

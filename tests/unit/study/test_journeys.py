@@ -172,6 +172,9 @@ def test_kernels_and_distances_with_numbers_to_predict(user: Reader) -> None:
     found = pd.read_csv("results/pairs/report/summary.csv").query("metric == 'r2' and selection == 'inner_cv'")
     assert set(found["method"]) == {"multi-view", "average", "best-single"}
     assert (found["mean"] > 0.9).all()
+    report = Path("results/pairs/report")
+    assert "Predicted and true numbers" in (report / "index.html").read_text(encoding="utf-8")
+    assert not re.search("ccuracy|classes", (report / "summary.md").read_text(encoding="utf-8"))
 
 
 def test_a_method_of_her_own_to_a_table_in_latex(user: Reader) -> None:
