@@ -16,18 +16,14 @@ from tests.scores import rows_of, samples_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn.base.side_by_side import SideBySide
-from mklearn.errors import NotApplicable
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.methods import METHODS
-from mklearn.regressors import KernelRidge
 from mklearn.rows import load
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
-from mklearn.study.evaluation.candidates import MethodOnViews, choices
-from mklearn.study.final_model import final_model
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 
@@ -141,12 +137,11 @@ def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
     return read_arrays(study.folder / job.outputs["features"])["features"]
 
 
-def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cached: bool = True) -> Any:
+def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any) -> Any:
     """Ten lines that a user writes: the samples, and the estimator."""
-    views: dict[str, Any] = dict(fitted.views)
-    if cached:
-        views |= {f"{name} d2": Pairwise(squared_euclidean(features)) for name, features in fitted.views.items()}
-    kernels = {f"gauss-{name}": {"kind": "gaussian", "view": f"{name} d2" if cached else name} for name in fitted.views}
+    distances = {f"{name} d2": Pairwise(squared_euclidean(features)) for name, features in fitted.views.items()}
+    views = {**fitted.views, **distances}
+    kernels = {f"gauss-{name}": {"kind": "gaussian", "view": f"{name} d2"} for name in fitted.views}
     gate = {"gating": "blocks"} if kind == "lmkl_svc" else {}
     estimator = load(spec.method.implementation)
     first = next(iter(spec.method.inputs.values()))
@@ -182,51 +177,3 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     if decide is not None:
         values = decide(X[test])[np.arange(len(test)), np.searchsorted(model.classes_, model.predict(X[test]))]
         np.testing.assert_array_equal(found["decision_value"], values.astype(np.float32))
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=[] if kind in RECOMMENDED else [pytest.mark.full]) for kind in published_methods()],
-)
-def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
-    _, planned = fitted.plan_of(kind)
-    spec = planned.spec
-    if len(spec.method.inputs) > 1 or not hasattr(load(spec.method.implementation), "__name__"):
-        pytest.skip("a final model takes one input")
-    names = {planned.key: planned.id for planned in fitted.plan.descriptors.values()}
-    kernels = [kernel | {"view": names[kernel["view"].split("/")[0]]} for kernel in spec.kernels]
-    (name, first), *_ = spec.method.inputs.items()
-    inputs = {name: first.model_copy(update={"descriptors": [names[key] for key in first.descriptors]})}
-    method = spec.method.model_copy(update={"inputs": inputs})
-    train, test, views = fitted.split.train, fitted.split.test, Views(fitted.views)
-    X = Views({"images": fitted.images}) if first.kind == "images" else views
-    try:
-        estimator, candidate, _ = final_model(MethodOnViews(X[train], fitted.y[train], method, kernels), spec)
-    except NotApplicable as reason:
-        pytest.skip(str(reason))
-    made = estimator.fit(X[train], fitted.y[train]).predict(X[test])
-    Z, model = script(kind, fitted, candidate.parameters, spec, cached=False)
-    np.testing.assert_array_equal(made, model.fit(Z[train], fitted.y[train]).predict(Z[test]))
-
-
-def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> None:
-    kind, fields = "kernel_ridge_regressor", {"landmarks": {"n": [3, 60]}, "alpha": [1e-3, 0.1]}
-    study = fit([kind], DIABETES, tmp_path, {kind: fields})
-    key, planned = study.plan_of(kind)
-    train, test, views = study.split.train, study.split.test, Views(study.views)
-    kernels = {f"gauss-{name}": {"kind": "gaussian", "view": name} for name in study.views}
-    models = {
-        n: KernelRidge(kernels=kernels, alpha=[1e-3, 0.1], landmarks={"n": n, "random_state": 0}) for n in (3, 60)
-    }
-    known = [model.fit(views[train], study.y[train]) for model in models.values()]
-    assert known[1].score(views[test], study.y[test]) > known[0].score(views[test], study.y[test]) + 0.02
-    found = samples_of(study.predictions(key)).query("fold == 0")
-    np.testing.assert_allclose(found["predicted"], known[1].predict(views[test]), rtol=1e-9)
-
-    specs = [{"id": name, **kernel} for name, kernel in kernels.items()]
-    problem = MethodOnViews(views[train], study.y[train], planned.spec.method, specs)
-    made, candidate, problem = final_model(problem, planned.spec)
-    made.fit(views[train], study.y[train])
-    np.testing.assert_array_equal(made.predict(views[test]), known[1].predict(views[test]))
-    chosen = [(row["parameter"], row["value"], row["end"]) for row in choices(problem, candidate, made)]
-    assert chosen == [("n of landmarks", 60, "largest"), ("alpha", pytest.approx(known[1].alpha_[0]), "largest")]

@@ -34,8 +34,6 @@ def make(study: dict[str, Any], folder: Path) -> Path:
 
 METHODS: dict[str, Any] = {
     "kfd": {"kind": "kernel_fda"},
-    "svc": {"kind": "kernel_svc"},
-    "two-d-lda": {"kind": "two_d_lda", "sizes": [3]},
     "words": {"kind": "linear_svc", "descriptor": "words"},
 }
 

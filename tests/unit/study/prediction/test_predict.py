@@ -1,4 +1,4 @@
-"""`mklearn predict`: the labels that the library gives to images and tables, and a sentence for everything else."""
+"""`mklearn predict`: predictions of images and tables, those of the library, and a sentence for everything else."""
 
 import io
 import shutil
@@ -20,13 +20,10 @@ from mklearn.__main__ import main
 from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
-from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
-from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model, save_model
 from mklearn.study.cli.predictions import _cautions, _success
-from mklearn.study.data.resizing import resize_images
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
@@ -49,38 +46,6 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
     return printed
 
 
-def library(method: str) -> tuple[Any, Any, Any, Any]:
-    """Training and held-back samples as the library takes them, labels, and which are held back."""
-    images, y, held = digits()
-    large = resize_images(images, shape=(16, 16))
-    X: Any = large.astype(float)
-    if method != "two-d-lda":
-        X = Views({"pixels": pixels(large), "hog": hog(large, cell=4)})
-    return X[~held], X[held], y[~held].astype(str), held
-
-
-KERNELS = {f"gauss-{name}": {"view": name} for name in ("pixels", "hog")}
-ESTIMATORS: dict[str, Any] = {
-    "kfd": KernelFDA(kernels=KERNELS),
-    "svc": KernelSVC(kernels=KERNELS),
-    "two-d-lda": TwoDLDA(n_components=3),
-}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("method", ESTIMATORS)
-def test_labels_of_twenty_held_back_images_are_the_librarys(method: str, pictures: Path) -> None:
-    X, new, labels, held = library(method)
-    estimator = ESTIMATORS[method].fit(X, labels)
-    frame = predicted(pictures, method, str(pictures / "new"))
-    assert frame["id"].tolist() == [f"some/where/{k}.png" for k in np.flatnonzero(held)]
-    assert len(frame) == 20
-    assert frame["label"].tolist() == estimator.predict(new).tolist()
-    if method == "svc":
-        values = frame[[f"decision_{label}" for label in estimator.classes_]].to_numpy()
-        np.testing.assert_allclose(values, estimator.decision_function(new), rtol=1e-9, atol=1e-12)
-
-
 def test_probabilities_and_sets_where_the_model_has_them() -> None:
     X, y = load_digits(return_X_y=True)
     names = np.array(["even", "odd"])[y % 2]
@@ -92,6 +57,10 @@ def test_probabilities_and_sets_where_the_model_has_them() -> None:
     chosen = model.predict_set({"pixels": X[60:70]})
     assert frame["set_90"].tolist() == [sets[tuple(row)] for row in chosen.tolist()]
     assert len(set(frame["set_90"])) > 2
+    machine = KernelSVC(kernels={"pixels": "gaussian"}).fit({"pixels": X[:60]}, y[:60])
+    frame = prediction_frame(machine, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
+    assert list(frame) == ["id", "label", *(f"decision_{label}" for label in machine.classes_)]
+    np.testing.assert_array_equal(frame.iloc[:, 2:], machine.decision_function({"pixels": X[60:70]}))
 
 
 @pytest.mark.parametrize(("landmarks", "ends"), [(None, ["low_90", "high_90"]), (9, [])])
