@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tests.split_stacks import split_stacks
 
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.stack import KernelStack
 
 SPECS: list[dict[str, Any]] = [
     {"id": "narrow", "view": "squared_euclidean", "kind": "gaussian", "bandwidth": 0.5},
@@ -30,17 +29,11 @@ class Digits:
     test: NDArray[np.intp]
     pairwise: dict[str, NDArray[np.float64]]
 
-    def stacks(self, pairwise: dict[str, NDArray[np.float64]] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Training and test kernels, (n, n, M) and (m, n, M), as the fit step makes them."""
-        if pairwise is None:
-            train, test = self._stacks
-        else:
-            train, test, _ = split_stacks(pairwise, SPECS, self.train, self.test)
-        return np.array(train.as_last_axis()), np.array(test.as_last_axis())
-
     @cached_property
-    def _stacks(self) -> tuple[KernelStack, KernelStack]:
-        return split_stacks(self.pairwise, SPECS, self.train, self.test)[:2]
+    def stacks(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Training and test kernels, (n, n, M) and (m, n, M), as the fit step makes them."""
+        train, test, _ = split_stacks(self.pairwise, SPECS, self.train, self.test)
+        return train.as_last_axis(), test.as_last_axis()
 
     def samples(self, takes: str) -> NDArray[np.float64]:
         return self.X.copy() if takes == "features" else self.X.reshape(-1, 8, 8).copy()
@@ -48,7 +41,7 @@ class Digits:
     def inputs(self, takes: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Training and test samples in the form that a family of methods takes."""
         if takes == "kernels":
-            return self.stacks()
+            return self.stacks[0].copy(), self.stacks[1].copy()
         samples = self.samples(takes)
         return samples[self.train], samples[self.test]
 

@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from tests.conformance.conftest import Digits
 from tests.entries import kernel
-from tests.split_stacks import split_stacks
 
 from mklearn.kernels.specs import kernel_class
 from mklearn.kernels.table import KERNELS
@@ -80,19 +79,3 @@ def test_on_digits(digits: Digits, kind: str, measure: str, normalise: Any, cent
     new[:] = fitted.kernel_train_[:] = 7
     for matrix, copy in zip((*blocks, *rows), before, strict=True):
         np.testing.assert_array_equal(matrix, copy)
-
-
-@pytest.mark.parametrize("scaling", ["standard", "unit", "rank"])
-@pytest.mark.parametrize("kind", [kind for kind in KERNELS if kind != "precomputed"])
-def test_scaled_features_of_test_samples_change_nothing_in_training(digits: Digits, kind: str, scaling: str) -> None:
-    source = {"view": "t", "feature_scaling": scaling}
-    spec = {"id": kind, "kind": kind, **({"factors": [source, source]} if kind == "product" else source)}
-    other = digits.X.copy()
-    other[digits.test[20:]] = np.random.default_rng(0).uniform(-50, 100, size=other[digits.test[20:]].shape)
-    (K, new, info), (K_2, new_2, info_2) = (
-        split_stacks({}, [spec], digits.train, digits.test, {"t": X}) for X in (digits.X, other)
-    )
-    np.testing.assert_array_equal(K.matrices, K_2.matrices)
-    assert info == info_2
-    np.testing.assert_allclose(new[0][:20], new_2[0][:20], rtol=0, atol=1e-9 * np.abs(new[0]).max())
-    assert np.abs(new[0][20:] - new_2[0][20:]).max() > 1e-3

@@ -29,5 +29,5 @@ def test_studies(tmp_path: Path, repository: Path) -> None:
             path.write_text(yaml.safe_dump(yaml.safe_load(text), sort_keys=True), encoding="utf-8")
             assert read_study(path) == study
 
-    run_trials(80, st.one_of(mistaken(texts), st.binary(max_size=200)), trial)
-    assert 80 / 50 < accepted < 80 * 0.9
+    run_trials(150, st.one_of(mistaken(texts), st.binary(max_size=200)), trial)
+    assert 150 / 50 < accepted < 150 * 0.9

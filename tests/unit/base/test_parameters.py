@@ -1,14 +1,12 @@
 """Threads of linear algebra, labels and weights in the order of the samples, and checks of parameters."""
 
 import contextlib
-import importlib
 from inspect import signature
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
@@ -157,21 +155,6 @@ def test_without_ids_on_both_sides_samples_are_taken_by_position(y) -> None:
 
 
 # --- parameters
-
-PRIVATE_NAMES = {
-    "sklearn.base": ("_fit_context",),
-    "sklearn.utils._param_validation": ("Interval", "Options", "StrOptions", "make_constraint"),
-}
-
-
-@pytest.mark.parametrize(("module", "names"), PRIVATE_NAMES.items())
-def test_private_names_of_scikit_learn_exist(module, names):
-    loaded = importlib.import_module(module)
-    missing = [name for name in names if not hasattr(loaded, name)]
-    assert not missing, (
-        f"scikit-learn {sklearn.__version__} no longer has {', '.join(missing)} in {module}: adapt "
-        "mklearn.base, the only folder that imports it, and the cap of scikit-learn in pyproject.toml"
-    )
 
 
 class Estimator(BaseEstimator):

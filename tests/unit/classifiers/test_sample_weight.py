@@ -1,6 +1,5 @@
 """Sample weights: a weight of 2 is the sample twice, 0 is none; through pipelines and searches; refused elsewhere."""
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_digits
-from tests.unit.core_install import rooms
 
 from mklearn.classifiers import (
     LMKLSVC,
@@ -22,8 +20,6 @@ from mklearn.classifiers import (
 )
 from mklearn.errors import ConfigError, DataError
 from mklearn.optimize.svm_weights import svm_weights
-from mklearn.regressors import KernelRidge, MultiViewRegressor
-from mklearn.survival import MultiViewSurvival
 
 FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
 KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
@@ -37,21 +33,6 @@ WEIGHTED: list[tuple[BaseEstimator, float]] = [
     (LMKLSVC(kernels=KERNELS, C=0.3, ridge="uniform", gate_scale="average", tol=1e-9), 1e-6),
     (LedoitWolfLDA(), 1e-9),
     (LedoitWolfLDA(rule="euclidean"), 1e-7),
-]
-TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {
-    MajorityClassifier,
-    MultiViewClassifier,
-    KernelRidge,
-    MultiViewRegressor,
-    MultiViewSurvival,
-}
-"""Repeated samples of the multi-view methods have to be left out together (test_multi_view.py)."""
-
-PUBLIC = [
-    found
-    for room in rooms()
-    for found in (getattr(room, name) for name in room.__all__)
-    if inspect.isclass(found) and issubclass(found, BaseEstimator)
 ]
 named = pytest.mark.parametrize(
     ("estimator", "tolerance"), WEIGHTED, ids=[f"{type(e).__name__}-{k}" for k, (e, _) in enumerate(WEIGHTED)]
@@ -170,11 +151,3 @@ def test_gates_need_weights_that_count(digits):
     X, y, weights, _ = digits
     with pytest.raises(DataError, match="weights count samples"):
         LMKLSVC(kernels=KERNELS).fit(X, y, sample_weight=weights / weights.sum())
-
-
-@pytest.mark.parametrize("estimator", PUBLIC, ids=lambda found: found.__name__)
-def test_every_estimator_takes_weights_or_refuses_them(estimator):
-    assert ("sample_weight" in inspect.signature(estimator.fit).parameters) == (estimator in TAKE_WEIGHTS)
-    if estimator not in TAKE_WEIGHTS:
-        with pytest.raises(TypeError, match="sample_weight"):
-            estimator().fit(np.eye(4), [0, 0, 1, 1], sample_weight=np.ones(4))
