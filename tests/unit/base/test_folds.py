@@ -94,19 +94,6 @@ def test_it_is_that_of_brute_force(seed: int, target: str) -> None:
     assert choose_scaling(pd.DataFrame(X), y, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
 
 
-def test_groups_are_left_out_whole() -> None:
-    """The length of a sample tells its group, and so its class where the group is known; the direction its class."""
-    rng = np.random.default_rng(1)
-    groups = np.repeat(np.arange(8), 8)
-    y = groups % 2
-    angle = 0.5 * rng.normal(size=64) + 0.8 * y
-    X = np.array([1.0, 4, 2, 5, 3, 6, 7, 8])[groups, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    assert choose_scaling(X, y, scalings=["unit", "none"]) == "none"
-    assert choose_scaling(X, y, groups=groups, scalings=["none", "unit"]) == "unit"
-    with pytest.raises(NotApplicable):
-        choose_scaling(X, y, groups=np.zeros(64))
-
-
 def test_many_samples_are_drawn_by_class_and_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     y = np.repeat([0, 1, 2], [2000, 990, 10])

@@ -405,30 +405,12 @@ def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.
     assert few.inverse_temperature_ == pytest.approx(dense.inverse_temperature_, rel=0.02)
 
 
-@pytest.mark.parametrize("landmarks", [None, 80])
-def test_half_of_the_outputs_come_from_equal_weights(digits: tuple[Views, np.ndarray], landmarks: int | None) -> None:
-    views, y = digits
-    tables = {name: np.array(views[name]) for name in views.names}
-    rng = np.random.default_rng(2)
-    for table in tables.values():
-        table[rng.random(len(y)) < 0.2] = np.nan
-    tables["noise"] = np.array(views["noise"])
-    holes = Views(tables)
-    train, new = holes[:200], holes[200:400]
-
-    def outputs(learned: float) -> np.ndarray:
-        model = MultiViewClassifier(learned=learned, decision="ridge", landmarks=landmarks).fit(train, y[:200])
-        return model.decision_function(new)
-
-    np.testing.assert_allclose(outputs(0.5), (outputs(0.0) + outputs(1.0)) / 2, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     "model",
     [
         *(
             MultiViewClassifier(decision="ridge", **parameters)
-            for parameters in ({}, {"n_kernels": 3}, {"landmarks": 80})
+            for parameters in ({}, {"n_kernels": 3}, {"landmarks": 80}, {"landmarks": 80, "learned": 0.5})
         ),
         MultiViewRegressor(least_agreement=0),
         MultiViewRegressor(weights="per_target", least_agreement=0),

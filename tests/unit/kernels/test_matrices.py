@@ -27,24 +27,6 @@ from mklearn.kernels.matrices import (
 )
 
 
-@pytest.fixture
-def features() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((10, 4)) + 3, rng.standard_normal((5, 4)) + 3
-
-
-def test_centring_is_that_of_the_features(features: tuple[np.ndarray, np.ndarray]) -> None:
-    """Subtracting the *training* mean from explicit features gives the same kernels, for new samples too."""
-    train, new = features
-    centring = KernelCentring().fit(train @ train.T)
-    mean = train.mean(axis=0)
-    np.testing.assert_allclose(centring.transform(train @ train.T), (train - mean) @ (train - mean).T, atol=1e-12)
-    np.testing.assert_allclose(centring.transform(new @ train.T), (new - mean) @ (train - mean).T, atol=1e-12)
-    # one row at a time is the same: nothing comes from the other new samples
-    rows = [centring.transform(new[i : i + 1] @ train.T)[0] for i in range(5)]
-    np.testing.assert_allclose(rows, (new - mean) @ (train - mean).T, atol=1e-12)
-
-
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(2, 12))
 def test_centred_kernels_are_HKH(seed: int, n: int) -> None:
@@ -56,16 +38,6 @@ def test_centred_kernels_are_HKH(seed: int, n: int) -> None:
     np.testing.assert_array_equal(centred, centred.T)
     np.testing.assert_allclose(centre_kernel(centred), centred, atol=1e-12)
     np.testing.assert_allclose(centred_trace(K), np.trace(H @ K @ H) / n, atol=1e-12)
-
-
-def test_unit_diagonal_is_that_of_the_features(features: tuple[np.ndarray, np.ndarray]) -> None:
-    train, new = features
-    unit_train = train / np.linalg.norm(train, axis=1, keepdims=True)
-    unit_new = new / np.linalg.norm(new, axis=1, keepdims=True)
-    np.testing.assert_allclose(unit_diagonal(train @ train.T), unit_train @ unit_train.T, atol=1e-12)
-    np.testing.assert_array_equal(np.diagonal(unit_diagonal(train @ train.T)), 1)
-    rows = unit_diagonal(new @ train.T, np.sum(new**2, axis=1), np.sum(train**2, axis=1))
-    np.testing.assert_allclose(rows, unit_new @ unit_train.T, atol=1e-12)
 
 
 def test_refusals() -> None:

@@ -2,11 +2,9 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
@@ -408,19 +406,6 @@ def test_intervals_of_kernels_at_the_mean_follow_from_training_samples_that_lack
     assert min(held[lacks].mean(), held[~lacks].mean()) >= 0.85
     assert np.median((upper - lower)[lacks]) > np.median((upper - lower)[~lacks])
     assert np.isinf(model.predict_interval({"a": np.full((1, 1), np.nan), "b": Z[:1, 1:]})).all()
-
-
-def test_intervals_of_molecules_that_lack_views(mirror: Path) -> None:
-    folder = mirror / "multiview" / "delaney"
-    tables = {path.name.split(".")[0]: pd.read_csv(path, index_col=0) for path in sorted(folder.glob("*.csv.gz"))}
-    y = pd.read_csv(folder / "samples.csv", index_col=0)["log_solubility"].loc[tables["maccs"].index].to_numpy()
-    views = Views({name: table.to_numpy(dtype=float) for name, table in tables.items()})
-    held = []
-    for seed in range(4):
-        train, test = np.split(np.random.default_rng(seed).permutation(len(y))[:700], [300])
-        held.append(share_held(MultiViewRegressor().fit(views[train], y[train]), views[test], y[test]))
-    for pattern in held[0]:
-        assert np.mean([each[pattern] for each in held]) >= 0.87
 
 
 def test_intervals_of_few_samples_are_infinite_and_coverage_is_a_share() -> None:

@@ -12,7 +12,7 @@ from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_pca import KernelPCA
-from mklearn.subspace.mmc import MMC, orthogonal_complement
+from mklearn.subspace.mmc import MMC
 from mklearn.subspace.null_space_lda import NullSpaceLDA
 from mklearn.subspace.pca import PCA
 
@@ -33,13 +33,6 @@ def test_pca_equals_scikit_learn(raw_wine: np.ndarray) -> None:
     np.testing.assert_allclose(np.abs(model.transform(raw_wine)), np.abs(reference.transform(raw_wine)), atol=1e-9)
     pivots = model.components_[np.arange(3), np.abs(model.components_).argmax(axis=1)]
     assert (pivots > 0).all()
-
-
-def test_pca_of_full_rank_keeps_distances() -> None:
-    X = np.random.default_rng(0).normal(size=(10, 50))
-    Z = PCA().fit_transform(X)
-    assert Z.shape == (10, 9)
-    np.testing.assert_allclose(Z @ Z.T, (X - X.mean(0)) @ (X - X.mean(0)).T, atol=1e-10)
 
 
 def test_kernel_pca_equals_scikit_learn(raw_wine: np.ndarray) -> None:
@@ -120,30 +113,6 @@ def test_whole_space_order_is_positive_null_negative() -> None:
     np.testing.assert_array_equal(accuracies[2:39], accuracies[2])
     for p in (2, 3, 4, 20, 39, 45):
         np.testing.assert_allclose(MMC(p).fit(X, y).eigenvalues_, model.eigenvalues_[:p], atol=1e-9)
-
-
-def test_whole_space_equals_principal_components_span() -> None:
-    X, y = blobs(15, 50)
-    pca = decomposition.PCA().fit(X)
-    Z = pca.transform(X)[:, :14]
-    inside, whole = MMC().fit(Z, y), MMC().fit(X, y)
-    np.testing.assert_allclose(inside.eigenvalues_, whole.eigenvalues_)
-    np.testing.assert_allclose(np.abs(inside.embedding_), np.abs(whole.embedding_), atol=1e-9)
-
-
-def test_no_orthonormal_projection_is_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
-    S_b, S_w = scatters(*wine)
-    best = MMC(2).fit(*wine).eigenvalues_.sum()
-    rng = np.random.default_rng(0)
-    for _ in range(500):
-        Q = np.linalg.qr(rng.normal(size=(13, 2)))[0]
-        assert np.trace(Q.T @ (S_b - S_w) @ Q) < best
-
-
-def test_orthogonal_complement() -> None:
-    B = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 6)))[0]
-    N = orthogonal_complement(B, 34)
-    np.testing.assert_allclose(np.hstack([B, N]).T @ np.hstack([B, N]), np.eye(40), atol=1e-13)
 
 
 @pytest.mark.parametrize(
