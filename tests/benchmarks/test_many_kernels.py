@@ -1,7 +1,6 @@
-"""Select among 1,000 kernels of groups of columns on 1,000 molecules: seconds, groups selected, skglm's group lasso.
+"""Select among 1,000 kernels of groups of columns on 1,000 molecules: seconds and groups selected.
 
 The features are the fingerprints of bace; the groups are drawn, and eight of them determine the classes, with noise.
-skglm fits the squared loss to the centred classes with the penalty on the same groups, along 20 penalties.
 """
 
 import time
@@ -53,26 +52,3 @@ def test_selecting_kernels_and_their_stability_takes_at_most_a_minute(planted: t
         print(f"threshold {threshold}: {len(stable)} stable, {len(stable & true)} true, bound {bound:.2f} false")
     print(f"{selection.n_halves} halves in {seconds:.1f} s")
     assert max(fit_seconds, seconds) < MOST_SECONDS
-
-
-def test_a_group_lasso_of_skglm_on_the_same_groups(planted: tuple) -> None:
-    skglm = pytest.importorskip("skglm", reason="skglm is not installed: pip install skglm")
-    from skglm.datafits import QuadraticGroup
-    from skglm.penalties import WeightedGroupL2
-    from skglm.solvers import GroupBCD
-
-    X, y, groups, true = planted
-    Z = (X - X[:N_TRAIN].mean(axis=0)) / X[:N_TRAIN].std(axis=0)
-    Z = np.asfortranarray(Z[:, np.concatenate(list(groups.values()))])
-    train, labels = np.asfortranarray(Z[:N_TRAIN]), y[:N_TRAIN] - y[:N_TRAIN].mean()
-    grouping = np.arange(0, Z.shape[1] + 1, WIDTH, dtype=np.int32), np.arange(Z.shape[1], dtype=np.int32)
-    weights = np.full(N_KERNELS, np.sqrt(WIDTH))
-    blocks = (train.T @ labels).reshape(N_KERNELS, WIDTH)
-    largest = np.linalg.norm(blocks, axis=1).max() / N_TRAIN / weights[0]
-    for fraction in np.geomspace(0.95, 0.05, 20):
-        datafit, penalty = QuadraticGroup(*grouping), WeightedGroupL2(fraction * largest, weights, *grouping)
-        model = skglm.GeneralizedLinearEstimator(datafit, penalty, GroupBCD(tol=1e-4)).fit(train, labels)
-        nonzero = np.linalg.norm(model.coef_.reshape(N_KERNELS, WIDTH), axis=1) > 0
-        chosen = {name for name, each in zip(groups, nonzero, strict=True) if each}
-        accuracy = np.mean((Z[N_TRAIN:] @ model.coef_ + y[:N_TRAIN].mean() > 0.5) == y[N_TRAIN:])
-        print(f"\n{fraction:.2f}: {len(chosen)} chosen, {len(chosen & true)} true, {accuracy:.1%}", end="")
