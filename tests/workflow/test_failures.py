@@ -59,6 +59,15 @@ HUNGRY = (
     " numpy.full(12 * 2**30, 1, dtype='uint8')"
 )
 """An allocation that the system refuses, for real."""
+FAILING_DESCRIPTOR = """
+
+def hog(images, **parameters):
+    from mklearn.errors import DataError
+
+    print("so far")
+    raise DataError("no gradients today")
+"""
+"""A user's mistake: a sentence, without a traceback."""
 EDITS = {
     "subspace/mkldr.py": FAILING.format(name="MKLDR", what="os.kill(os.getppid(), signal.SIGKILL)"),
     "subspace/kernel_mmc.py": FAILING.format(name="KernelMMC", what="raise RuntimeError('a bug\\nof two lines')"),
@@ -66,7 +75,7 @@ EDITS = {
         name="KernelPCA", what=f"_calls[0] > {CALLS_OF_A_SPLIT} and time.sleep(3600)"
     ),
     "subspace/kernel_lde.py": FAILING.format(name="KernelLDE", what=f"_calls[0] != 1 or ({HUNGRY})"),
-    "descriptors/hog.py": "\n\ndef hog(images, **parameters):\n    raise RuntimeError('no gradients today')\n",
+    "descriptors/hog.py": FAILING_DESCRIPTOR,
 }
 
 
@@ -139,7 +148,8 @@ def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkou
     for method, step in (("killed", "fit"), ("buggy", "fit"), ("cut-off", "describe")):
         log = output[method, "missing"].rsplit(", see ", 1)[1]
         assert log.startswith(f"logs/{step}/")
-        assert (checkout.folder / log).is_file()
+        text = (checkout.folder / log).read_text(encoding="utf-8")
+        assert (method, "Traceback" in text, "so far" in text) == (method, method == "buggy", method == "cut-off")
     # All rows that do have a value are those of the undisturbed run.
     undisturbed = scores_of(whole)
     for method, statuses in STATUSES.items():
@@ -167,7 +177,8 @@ def test_summary_and_report_say_so(failed) -> None:
     answer = (folder / "report" / "answer.txt").read_text(encoding="utf-8")
     for words in (
         "failed: its job was killed or interrupted, see logs/fit/", "RuntimeError: a bug of two lines, see logs/fit/",
-        "RuntimeError: no gradients today", "Next: `mklearn failed` lists what failed. ",
+        "mklearn, describe: results/cache/data/digits-", ".npz: no gradients today, see logs/describe/",
+        "Next: `mklearn failed` lists what failed. ",
         "or `mklearn failed --run` runs what is missing.",
         f"the answer without 3 of 6 fits:\n{answer}\nresults/hurt/report/index.html\n",
     ):  # fmt: skip
