@@ -1,6 +1,8 @@
-"""Locks, environments and extras agree, and no file knows the machine that it came from."""
+"""The repository: public names, examples in docstrings, locks, environments and extras, no place of one machine."""
 
 import ast
+import doctest
+import importlib
 import importlib.metadata
 import re
 import runpy
@@ -12,8 +14,47 @@ from typing import Any
 
 import pytest
 
+import mklearn
 from mklearn.errors import MissingExtra, UserError
 from mklearn.extras import EXTRAS, require
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_public_names_are_those_of_the_list() -> None:
+    pytest.importorskip("mklearn.papers")
+    found = runpy.run_path(str(ROOT / "docs" / "site" / "api_pages.py"))["full_names"]()
+    expected = Path(__file__).with_name("public_names.txt").read_text(encoding="utf-8").splitlines()
+    assert found == expected, "docs/versions.md says what may change; `make schema` renews the list"
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    version = mklearn.__version__.removesuffix(".dev0")
+    heading = f"## {version}" + (" (unreleased)" if version != mklearn.__version__ else "")
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    first = next(line for line in lines if line.startswith("## "))
+    assert first.startswith(heading)
+
+
+# --- examples in docstrings
+
+SOURCE = ROOT / "src"
+MODULES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for path in sorted((SOURCE / "mklearn").rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8") and path.name != "__init__.py"
+]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_print_what_they_say(module: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried > 0
+    assert failed == 0, f"python -m doctest -v src/{module.replace('.', '/')}.py"
+
+
+# --- locks and places
 
 LOCKS = ("requirements.lock", "envs/bootstrap.lock", "envs/docs.lock", "envs/slurm.lock")
 PLACES = re.compile(rb"(?<![\w.])/(work|home/[a-z]\w*|Users|root)/")
