@@ -1,4 +1,4 @@
-"""A rule of one's own, an outside package, and the workflow as a module of another, as the documentation says."""
+"""Outside packages, used, named and fingerprinted; a rule of one's own; the workflow as a module of another."""
 
 import json
 import os
@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.outside_package.install import install
+import yaml
+from tests.outside_package.install import install, write_metadata
 from tests.unit.test_documentation import blocks
 from tests.workflow.conftest import SMOKE, Checkout
 
@@ -18,12 +19,12 @@ from mklearn.study.engine.session import lock
 
 pytestmark = pytest.mark.full
 
-WORST = "outside_package.worst_class:worst_class_accuracy"
+WORST = "outside_package.parts:worst_class_accuracy"
 METRICS = ["accuracy", WORST, "auc"]
 STUDY: dict[str, Any] = {
     "study": "outside",
     "datasets": ["stripes"],
-    "descriptors": {"means": {"kind": "outside_package.column_means:column_means"}, "pixels": {"kind": "pixels"}},
+    "descriptors": {"means": {"kind": "outside_package.parts:column_means"}, "pixels": {"kind": "pixels"}},
     "kernels": {
         "cauchy": {"kind": "outside_package.cauchy:CauchyKernel"},
         "linear": {"kind": "linear", "descriptor": "pixels"},
@@ -32,7 +33,7 @@ STUDY: dict[str, Any] = {
         "gated": {"kind": "outside_package.gated_centroids:GatedCentroids", "gating": "means", "sharpness": [0.5, 2.0]},
         "average": {"kind": "kernel_fda"},
     },
-    "protocols": {"first": {"kind": "outside_package.first_per_class:first_per_class", "train_size": 6}},
+    "protocols": {"first": {"kind": "outside_package.parts:first_per_class", "train_size": 6}},
     "evaluation": {"neighbours": ["cosine"], "inner_folds": 2, "metrics": METRICS, "choose_by": "accuracy"},
 }
 
@@ -82,6 +83,70 @@ def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, m
     finally:
         (checkout.folder / name).write_text(before, encoding="utf-8")
     assert {"read": 1, "split": 1, "describe": 2, "fit": 2}.items() <= planned.items()
+
+
+BROKEN = {
+    "kernels.missing": ("missing_package.models:Kernel", "No module named 'missing_package'"),
+    "kernels.function": ("json:dumps", "is not a subclass of mklearn.kernels.Kernel"),
+    "methods.nothing": ("outside_package.powers:Powers", "has no 'Powers'"),
+    "methods.failing": ("failing:Method", "can't be imported: ZeroDivisionError"),
+    "protocols.constant": ("math:pi", "is no class or function"),
+    "descriptors.module": ("outside_package", "unknown kind 'outside_package'"),
+}
+"""Kinds that can't be used, and the message about each."""
+
+
+def test_what_can_not_be_used_is_named(checkout: WithPackage) -> None:
+    (checkout.folder / "site" / "failing.py").write_text("1 / 0\n", encoding="utf-8")
+    broken: dict[str, dict[str, Any]] = {}
+    for path, (kind, _) in BROKEN.items():
+        section, name = path.split(".")
+        broken.setdefault(section, {})[name] = {"kind": kind}
+    checkout.write(SMOKE | broken, "broken.yaml")
+    output = checkout.output("mklearn", "validate", "broken.yaml", code=1)
+    assert "Traceback" not in output
+    for path, (_, sentence) in BROKEN.items():
+        (line,) = (line for line in output.splitlines() if f". {path}: " in line)
+        assert sentence in line
+
+
+ADDED = {
+    "methods": ("gated_centroids:GatedCentroids", "gating (required): Name of the view whose features gate"),
+    "kernels": ("cauchy:CauchyKernel", "scale (default 1.0): Multiple of the mean squared training distance."),
+    "descriptors": ("parts:column_means", "power (default 1.0): Exponent of the means."),
+    "protocols": ("parts:first_per_class", "train_size (required)"),
+}
+"""Additions of the example package, and their descriptions."""
+
+
+def test_what_a_package_adds_is_described_by_its_name(checkout: WithPackage) -> None:
+    for what, (name, words) in ADDED.items():
+        output = " ".join(checkout.output("mklearn", "list", what, f"outside_package.{name}").split())
+        assert f"outside_package.{name}: " in output
+        assert words in output
+    output = " ".join(checkout.output("mklearn", "list", "datasets", "stripes").split())
+    assert "stripes: Noisy stripes (8 x 8, drawn) package: mklearn-outside samples 36, classes 3" in output
+
+
+def test_a_package_may_bring_studies_and_data_sets_of_new_names(checkout: WithPackage, tmp_path: Path) -> None:
+    def output(*words: str) -> str:
+        path = os.pathsep.join([str(checkout.folder / "src"), str(tmp_path)])
+        text = checkout.ended("mklearn", *words, PYTHONPATH=path).stderr
+        assert "Traceback" not in text
+        return text
+
+    package = tmp_path / "mine"
+    (package / "studies").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "studies" / "gated.yaml").write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
+    write_metadata(tmp_path, "mine", "1.0", {"mklearn.studies": {"m": "mine:studies"}})
+    assert "gated: study 'smoke' is valid" in output("validate", "gated")
+    (package / "studies" / "gated.yaml").unlink()
+    assert "package mine: there is no study file (*.yaml) in mine:studies." in output("validate", "gated")
+    entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
+    (package / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
+    write_metadata(tmp_path, "sets", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
+    assert "mklearn: package sets: data set 'digits' is registered already." in output("list", "datasets")
 
 
 # --- rule of one's own
