@@ -1,64 +1,46 @@
 """The core of mklearn in a folder without the papers: it works, and knows nothing of them."""
 
-import compileall
-import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.workflow.conftest import Checkout
 
 from mklearn.study.extensions import entry_points, package_of
 
 pytestmark = pytest.mark.full
 
-RUN = "from mklearn.__main__ import main; import sys; sys.exit(main(sys.argv[1:]))"
-Run = Callable[..., str]
-
 
 @pytest.fixture(scope="module")
-def run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run Python where mklearn is a checkout without its papers; return what it prints."""
-    folder = tmp_path_factory.mktemp("core")
-    shutil.copytree(
-        repository / "src" / "mklearn", folder / "src" / "mklearn",
-        ignore=lambda path, names: {"__pycache__", "papers"} if path.endswith("mklearn") else {"__pycache__"},
-    )  # fmt: skip
-    compileall.compile_dir(folder / "src", quiet=2)  # else each command would do it
-    shutil.copytree(repository / "workflow", folder / "workflow")
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy(repository / name, folder)
-
-    def call(*arguments: str, code: int = 0) -> str:
-        environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
-        assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
-        assert "Traceback" not in done.stderr, done.stderr
-        return done.stdout + done.stderr
-
-    assert str(folder) in call("-c", "import mklearn; print(mklearn.__file__)")
-    return call
+def core(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout without its papers."""
+    made = Checkout(tmp_path_factory.mktemp("core") / "checkout", repository)
+    shutil.rmtree(made.folder / "src" / "mklearn" / "papers")
+    return made
 
 
-def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Path) -> None:
+def test_the_default_study_is_planned_to_the_same_jobs(core: Checkout, repository: Path) -> None:
     code = (
         "import sys; from mklearn.study.reading import read_study; "
         "from mklearn.study.plan.plan import plan_study; plan = plan_study(read_study('config.yaml')); "
         "print(*sorted(plan.fits), *sorted(plan.descriptors), *sorted(plan.pairwise)); "
         "assert not {'numpy', 'sklearn'} & set(sys.modules)"
     )
-    assert "study 'six-views' is valid" in run("-c", RUN, "validate", "config.yaml")
-    here = subprocess.run([sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True)
-    assert run("-c", code) == here.stdout
-    assert len(here.stdout.split()) > 50
+    assert "study 'six-views' is valid" in core.output("mklearn", "validate", "config.yaml")
+    here, there = (
+        subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True).stdout
+        for folder, environment in ((repository, None), (core.folder, core.environment))
+    )
+    assert here == there
+    assert len(here.split()) > 50
 
 
-def test_a_method_of_a_paper_that_is_not_there_is_a_mistake(run: Run, tmp_path: Path) -> None:
-    study = tmp_path / "study.yaml"
-    study.write_text("study: s\ndatasets: [digits]\nmethods: {m: {kind: mkmmc}, glram: {kind: glram}}\n")
-    output = run("-c", RUN, "validate", str(study), code=1)
+def test_a_method_of_a_paper_that_is_not_there_is_a_mistake(core: Checkout) -> None:
+    core.write("study: s\ndatasets: [digits]\nmethods: {m: {kind: mkmmc}, glram: {kind: glram}}\n", "study.yaml")
+    output = core.output("mklearn", "validate", "study.yaml", code=1)
+    assert "Traceback" not in output
     assert "methods.m.kind: implementation 'mklearn.papers.mkmmc.mkmmc:MKMMC': No module named" in output
     assert "methods.glram.kind: " in output
 
