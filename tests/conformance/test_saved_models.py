@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import is_regressor
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -29,9 +28,7 @@ from mklearn import saved_models
 from mklearn.classifiers import FSVC, LMKLSVC, KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.errors import DataError
-from mklearn.kernels.transform import StackTransform
 from mklearn.methods import METHODS
-from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge, MultiViewRegressor
 from mklearn.saved_models import TRUSTED, fitted_bytes, from_bytes, load_model, save_model
 from mklearn.subspace import KernelFDA
@@ -82,6 +79,8 @@ def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
 def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) -> None:
     digits = suited(digits, kind)
     X, X_test = digits.inputs(TAKES[kind])
+    if TAKES[kind] == "features":
+        X, X_test = (pd.DataFrame(Z).add_prefix("p") for Z in (X, X_test))
     y = digits.y[digits.train]
     y = y if kind in NUMBERS else np.array(["cat", "dog", "ant", "bee"])[y]
     model = fitted(kind, parameters(kind), X, y)
@@ -133,25 +132,6 @@ def test_a_method_with_landmarks_and_gaps(digits: Digits, estimator: Any, tmp_pa
     assert_equal(outputs(again(model, tmp_path / "model.mklearn"), views), outputs(model, views))
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("estimator", "labels"),
-    [*((estimator, "category") for estimator in ESTIMATORS), (KernelFDA, "str"), (KernelSVC, "str"), (TwoDLDA, "str")],
-    ids=str,
-)
-def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: str, tmp_path: Path) -> None:
-    if estimator.__name__ == "NullSpaceLDA":
-        pytest.skip("needs more features than samples")
-    kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}
-    numbers = is_regressor(estimator()) or hasattr(estimator, "predict_survival_function")
-    y = pd.Series(digits.y + 1.0 if numbers else np.array(["cat", "dog", "ant", "bee"])[digits.y])
-    y = y if numbers else y.astype(labels)
-    bilinear = estimator.__module__.startswith("mklearn.papers.two_d_mmc")
-    X = digits.samples("images") if bilinear else pd.DataFrame(digits.X, columns=[f"p{k}" for k in range(64)])
-    model = estimator(**kernels).fit(X, y)
-    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), X), outputs(model, X))
-
-
 def test_the_list_names_classes_that_there_are() -> None:
     for name in TRUSTED:
         module, _, attribute = name.rpartition(".")
@@ -161,15 +141,6 @@ def test_the_list_names_classes_that_there_are() -> None:
 
 
 # --- size
-
-
-@pytest.mark.full
-def test_training_kernels_are_dropped() -> None:
-    X = load_digits(return_X_y=True)[0][:60, :20]
-    fitted = StackTransform(["gaussian", {"kind": "polynomial", "psd": "flip"}])
-    fitted.fit_transform(X)
-    assert not hasattr(fitted, "stack_train_")
-    assert all(array.size < 60 * 60 for _, array in arrays(fitted))
 
 
 @pytest.mark.full

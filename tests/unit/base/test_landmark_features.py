@@ -319,13 +319,6 @@ def samples(n: int = 200, d: int = 7, c: int = 4, seed: int = 0) -> tuple[np.nda
     return 30.0 + rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + y[:, None], y
 
 
-def in_batches(X: np.ndarray, y: np.ndarray | None, ends: list[int]) -> Moments:
-    made = Moments()
-    for begin, end in zip([0, *ends], [*ends, len(X)], strict=True):
-        made.partial_fit(X[begin:end], None if y is None else y[begin:end])
-    return made
-
-
 def assert_equal(found: Moments, expected: Moments, rtol: float = 1e-12) -> None:
     np.testing.assert_array_equal(found.classes_, expected.classes_)
     np.testing.assert_array_equal(found.class_counts_, expected.class_counts_)
@@ -347,45 +340,33 @@ def test_they_are_the_sums_over_samples():
     assert (found.n_samples_, found.n_features_) == X.shape
 
 
-def test_merging_is_associative_and_changes_neither():
+@pytest.mark.parametrize(
+    "names", [np.arange(4), np.array(["a", "bb", "ccc", "d"]), None], ids=["codes", "text", "none"]
+)
+def test_batches_merge_in_any_order_and_are_left_out(names):
+    """The first batch has two classes that the others lack, and the last one alone has the last class."""
     X, y = samples()
-    a, b, c = (Moments().partial_fit(X[i::3], y[i::3]) for i in range(3))
-    before = a.scatter
-    assert_equal(a.merge(b).merge(c), a.merge(b.merge(c)))
-    assert_equal(c.merge(a).merge(b), Moments().partial_fit(X, y))
+    labels = None if names is None else names[y]
+
+    def of(*batches):
+        made = Moments()
+        for rows in batches:
+            made.partial_fit(X[rows], None if labels is None else labels[rows])
+        return made
+
+    parts = [np.flatnonzero(y < 2), *np.array_split(np.flatnonzero(y == 2), 2), np.flatnonzero(y == 3)]
+    a, b, c, d = map(of, parts)
+    before, whole = a.scatter, a.merge(b).merge(c.merge(d))
+    assert_equal(whole, of(np.arange(len(X))))
+    assert_equal(of(*parts), whole)
+    assert_equal(d.merge(c).merge(b).merge(a), whole)
     np.testing.assert_array_equal(a.scatter, before)
-
-
-def test_all_but_one_fold_is_what_is_computed_directly():
-    X, y = samples(500)
-    folds = [Moments().partial_fit(X[i::5], y[i::5]) for i in range(5)]
-    whole = folds[0].merge(folds[1]).merge(folds[2]).merge(folds[3]).merge(folds[4])
-    for i, fold in enumerate(folds):
-        kept = np.arange(len(X)) % 5 != i
-        assert_equal(whole.without(fold), Moments().partial_fit(X[kept], y[kept]), rtol=1e-10)
-
-
-def test_a_class_that_is_only_in_the_fold_is_gone_without_it():
-    X, y = samples()
-    fold = Moments().partial_fit(X[y >= 2], y[y >= 2])
-    rest = Moments().partial_fit(X, y).without(fold)
-    assert_equal(rest, Moments().partial_fit(X[y < 2], y[y < 2]), rtol=1e-10)
-
-
-def test_labels_may_be_text_and_new_in_later_batches():
-    X, y = samples()
-    names = np.array(["a", "bb", "ccc", "d"])[y]
-    order = np.argsort(y, kind="stable")
-    found = in_batches(X[order], names[order], [20, 90])
-    assert_equal(found, Moments().partial_fit(X, names))
-    assert found.classes_.tolist() == ["a", "bb", "ccc", "d"]
-
-
-def test_without_labels_all_samples_are_one_class():
-    X, _ = samples()
-    found = in_batches(X, None, [60])
-    assert (found.classes_.tolist(), found.class_counts_.tolist()) == ([0], [200])
-    np.testing.assert_allclose(found.between, 0.0, atol=1e-10)
+    for left_out, fold in enumerate((a, b, c, d)):
+        kept = np.concatenate([rows for number, rows in enumerate(parts) if number != left_out])
+        assert_equal(whole.without(fold), of(kept), rtol=1e-10)
+    assert whole.classes_.tolist() == ([0] if names is None else names.tolist())
+    if names is None:
+        np.testing.assert_allclose(whole.between, 0.0, atol=1e-10)
 
 
 def test_single_precision_is_added_up_in_double():
@@ -400,7 +381,9 @@ def test_single_precision_is_added_up_in_double():
 def test_features_far_from_zero_keep_their_digits():
     """The raw second moment would have 1e16 of its 1e16 digits in the mean."""
     X, y = samples(300, 3)
-    found = in_batches(X + 1e7, y, [100, 200])
+    found = Moments()
+    for rows in np.split(np.arange(300), 3):
+        found.partial_fit(X[rows] + 1e7, y[rows])
     np.testing.assert_allclose(found.scatter, Moments().partial_fit(X, y).scatter, rtol=1e-6)
 
 
