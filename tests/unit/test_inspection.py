@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from tests.unit.classifiers.test_few_kernels import planted
+from tests.unit.classifiers.test_multi_view import planted
 
 from mklearn import MultiViewRegressor, inspection
 from mklearn.classifiers import MKLSVC, KernelSVC
