@@ -113,9 +113,11 @@ def test_many_samples_are_drawn_by_class_and_always_the_same(monkeypatch: pytest
     assert all(np.array_equal(table, first) for table in others)
 
 
-def test_constant_features_have_no_scaling() -> None:
+def test_constant_features_and_a_single_group_have_no_scaling() -> None:
     with pytest.raises(ConstantKernel):
         choose_scaling(np.ones((20, 3)), np.arange(20) % 2)
+    with pytest.raises(NotApplicable, match="group"):
+        choose_scaling(np.eye(20), np.arange(20) % 2, groups=np.zeros(20))
     X = np.column_stack([np.arange(1.0, 21), np.zeros(20)])  # of length 1 they are constant
     assert choose_scaling(X, np.arange(20) > 9, scalings=["unit", "rank"]) == "rank"
 

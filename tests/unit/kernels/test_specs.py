@@ -1,4 +1,4 @@
-"""Stacks from specs and products: no leakage, features and pairwise values agree, classes from outside, refusals."""
+"""Stacks from specs and products: features and pairwise values agree, and what is refused."""
 
 from typing import Any
 

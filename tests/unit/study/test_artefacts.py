@@ -1,4 +1,4 @@
-"""Artefacts: their records, damage that is noticed and named, and values that no fit can have."""
+"""Artefacts: their records, and damage that is noticed and named."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -82,15 +82,6 @@ def test_a_study_without_a_model_says_how_to_get_one() -> None:
         Jobs(plan_study(check_study({"study": "plain", "datasets": ["digits"]}))).job("model")
 
 
-# --- code, keys and digests
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
-
-
 # --- the code behind a step
 
 
@@ -198,6 +189,12 @@ def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
 
 
 # --- keys and digests
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
 
 
 @given(JSON, JSON)

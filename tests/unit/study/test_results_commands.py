@@ -1,4 +1,4 @@
-"""`mklearn compare`, `table`, `export` and `show` read the results of runs, verified; and the cost of a rule."""
+"""`mklearn compare`, `table`, `export` and `show` read the results of runs; and the cost of a rule."""
 
 import json
 import sys

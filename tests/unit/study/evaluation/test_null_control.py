@@ -39,14 +39,12 @@ def controlled(
     return null_test(problem, NullSpec(fit=fit, n_shuffles=n_shuffles))
 
 
-@pytest.mark.parametrize(
-    ("n_draws", "n_shuffles", "sizes"),
-    [(40, 4, [(40, 2)]), pytest.param(200, 4, [*4 * [(40, 2), (60, 10)], (40, 5), (200, 3)], marks=pytest.mark.full)],
-)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [CLASSIFIER, REGRESSOR])
-def test_p_is_uniform_on_noise(kind: str, n_draws: int, n_shuffles: int, sizes: list[tuple[int, int]]) -> None:
+def test_p_is_uniform_on_noise(kind: str) -> None:
     """A p-value is a multiple of 1 / (1 + n_shuffles): less a random part of one step, it has a uniform density."""
     rng, p_values = np.random.default_rng(3), []
+    n_draws, n_shuffles, sizes = 200, 4, [*4 * [(40, 2), (60, 10)], (40, 5), (200, 3)]
     for draw in range(n_draws):
         n, n_classes = sizes[draw % len(sizes)]
         y = rng.permutation(np.arange(n) % n_classes) if kind == CLASSIFIER else rng.normal(size=n)
