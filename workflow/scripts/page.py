@@ -24,7 +24,7 @@ def page(
     page: Output, reference: str, order: list[str] | None = None, sources: list[tuple[str, str]] | None = None,
     final: FinalSpec | None = None, rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
-    """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
+    """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
     the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model,

@@ -27,7 +27,7 @@ from mklearn.base.statistics import (
 )
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, best_dimension, common, draws, plain_key, without
-from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
+from mklearn.study.evaluation.reproduction import NAMED_BY, is_about, judged, plain_records
 from mklearn.study.specs.table_specs import Calibration, Tolerance
 
 SETTING = ["study", "dataset", "protocol", "train_size"]
@@ -37,7 +37,7 @@ SUMMARY_COLUMNS = [
     "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "majority",
     "difference", "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published",
     "published_std", "published_dimension", "published_repeats", "published_source", "z", "verdict",
-    "fit_seconds_mean", "status", "message",
+    "reason", "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
 # From best to worst. Only fits with one of the first three may have a value.
@@ -77,8 +77,8 @@ def summarise(
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration, tolerance
-        Arguments of :func:`mklearn.study.evaluation.reproduction.compare_published`, which computes ``z`` and
-        ``verdict``.
+        Arguments of :func:`mklearn.study.evaluation.reproduction.judged`, which computes ``z``, ``verdict`` and
+        ``reason``.
 
     Notes
     -----
@@ -105,10 +105,8 @@ def summarise(
     shares = [name for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))]
     shares += ["majority", "difference", "p_value", "p_holm", "disagreement", "published", "z"]
     table = table.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(shares, "float64"))
-    cells = compare_published(table, calibration, tolerance).cells
-    table["z"] = cells["z"].reindex(table.index)
-    table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
-    return table
+    verdicts = judged(table, calibration, tolerance).reindex(table.index)
+    return table.assign(z=verdicts["z"], verdict=_words(verdicts["verdict"]), reason=_words(verdicts["reason"]))
 
 
 def corrected(summary: pd.DataFrame) -> pd.Series:

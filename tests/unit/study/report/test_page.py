@@ -64,7 +64,7 @@ def test_writes_every_kind_of_figure_as_files_that_can_be_opened(built):
 
 def test_same_arguments_give_the_same_bytes_and_the_page_asks_for_nothing(built, report):
     folder, _ = built
-    for name in ("index.html", "summary.md", "summary.csv", "reproduction.csv"):
+    for name in ("index.html", "summary.md", "summary.csv"):
         assert (report / name).read_bytes() == (folder / name).read_bytes()
     assert not (report / "figures").exists()
     outside = re.sub(r"<script.*?</script>", "", read(folder)[0], flags=re.DOTALL)
@@ -126,7 +126,7 @@ def test_a_study_with_little_has_a_report_and_none_of_the_files_of_an_earlier_on
     html, _ = read(tmp_path)
     assert [text for text in words if text not in html] == []
     assert "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
-    assert {path.name for path in tmp_path.rglob("*.*")} - {"reproduction.csv"} == {
+    assert {path.name for path in tmp_path.rglob("*.*")} == {
         "notes.txt", "index.html", "summary.md", "summary.csv", "answer.txt",
     }  # fmt: skip
 
