@@ -101,15 +101,6 @@ class Results:
         behind = self.metric.sign * base["mean"] < self.metric.sign * base["majority"]
         return [setting for setting in self.settings if len(setting.of(base[behind]))]
 
-    def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
-        """List the methods, except the reference, that are not above the majority class in any of the settings."""
-        rows = pd.concat([setting.of(self.headline_rows) for setting in settings])
-        if "majority" not in rows:
-            return []
-        gain = (rows["mean"] - rows["majority"]) * self.metric.sign
-        above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
-        return list(above.index[~above])
-
     def families(self) -> list[tuple[str, list[Setting]]]:
         """Group the settings that differ only in training size; titles include the protocol if there are several."""
         groups: dict[tuple[str, str], list[Setting]] = {}

@@ -1,6 +1,5 @@
 """Figures of the page: contents, omissions, colours, and the small frames behind them."""
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -17,8 +16,6 @@ from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.charts import DASHES, SCHEMES, method_lines, vega_config
 from mklearn.study.report.figures import (
     MOST_CONTENDERS,
-    by_dimension,
-    by_training_size,
     curves,
     differences,
     dimension_section,
@@ -58,17 +55,24 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
     assert "2 methods at −1.0 to −1.1 points" in left_out
 
 
-def test_the_majority_class_stretches_no_axis(study):
-    value = study["summary"]["method"].map({"svc": 0.9, "average": 0.9}).fillna(0.1)
-    results = results_of(study["scores"], study["summary"].assign(majority=value), [])
-    level = results.level_with_majority(results.settings)
-    assert level == ["linear SVC"]
-    chart = by_dimension(curves(results.scores), results.labels, title="", metric=results.metric, level=level)
-    assert chart["title"]["subtitle"][1] == "not drawn, as not above the majority class: linear SVC"
-    assert "linear SVC" not in json.dumps([chart["data"], chart["layer"]])
-    alone = curves(results.scores).query("label == 'linear SVC'").assign(train_size=5)
-    chart = by_training_size(alone, results.labels, title="", metric=results.metric, level=level)
-    assert chart["data"]["values"], "an empty figure"
+@pytest.mark.parametrize(
+    ("metric", "values", "ring"),
+    [
+        ("accuracy", [[0.5, 0.9, 0.8]] * 3, 2),
+        ("accuracy", [[0.5, 0.9, 0.6], [0.5, 0.9, 0.6], [0.5, 0.9]], 2),
+        ("accuracy", [[0.5, 0.7, 0.9], [0.5, 0.7]], 2),
+        ("log_loss", [[0.5, 0.1, 0.4]], 2),
+        ("accuracy", [[0.5, 0.9, 0.9 + 1e-15]], 2),
+    ],
+    ids=["complete", "a dimension that one split lacks", "best in one split alone", "smaller is better", "level"],
+)
+def test_the_ring_is_at_the_dimension_of_the_oracle(metric: str, values: list[list[float]], ring: int) -> None:
+    scores = pd.DataFrame([
+        {"label": "a", "neighbour": "", "selection": "dimension", "dimension": q, "value": value, "status": "ok"}
+        for curve in values for q, value in enumerate(curve, start=1)
+    ]).astype({"dimension": "Int64"})  # fmt: skip
+    found = curves(scores, metric_named(metric))
+    assert found["dimension"][found["best"]].tolist() == [ring]
 
 
 def test_a_band_holds_its_mean_though_r2_is_negative():
