@@ -37,11 +37,13 @@ SUMMARY_COLUMNS = [
     "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "majority",
     "difference", "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published",
     "published_std", "published_dimension", "published_repeats", "published_source", "z", "verdict",
-    "reason", "fit_seconds_mean", "status", "message",
+    "reason", "fit_seconds", "time_ratio", "status", "message",
 ]  # fmt: skip
 
 # From best to worst. Only fits with one of the first three may have a value.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost", "missing")
+SHORTEST = 1e-4
+"""Lower bound in seconds for the time of a fit, so that ratios of times are finite."""
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 
 
@@ -83,11 +85,12 @@ def summarise(
     Notes
     -----
     ``n_repeats`` counts repeats with a value, ``n_failed`` repeats without one. ``oracle`` compares only the dimensions
-    that the largest number of repeats reached; ties go to the fewest dimensions. For ``inner_cv``, ``dimension`` is
-    the (low) median of the chosen dimensions. ``p_holm`` adjusts the p-value of the difference for all comparisons in
-    the same setting, by the same metric and selection. ``disagreement`` is the proportion of test samples on which
-    exactly one of the method and the reference is right. ``majority`` is the value of the metric if every prediction is
-    the majority class; NaN for metrics that need more than labels.
+    that the largest number of repeats reached; ties go to the fewest dimensions. For ``inner_cv``, ``dimension`` is the
+    (low) median of the chosen dimensions. ``p_holm`` adjusts the p-value of the difference for all comparisons in the
+    same setting, by the same metric and selection. ``disagreement`` is the proportion of test samples on which exactly
+    one of the method and the reference is right. ``fit_seconds`` is the median processor time of a fit, and
+    ``time_ratio`` the median ratio to the reference's on the same split or draw. ``majority`` is the value of the
+    metric if every prediction is the majority class; NaN for metrics that need more than labels.
     """
     groups = list(_groups(scores))
     references: dict[tuple[Any, ...], list[_Group]] = {}
@@ -102,7 +105,7 @@ def summarise(
         table[f"{kind}_title"] = [names.get(key, key) for key in table[kind]]
     _add_published(table, published)
     counts = ("train_size", "dimension", "n_repeats", "n_failed", "published_dimension", "published_repeats")
-    shares = [name for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))]
+    shares = [name for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high", "seconds", "ratio"))]
     shares += ["majority", "difference", "p_value", "p_holm", "disagreement", "published", "z"]
     table = table.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(shares, "float64"))
     verdicts = judged(table, calibration, tolerance).reindex(table.index)
@@ -151,7 +154,8 @@ def _structured(scores: pd.DataFrame) -> _Rows:
     rows: dict[str, NDArray[Any]] = {
         name: column.astype("Int64").fillna(0).to_numpy(np.int64) for name, column in whole.items()
     }
-    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "fit_seconds")}
+    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test")}
+    numbers["fit_seconds"] = scores["fit_seconds"].clip(lower=SHORTEST)
     numbers["n_validation"] = scores.get("n_validation", pd.Series(0.0, scores.index))
     rows |= {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
     rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message")}
@@ -258,7 +262,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "n_failed": n_failed,
         "mean": mean(values),
         "std": standard_deviation(values),
-        "fit_seconds_mean": mean(group.units["fit_seconds"]),
+        "fit_seconds": _median(group.units["fit_seconds"]),
         "status": group.status,
         "message": group.message,
     }
@@ -279,6 +283,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
             "difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high,
             "p_value": paired.p_value,
             "disagreement": paired.disagreement if metric.mean_of_samples else math.nan,
+            "time_ratio": _time_ratio(group, reference),
         }  # fmt: skip
     return row
 
@@ -295,6 +300,16 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
         groups, bounds = predictions.held_out_groups(group.keys, one), metric_named(group.keys["metric"]).bounds
         return paired_sample_difference(one, other, n_train, draws=draws(one), bounds=bounds, groups=groups)
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
+
+
+def _time_ratio(group: _Group, reference: _Group) -> float:
+    _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
+    return _median(group.units["fit_seconds"][mine] / reference.units["fit_seconds"][others])
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else math.nan
 
 
 def _outcomes(group: _Group, predictions: Predictions | None) -> pd.DataFrame | None:

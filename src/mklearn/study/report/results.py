@@ -18,8 +18,6 @@ from mklearn.study.report.wording import setting_title
 
 MAX_POINTS = 1200
 """Maximum number of points in a figure."""
-SHORTEST = 1e-4
-"""Lower bound in seconds for the time of a fit, so that ratios of times are finite."""
 
 
 @dataclass(frozen=True)
@@ -191,23 +189,6 @@ def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
     """Return at most ``most`` rows, evenly spaced, including the first and the last."""
     places = np.linspace(0, len(points) - 1, min(len(points), most))
     return points.iloc[np.unique(places.round().astype(int))]
-
-
-def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Compute the median processor ``seconds`` of a fit and the median ``ratio`` to the reference, by ``label``.
-
-    ``scores`` has the rows of one setting and rule. Times are of fits with the parameters chosen by inner
-    cross-validation or, if none were chosen, of the curve over components. Ratios are taken on the same split; they are
-    NaN if the reference has no time there.
-    """
-    split = ["repeat", "fold"]
-    rows = usable(scores).dropna(subset=["fit_seconds"])
-    chosen = [rows[rows["selection"].eq(selection)] for selection in ("inner_cv", "dimension")]
-    times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method"])
-    times = times.assign(seconds=times["fit_seconds"].astype("float64").clip(lower=SHORTEST))
-    of_reference = times.loc[times["method"].eq(reference), [*split, "seconds"]]
-    times["ratio"] = times["seconds"] / times[split].merge(of_reference, "left", split)["seconds"].to_numpy()
-    return times.groupby("label", sort=False)[["seconds", "ratio"]].median()
 
 
 def whole_or_none(value: Any) -> int | None:

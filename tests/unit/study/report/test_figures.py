@@ -25,7 +25,7 @@ from mklearn.study.report.figures import (
 from mklearn.study.report.figures_of_fits import FEW_CLASSES, confused, confusion_section, embedding, pairs_table
 from mklearn.study.report.kernels import chosen_section, weights_section
 from mklearn.study.report.records import FitRecord
-from mklearn.study.report.results import protocol_family, results_of, thinned, typical_times
+from mklearn.study.report.results import protocol_family, results_of, thinned
 
 
 def figures_in(section: Any) -> list[Any]:
@@ -139,29 +139,6 @@ def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
     counted = "10 in 3 of 5 splits and 1 in 2; largest of its grid, which may be too narrow"
     assert shown == [["C", counted], ["kernel", "a in all 5 splits"]]
     assert part.files["chosen.csv"].to_dict("records") == rows
-
-
-def score(method: str, repeat: int, seconds: float, **more: Any) -> dict[str, Any]:
-    return {
-        "repeat": repeat, "fold": 0, "method": method, "label": method, "selection": "inner_cv", "dimension": 1,
-        "value": 0.5, "status": "ok", "fit_seconds": seconds,
-    } | more  # fmt: skip
-
-
-def test_times_are_divided_by_the_reference_s_on_the_same_split() -> None:
-    scores = pd.DataFrame([
-        score("average", 0, 2.0), score("average", 1, 4.0), score("mkl", 0, 20.0), score("mkl", 1, 21.0),
-        score("mkl", 2, 22.0), score("mkl", 1, 99.0, selection="iteration"), score("mkl", 1, 77.0, value=None),
-        score("ridge", 0, 1.0), score("ridge", 1, 0.0), score("late", 2, 1.0),
-        score("oracle", 1, 8.0, selection="dimension"), score("oracle", 1, 8.0, selection="dimension", dimension=2),
-    ])  # fmt: skip
-    assert typical_times(scores, "average").T.to_dict("list") == {
-        "mkl": [21.0, pytest.approx((20 / 2 + 21 / 4) / 2)],
-        "ridge": [pytest.approx((1 + 1e-4) / 2), pytest.approx((1 / 2 + 1e-4 / 4) / 2)],
-        "oracle": [8.0, 2.0],
-        "average": [3.0, 1.0],
-        "late": [1.0, pytest.approx(math.nan, nan_ok=True)],
-    }
 
 
 def test_embeddings_are_thinned_evenly_and_in_one_dimension_have_a_row_for_each_class() -> None:
