@@ -61,9 +61,8 @@ def summarise(
     ----------
     scores : DataFrame
         Rows of `mklearn.study.evaluation.score_table`. A repeat of k folds counts as k values. Models of a repeat that
-        share a test part (column ``test_part``, by default the fold) count as one value, their mean, and as failed if
-        one of them failed. Rows of a failed fit may have "" as rule, selection or metric, and then count for each.
-        Without the column ``metric``, all rows are accuracies.
+        share a test part (column ``test_part``) count as one value, their mean, and as failed if one of them failed.
+        Rows of a failed fit may have "" as rule, selection or metric, and then count for each.
     predictions : Predictions, optional
         Predictions of the test samples, from which intervals are computed (see :mod:`mklearn.base.statistics`).
         Without them, and for metrics without values per sample, intervals follow Nadeau and Bengio.
@@ -150,16 +149,14 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
 
 
 def _structured(scores: pd.DataFrame) -> _Rows:
-    whole = {"repeat": scores["repeat"], "fold": scores["fold"], "part": scores.get("test_part", scores["fold"])}
+    whole = {"repeat": scores["repeat"], "fold": scores["fold"], "part": scores["test_part"]}
     rows: dict[str, NDArray[Any]] = {
         name: column.astype("Int64").fillna(0).to_numpy(np.int64) for name, column in whole.items()
     }
-    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test")}
+    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "n_validation")}
     numbers["fit_seconds"] = scores["fit_seconds"].clip(lower=SHORTEST)
-    numbers["n_validation"] = scores.get("n_validation", pd.Series(0.0, scores.index))
     rows |= {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
-    rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message")}
-    rows["metric"] = _words(scores["metric"]) if "metric" in scores else np.full(len(scores), "accuracy", dtype=object)
+    rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message", "metric")}
     rows["usable"] = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")
     n_folds = rows["fold"].max(initial=0) + 1
     rows["unit"], rows["draw"] = (rows["repeat"] * n_folds + rows[name] for name in ("fold", "part"))

@@ -26,6 +26,7 @@ from markupsafe import Markup
 
 from mklearn.atomic import csv_text, write_text
 from mklearn.errors import UserError
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import wording
 from mklearn.study.report.bibliography import bibtex
@@ -46,7 +47,7 @@ from mklearn.study.report.published import published_section
 from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
-from mklearn.study.report.results import Results, results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.survival import survival_section
 from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
 from mklearn.study.report.views import views_section, views_sentence
@@ -89,16 +90,16 @@ def build_report(
     ``final`` model in place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`, for
     ``contributions`` :func:`mklearn.study.report.views.read_contributions`.
     """
-    results = results_of(
+    results = Results(
         scores, summary, fits, reference,
         [name for name, method in study.methods.items() if method.learns_weights()],
-        metric=study.metric, neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
+        metric=metric_named(study.metric), neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
         of_groups=[p for p, each in study.protocols.items() if each.row.holds_groups or each.given.get("whole_groups")],
     )  # fmt: skip
     average = study.average
     weights = results if average == reference else beside(results, average, results.learned, predictions)
     model = beside(results, final.method, rivals, predictions, final.dataset) if final and rivals else None
-    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
+    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, predictions))
     views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
     first = [views_section(results, views), published, groups_section(results, predictions, final)]
     content = {

@@ -15,6 +15,7 @@ from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.wording import setting_title
+from mklearn.study.specs.fit_spec import RULE
 
 MAX_POINTS = 1200
 """Maximum number of points in a figure."""
@@ -44,30 +45,73 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study: score and summary rows of one metric, with the ``label`` of each method.
+    """The results of a study by one metric.
 
     Settings are in order of first appearance. Differences are taken to the method ``reference``.
     """
 
-    scores: pd.DataFrame
-    summary: pd.DataFrame
-    all_metrics: pd.DataFrame
+    score_table: pd.DataFrame
+    """Score rows of all metrics."""
+    summary_table: pd.DataFrame
     """Summary rows of all metrics."""
     fits: Sequence[FitRecord]
-    reference: str
-    learned: Sequence[str]
+    reference: str = "average"
+    learned: Sequence[str] = ()
     """Ids of the methods that learn kernel weights."""
-    settings: list[Setting]
-    label_of: dict[str, str]
-    """Unique names of the methods by id: the reference first, the others in order of first appearance."""
     metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
     """Metric of headline, tables and figures."""
-    neighbour: str = ""
-    """Nearest-neighbour rule of the headline; "" is the reference's first rule."""
+    neighbour: str = RULE
+    """Nearest-neighbour rule of the headline's embeddings."""
     matters: float = MATTERS
     """Smallest gain that matters, as a fraction."""
     of_groups: Collection[str] = ()
     """Protocols that hold out whole groups."""
+
+    @cached_property
+    def label_of(self) -> dict[str, str]:
+        """Unique names of the methods by id: the reference first, the others in order of first appearance."""
+        table = self.summary_table
+        titles = dict(zip(table["method"], table["method_title"].astype(str), strict=True))
+        first = {title: method for method, title in reversed(titles.items())}
+        return {
+            method: titles[method] if first[titles[method]] == method else f"{titles[method]} ({method})"
+            for method in sorted(titles, key=lambda method: method != self.reference)
+        }
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Score rows of the metric, with the ``label`` of each method."""
+        return self._of_metric(self._labelled(self.score_table))
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Summary rows of the metric, with the ``label`` of each method."""
+        return self._of_metric(self.all_metrics)
+
+    @cached_property
+    def all_metrics(self) -> pd.DataFrame:
+        """Summary rows of all metrics, with the ``label`` of each method."""
+        return self._labelled(self.summary_table)
+
+    def _of_metric(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["metric"].isin([self.metric.kind, ""])]
+
+    def _labelled(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.assign(label=[self.label_of.get(method, method) for method in frame["method"]])
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """Settings of the metric."""
+        rows = plain_records(self.summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
+        families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
+        datasets = [dataset for dataset, _ in families]
+        settings = []
+        for row in rows:
+            dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
+            family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
+            dataset_title = str(row["dataset_title"])
+            settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
+        return settings
 
     @property
     def labels(self) -> list[str]:
@@ -82,7 +126,7 @@ class Results:
     @cached_property
     def headline_rows(self) -> pd.DataFrame:
         """Inner-CV summary rows of all classifiers, and of embeddings by the headline's nearest-neighbour rule."""
-        return headline_rows(self.summary, self.metric.kind, self.neighbour, self.reference)
+        return headline_rows(self.summary, self.metric.kind, self.neighbour)
 
     @property
     def one_rule(self) -> list[str]:
@@ -93,8 +137,6 @@ class Results:
     def below_majority(self) -> list[Setting]:
         """Settings in which the reference is worse than the majority class, and thus no valid reference."""
         rows = self.headline_rows
-        if "majority" not in rows:
-            return []
         base = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
         behind = self.metric.sign * base["mean"] < self.metric.sign * base["majority"]
         return [setting for setting in self.settings if len(setting.of(base[behind]))]
@@ -129,50 +171,6 @@ class Results:
         ranked = sorted(present, key=lambda record: means[record.method], reverse=self.metric.larger_is_better)
         # the best and the reference; the second best if the reference is the best or absent
         return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != self.reference)[:1]]
-
-
-def results_of(
-    scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
-    learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
-    of_groups: Collection[str] = (),
-) -> Results:  # fmt: skip
-    """Collect the results of a study, and divide them into settings.
-
-    ``neighbour`` is the nearest-neighbour rule of embeddings, ``matters`` the smallest gain that matters.
-    """
-    titles = dict(zip(summary["method"], summary["method_title"].astype(str), strict=True))
-    first = {title: method for method, title in reversed(titles.items())}
-    label_of = {
-        method: titles[method] if first[titles[method]] == method else f"{titles[method]} ({method})"
-        for method in sorted(titles, key=lambda method: method != reference)
-    }
-    scores, all_metrics = _labelled(scores, label_of), _labelled(summary, label_of)
-    scores, summary = (frame[frame["metric"].isin([metric, ""])] for frame in (scores, all_metrics))
-    return Results(
-        scores=scores, summary=summary, all_metrics=all_metrics, fits=fits, reference=reference, learned=learned,
-        settings=_settings_of(summary), label_of=label_of, metric=metric_named(metric),
-        neighbour=neighbour, matters=matters, of_groups=of_groups,
-    )  # fmt: skip
-
-
-def _labelled(frame: pd.DataFrame, label_of: dict[str, str]) -> pd.DataFrame:
-    """Add the column ``label``, and the metric "accuracy" to a table without metrics."""
-    metric = frame["metric"].fillna("") if "metric" in frame else "accuracy"
-    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""), metric=metric)
-    return frame.assign(label=[label_of.get(method, method) for method in frame["method"]])
-
-
-def _settings_of(summary: pd.DataFrame) -> list[Setting]:
-    rows = plain_records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
-    families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
-    datasets = [dataset for dataset, _ in families]
-    settings = []
-    for row in rows:
-        dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
-        family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
-        dataset_title = str(row["dataset_title"])
-        settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
-    return settings
 
 
 def protocol_family(protocol: str, train_size: Any) -> str:

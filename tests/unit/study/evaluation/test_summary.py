@@ -25,7 +25,7 @@ def row(method, repeat, value=math.nan, *, selection="dimension", dimension=None
         "study": "s", "dataset": "d", "protocol": "random", "train_size": 5, "repeat": repeat, "fold": 0,
         "method": method, "kernel_set": "all", "neighbour": "cosine", "selection": selection, "dimension": dimension,
         "metric": "accuracy", "value": value, "status": "ok", "message": "", "n_train": 50, "n_test": 25,
-        "fit_seconds": 1.0 + repeat,
+        "n_validation": 0, "test_part": other.get("fold", 0), "fit_seconds": 1.0 + repeat,
     }  # fmt: skip
     return base | other
 
@@ -174,7 +174,7 @@ def test_published_and_titles(rows):
 
 def test_folds_count_as_values(rows):
     rows += [r | {"repeat": r["repeat"] + 3, "value": r["value"] / 2} for r in rows]
-    folded = [r | {"repeat": 0, "fold": r["repeat"]} for r in rows]
+    folded = [r | {"repeat": 0, "fold": r["repeat"], "test_part": r["repeat"]} for r in rows]
     got, expected = (pick(summarise(table(t)), "mkldr", "inner_cv") for t in (folded, rows))
     assert got["n_repeats"] == 6
     assert got["difference_low"] < got["difference"]
@@ -257,10 +257,10 @@ def test_embeddings_are_compared_with_a_reference_that_is_a_classifier():
     assert pick(by_classifier, "kfd", "inner_cv", "euclidean")["difference"] == pytest.approx(-0.1)
     assert pick(summarise(table(made), reference="kfd"), "svc", "inner_cv", "")["difference"] == pytest.approx(-0.1)
     for rule in ("cosine", "euclidean"):
-        rows = headline_rows(summarise(table(made), reference="kfd", neighbour=rule), "accuracy", rule, "kfd")
+        rows = headline_rows(summarise(table(made), reference="kfd", neighbour=rule), "accuracy", rule)
         own = rows.loc[rows["method"].eq("kfd"), "mean"].item()
         assert rows["difference"].tolist() == pytest.approx((rows["mean"] - own).tolist()), "one reference for all"
-    rows = headline_rows(by_classifier, "accuracy", reference="svc")
+    rows = headline_rows(by_classifier, "accuracy", "cosine")
     assert rows[["method", "neighbour"]].to_numpy().tolist() == [["svc", ""], ["kfd", "cosine"]]
 
 
@@ -269,7 +269,7 @@ def test_the_winner_has_the_best_mean_at_its_training_size():
         row(method, 0, value, selection="inner_cv", neighbour="", train_size=size)
         for method, size, value in (("a", 5, 0.9), ("a", 10, 0.6), ("b", 10, 0.7), ("c", 10, 0.7), ("d", 10, math.nan))
     ]
-    rows = headline_rows(summarise(table(made)), "accuracy")
+    rows = headline_rows(summarise(table(made)), "accuracy", "")
     entries = [(name, "random", 10) for name in "dcba"]
     found = winner(rows, "accuracy", "d", entries)
     assert (found.position, found.row["method"], found.among) == (1, "c", 3), "of equal ones the first"
@@ -281,7 +281,8 @@ def test_the_winner_is_better_with_certainty_where_something_is():
     bounds = {"a": (-0.1, 0.5, 0.9), "b": (0.1, 0.2, 0.01), "c": (0.01, 0.1, 0.2), "d": (0.05, 0.2, 0.04)}
     rows = pd.DataFrame(
         {"dataset": "d", "protocol": "random", "method": name, "mean": mean, "neighbour": "", "train_size": 10,
-         "difference_low": bounds[name][0], "difference_high": bounds[name][1], "p_holm": bounds[name][2]}
+         "difference_low": bounds[name][0], "difference_high": bounds[name][1], "p_holm": bounds[name][2],
+         "n_failed": 0}
         for name, mean in (("a", 0.9), ("b", 0.8), ("c", 0.85), ("d", 0.7))
     )  # fmt: skip
     entries = [(name, "random", 10) for name in "abcd"]

@@ -32,7 +32,7 @@ from mklearn.study.report.ranks import (
     ranks_table,
     scores_of,
 )
-from mklearn.study.report.results import results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Table
 from mklearn.study.specs.table_specs import Comparison
 
@@ -63,10 +63,13 @@ WINS = Comparison(
 )  # fmt: skip
 
 
+def results_of(scores: pd.DataFrame) -> Results:
+    return Results(scores, summarise(scores, reference="svm", titles={"methods": TITLES}), [], "svm")
+
+
 def table_of(comparison: Comparison, scores: pd.DataFrame) -> Table:
-    summary = summarise(scores, reference="svm", titles={"methods": TITLES})
-    results = results_of(scores, summary, [], "svm")
-    return differences_table(comparison, pair_differences(comparison, scores, None), results)
+    results = results_of(scores)
+    return differences_table(comparison, pair_differences(comparison, results, None), results)
 
 
 def texts(table: Table) -> dict[str, list[str]]:
@@ -75,7 +78,7 @@ def texts(table: Table) -> dict[str, list[str]]:
 
 def test_wins_are_counted_on_common_sets_by_the_first_protocol_that_both_have():
     """Kills: a pair compared across protocols, the last protocol for the first, and a protocol that is not named."""
-    found = pair_differences(WINS, score_table(MEANS), None)
+    found = pair_differences(WINS, results_of(score_table(MEANS)), None)
     pairs = found.set_index(["pair", "dataset"])
     assert pairs["protocol"].to_dict() == {(0, "a"): "folds", (0, "b"): "once", (1, "a"): "once", (1, "b"): "once"}
     np.testing.assert_allclose(pairs["difference"], [0.01, 0.0, 0.1, -0.01], atol=1e-12)
@@ -108,7 +111,7 @@ def test_holms_method_corrects_for_the_pairs_of_a_row():
     noise = np.random.default_rng(0).normal(0, 0.02, len(scores))
     scores["value"] += np.where(scores["method"] == "fsvm", noise, 0)
     both, one = (
-        pair_differences(Comparison(title="x", pairs=pairs), scores, None)
+        pair_differences(Comparison(title="x", pairs=pairs), results_of(scores), None)
         for pairs in ([["fsvm", "svm"], ["fsvm", "rmm"]], [["fsvm", "svm"]])
     )
     np.testing.assert_allclose(one["p_holm"], one["p_value"])
@@ -137,8 +140,8 @@ def test_wilcoxons_test_over_data_sets_by_hand():
 
 def test_pairs_open_a_section_though_no_value_is_published():
     scores = score_table({("faces", "c50", method): 0.5 for method in TITLES})
-    results = results_of(scores, summarise(scores, reference="svm"), [], "svm")
-    tables = pair_tables([Comparison(title="Pairs", pairs=[["fsvm", "svm"]])], results, scores, None)
+    results = results_of(scores)
+    tables = pair_tables([Comparison(title="Pairs", pairs=[["fsvm", "svm"]])], results, None)
     section, alerts = published_section(results, bare_study("x"), tables)
     assert (section.title, alerts) == ("Pairs of methods", [])
     assert [list(part.tables) for part in section.parts] == [tables]
@@ -317,29 +320,29 @@ def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> Non
     del found["set-3", "once", "lda"]
     found |= {("set-0", "twice", name): 0.2 for name in ("svm", "fsvm", "rmm")}
     scores = score_table(found)
-    results = results_of(scores, summarise(scores, reference="svm"), [], "svm")
+    results = Results(scores, summarise(scores, reference="svm"), [], "svm")
     averaged = scores_of(results)
     assert averaged is not None
     assert averaged.iloc[0].to_dict() == pytest.approx({"svm": 0.45, "fsvm": 0.5, "rmm": 0.475})
     assert ranks(averaged).mean().to_dict() == {"fsvm": 1.0, "rmm": 2.0, "svm": 3.0}
-    errors = replace(results, metric=metric_named("mae"))
-    small = scores_of(replace(errors, summary=errors.summary.assign(metric="mae", mean=errors.summary["mean"] * 1e-12)))
+    errors = results.summary_table.assign(metric="mae", mean=lambda rows: rows["mean"] * 1e-12)
+    small = scores_of(replace(results, metric=metric_named("mae"), summary_table=errors))
     assert small is not None
     assert ranks(small).mean().to_dict() == {"svm": 1.0, "rmm": 2.0, "fsvm": 3.0}
     assert ranks_part(results)[0].text == "Left out, as they lack a value: lda."
     errors = scores.assign(metric="rmse")
-    large = scores_of(results_of(errors, summarise(errors, reference="svm"), [], "svm", metric="rmse"))
+    large = scores_of(Results(errors, summarise(errors, reference="svm"), [], "svm", metric=metric_named("rmse")))
     assert large is not None
     assert list(ranks(large)) == ["svm", "rmm", "fsvm"]
     for few in (means(4, svm=0.7, fsvm=0.8, rmm=0.75), means(5, svm=0.7, fsvm=0.8)):
         scores = score_table(few)
-        assert scores_of(results_of(scores, summarise(scores, reference="svm"), [], "svm")) is None
+        assert scores_of(Results(scores, summarise(scores, reference="svm"), [], "svm")) is None
 
 
 def test_table_and_figure_of_ranks() -> None:
     scores = score_table(means(6, svm=0.7, fsvm=0.8, rmm=0.75))
     summary = summarise(scores, reference="svm", titles={"methods": {"fsvm": "F-SVM"}})
-    (part,) = ranks_part(results_of(scores, summary, [], "svm"))
+    (part,) = ranks_part(Results(scores, summary, [], "svm"))
     (table,) = part.tables
     assert "Friedman's test: chi-squared 12.00 with 2 degrees of freedom, p = 0.002." in table.note
     assert [cell.text for cell in table.rows[0]] == ["F-SVM", "1.00", "6 of 6", "–"]

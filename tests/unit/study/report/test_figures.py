@@ -25,7 +25,7 @@ from mklearn.study.report.figures import (
 from mklearn.study.report.figures_of_fits import FEW_CLASSES, confused, confusion_section, embedding, pairs_table
 from mklearn.study.report.kernels import chosen_section, weights_section
 from mklearn.study.report.records import FitRecord
-from mklearn.study.report.results import protocol_family, results_of, thinned
+from mklearn.study.report.results import Results, protocol_family, thinned
 
 
 def figures_in(section: Any) -> list[Any]:
@@ -88,7 +88,7 @@ def test_classifiers_with_components_have_a_curve_but_no_figure_of_one_dot(sizes
     curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in sizes])
     scores = pd.concat([svc.assign(dimension=5, value=0.5), curve], ignore_index=True).astype({"dimension": "Int64"})
     summary = summarise(scores, reference="svc", titles={"datasets": {"digits": "Digits"}})
-    drawn = figures_in(dimension_section(results_of(scores, summary, [], "svc")))
+    drawn = figures_in(dimension_section(Results(scores, summary, [], "svc")))
     assert len(drawn) == (len(sizes) > 1)
     for chart in drawn:
         assert chart["title"]["text"] == "Digits, training size 5"
@@ -99,7 +99,7 @@ def test_several_training_sizes_of_one_protocol_have_one_curve():
     study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):
         frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
-    results = results_of(study["scores"], study["summary"], [])
+    results = Results(study["scores"], study["summary"], [])
     (chart,) = figures_in(training_size_section(results))
     assert {row["x"] for row in chart["data"]["values"]} == {5, 10}
     assert results.settings[0].title == "Digits 8 × 8, training size 5"
@@ -107,7 +107,7 @@ def test_several_training_sizes_of_one_protocol_have_one_curve():
 
 
 def test_weights_over_splits_are_tabulated_and_saved(study):
-    results = results_of(study["scores"], study["summary"], study["fits"])
+    results = Results(study["scores"], study["summary"], study["fits"])
     (part,) = weights_section(results).parts
     saved, (table,) = part.files["weights.csv"], part.tables
     learned = {record.method: record for record in study["fits"] if record.method in ("mkldr", "random", "kfd")}
@@ -123,7 +123,7 @@ def test_weights_over_splits_are_tabulated_and_saved(study):
         assert [cell.text for cell in row[:4]] == texts
         assert row[4].text.startswith(first)
     average = [record for record in study["fits"] if record.method == "average"]
-    assert weights_section(results_of(study["scores"], study["summary"], average)).parts == []
+    assert weights_section(Results(study["scores"], study["summary"], average)).parts == []
 
 
 def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
@@ -134,7 +134,7 @@ def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
     rows += [place | {"repeat": k, "parameter": "kernel", "value": "a", "end": ""} for k in range(5)]
     rows += [place | {"repeat": k, "parameter": "alpha", "value": 0.1, "end": ""} for k in range(2)]
     fits = [replace(fit, chosen=pd.DataFrame(rows)), *(each for each in study["fits"] if each is not fit)]
-    (part,) = chosen_section(results_of(study["scores"], study["summary"], fits)).parts
+    (part,) = chosen_section(Results(study["scores"], study["summary"], fits)).parts
     shown = [[cell.text for cell in row[1:]] for table in part.tables for row in table.rows]
     counted = "10 in 3 of 5 splits and 1 in 2; largest of its grid, which may be too narrow"
     assert shown == [["C", counted], ["kernel", "a in all 5 splits"]]
@@ -169,7 +169,7 @@ def results_with(counts: dict[str, Any], sizes: tuple[int, ...] = (5,)) -> Any:
         FitRecord("d", f"random-p{size}", size, method, method.upper(), confusion=np.array(table), classes=names)
         for size in sizes for method, table in counts.items()
     ]  # fmt: skip
-    return results_of(summary, summary, fits, "average")
+    return Results(summary, summary, fits, "average")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_methods_have_names_and_looks_of_their_own_and_the_reference_is_neutral(
         {"dataset": "d", "dataset_title": "D", "protocol": "p", "train_size": None, "neighbour": "",
          "metric": "accuracy", "method": ["kfd", "average", "other"], "method_title": ["KFD", "Average", "Average"]}
     )  # fmt: skip
-    results = results_of(frame, frame, [])
+    results = Results(frame, frame, [])
     assert results.label_of == {"average": "Average", "kfd": "KFD", "other": "Average (other)"}
     labels = [str(number) for number in range(1 + 8 * len(DASHES))]
     dashes = method_lines(labels, labels)["strokeDash"]["scale"]["range"]

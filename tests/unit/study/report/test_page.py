@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from tests.unit.study.report.conftest import HOSTILE, bare_study, make_hostile_study, make_numbers_study, read
 
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import charts
@@ -21,7 +22,7 @@ from mklearn.study.report.charts import LONGEST, printable
 from mklearn.study.report.page import build_report, link, script_json
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.result_tables import failures_section, metrics_section, result_table
-from mklearn.study.report.results import results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Cell, Column, Table
 
 SECTIONS = ("results", "published", "dimension", "confusion", "weights", "objective", "embedding")
@@ -161,7 +162,7 @@ def test_what_is_chosen_on_the_test_samples_has_not_failed(study) -> None:
     chosen = scores["method"].eq("kfd") & scores["selection"].eq("inner_cv")
     for message, is_failure in ((ON_TEST, False), ("no solution", True)):
         scores.loc[chosen, ["value", "status", "message"]] = float("nan"), "not_applicable", message
-        results = results_of(scores, summarise(scores), [])
+        results = Results(scores, summarise(scores), [])
         table = result_table(results, results.settings[0])
         places = [[column.title for column in table.columns].index(name) for name in ("Splits", "Status")]
         rows = [[row[place].text for place in places] for row in table.rows if row[0].text == "kfd"]
@@ -194,7 +195,7 @@ def test_other_metrics_and_warnings_of_the_data_are_shown(study, tmp_path):
 def test_metrics_are_averaged_over_targets():
     one = make_numbers_study()["scores"]
     other = one[one["method"].eq("average")].assign(dataset="pulse", value=lambda rows: rows["value"] - 0.2)
-    results = results_of((scores := pd.concat([one, other])), summarise(scores), [], metric="r2")
+    results = Results((scores := pd.concat([one, other])), summarise(scores), [], metric=metric_named("r2"))
     ((diabetes, pulse, mean),) = [part.tables for part in metrics_section(results).parts]
     assert (len(diabetes.rows), len(pulse.rows), mean.caption) == (2, 1, "Mean over 2 targets, random")
     assert [column.title for column in mean.columns] == ["Method", "R², %"]

@@ -8,7 +8,7 @@ import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.page import build_report
 from mklearn.study.report.published import published_section, statement
-from mklearn.study.report.results import results_of
+from mklearn.study.report.results import Results
 from mklearn.study.specs.table_specs import Calibration, Claim, Remark, Tolerance
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
@@ -46,7 +46,7 @@ def compared(study, published):
 
 def section_of(study, calibration=None):
     """The parts of the section, its tables by caption, and the alerts."""
-    results = results_of(study["scores"], study["summary"], [])
+    results = Results(study["scores"], study["summary"], [])
     section, alerts = published_section(results, bare_study("x", calibration=calibration))
     return section.parts, {table.caption: table for part in section.parts for table in part.tables}, alerts
 
