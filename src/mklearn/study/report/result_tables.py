@@ -260,7 +260,9 @@ def metrics_section(results: Results) -> Section:
     metrics = [metric_named(name) for name in dict.fromkeys(rows["metric"]) if name]
     settings = results.settings if len(metrics) > 1 else []
     tables = [_metric_table(setting.title, setting.of(rows), metrics, "splits") for setting in settings]
-    tables += _means_over_targets(rows, [each for each in metrics if each.in_percent and "numbers" in each.targets])
+    of_numbers = rows["metric"].isin([each.kind for each in metrics if list(each.targets) == ["numbers"]])
+    numeric = rows[rows["dataset"].isin(rows["dataset"][of_numbers])]
+    tables += _means_over_targets(numeric, [each for each in metrics if each.in_percent and "numbers" in each.targets])
     note = "Means over splits, by the parameters that inner cross-validation chose."
     return Section("metrics", "All metrics", [ReportPart(tables=tables)] if tables else [], note, printed=True)
 

@@ -139,6 +139,8 @@ def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
     counted = "10 in 3 of 5 splits and 1 in 2; largest of its grid, which may be too narrow"
     assert shown == [["C", counted], ["kernel", "a in all 5 splits"]]
     assert part.files["chosen.csv"].to_dict("records") == rows
+    rare = pd.DataFrame([row | {"parameter": f"alpha of {row['repeat']}"} for row in rows[:5]])
+    assert chosen_section(Results(study["scores"], study["summary"], [replace(fit, chosen=rare)])).parts == []
 
 
 def test_embeddings_are_thinned_evenly_and_in_one_dimension_have_a_row_for_each_class() -> None:

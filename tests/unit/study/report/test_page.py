@@ -203,6 +203,13 @@ def test_metrics_are_averaged_over_targets():
     assert float(cell.sort) == pytest.approx(float(pulse.rows[0][1].sort) + 0.1)
 
 
+def test_metrics_of_classes_are_not_averaged_over_data_sets(study) -> None:
+    one = pd.concat([study["scores"].assign(metric=metric) for metric in ("accuracy", "support_vector_share")])
+    scores = pd.concat([one, one.assign(dataset="other")], ignore_index=True)
+    (part,) = metrics_section(Results(scores, summarise(scores), [])).parts
+    assert len(part.tables) == 2
+
+
 # --- hostile names
 
 
