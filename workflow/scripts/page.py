@@ -8,7 +8,7 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.log import logger
-from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.report.importances import importances_part
 from mklearn.study.report.page import build_report
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import data_set_of, fits_of
@@ -44,7 +44,7 @@ def page(
     ]
     null_controls = {control.dataset: control for control in map(NullControl.read, controls or [])}
     results = StudyResults(frame, predicted, data_of, fits)
-    parts = [] if importances is None else [importances_part(read_importances(importances))]
+    parts = [] if importances is None else [importances_part(read_table(importances)[0])]
     written = build_report(
         page.parent,
         study=study,

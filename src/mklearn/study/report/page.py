@@ -56,7 +56,7 @@ from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
-OF_SECTIONS = ("views", "weights", "groups", "chosen")
+OF_SECTIONS = ("importances", "views", "weights", "groups", "chosen")
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
