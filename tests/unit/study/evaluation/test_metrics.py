@@ -238,20 +238,6 @@ def test_they_have_the_metric_as_mean_and_its_variance(name: str) -> None:
         assert variance == pytest.approx(jackknife, rel=0.15 if of_numbers else 0.06)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", OF_CLASSES)
-def test_their_variance_is_that_of_new_samples(name: str) -> None:
-    metric, found, estimated = metric_named(name), [], []
-    shares = [0.25, 0.25, 0.5]
-    for seed in range(200):
-        y, probabilities = samples(400, shares, seed)
-        kept = np.concatenate([np.flatnonzero(y == code)[:count] for code, count in enumerate((20, 40, 60))])
-        made = output_of(y, probabilities, kept)
-        found.append(metric.score(made))
-        estimated.append(metric.sample_values(made).var(ddof=1) / len(kept))
-    assert np.mean(estimated) == pytest.approx(np.var(found, ddof=1), rel=0.3)
-
-
 def test_ties_and_single_samples() -> None:
     y, probabilities = samples(40, [0.5, 0.5])
     tied = np.round(probabilities, 1)

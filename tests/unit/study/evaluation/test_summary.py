@@ -108,39 +108,33 @@ def test_difference_is_to_the_same_rule_and_selection(rows):
     assert math.isnan(pick(without, "mkldr", "inner_cv", "euclidean")["difference"])
 
 
-def test_failed_repeats_are_counted_and_pairs_dropped(rows):
-    kept = [r for r in rows if not (r["method"] == "mkldr" and r["repeat"] == 1)]
-    kept.append(
-        row("mkldr", 1, status="failed", message="solver ended", selection="", neighbour="", n_train=None, n_test=None)
-    )
-    summary = summarise(table(kept))
-    assert len(summary) == 4
-    inner = pick(summary, "mkldr", "inner_cv")
-    assert (inner["n_repeats"], inner["n_failed"], inner["status"], inner["message"]) == (2, 1, "ok", "solver ended")
-    assert inner["mean"] == pytest.approx(0.85)
-    assert inner["difference"] == pytest.approx(((0.8 - 0.6) + (0.9 - 0.5)) / 2)
-    assert pick(summary, "mkldr", "oracle")["n_failed"] == 1
-    assert pick(summary, "average", "oracle")["n_failed"] == 0
+FAILED = {"status": "failed", "message": "no solution", "neighbour": "", "selection": "", "n_train": None}
+INEXACT = {"status": "inaccurate", "message": "gap", "selection": "inner_cv", "dimension": 2}
 
 
-def test_a_method_without_any_value_keeps_its_rows(rows):
-    failed = [row("sdp", r, status="failed", message="no licence", neighbour="", selection="") for r in range(3)]
-    failed[1] |= {"status": "not_applicable", "message": "one class"}
-    summary = summarise(table(rows + failed))
-    for selection in ("oracle", "inner_cv"):
-        got = pick(summary, "sdp", selection, "")
-        assert (got["n_repeats"], got["n_failed"], got["status"]) == (0, 3, "failed")
-        assert got["message"] == "no licence; one class"
-        assert got[["mean", "std", "ci_low", "ci_high", "difference", "fit_seconds"]].isna().all()
-        assert pd.isna(got["dimension"])
-
-
-def test_usable_but_inexact_fits_count_and_are_marked(rows):
-    for r in rows:
-        if r["method"] == "mkldr" and r["repeat"] == 2:
-            r.update(status="inaccurate", message="gap 1e-3")
-    got = pick(summarise(table(rows)), "mkldr", "inner_cv")
-    assert (got["n_repeats"], got["n_failed"], got["status"], got["message"]) == (3, 0, "inaccurate", "gap 1e-3")
+@pytest.mark.parametrize(
+    ("repeats", "made", "expected"),
+    [
+        ([1], [row("mkldr", 1, **FAILED)], (2, 1, "ok", "no solution")),
+        ([1], [row("mkldr", 1, metric="", **FAILED)], (2, 1, "ok", "no solution")),
+        ([0, 1, 2], [row("mkldr", repeat, **FAILED) for repeat in range(3)], (0, 3, "failed", "no solution")),
+        ([2], [row("mkldr", 2, 0.9, **INEXACT)], (3, 0, "inaccurate", "gap")),
+    ],
+    ids=["one repeat", "one repeat for every metric", "no value", "usable but inexact"],
+)
+def test_failures_are_counted_and_their_pairs_dropped(rows, repeats, made, expected):
+    kept = [each for each in rows if each["method"] != "mkldr" or each["repeat"] not in repeats]
+    summary = summarise(table([*kept, *made, *(each | {"metric": "auc"} for each in kept)]))
+    of_mkldr = summary.query("method == 'mkldr' and metric == 'accuracy'").set_index("selection")
+    assert set(of_mkldr["n_failed"]) == {expected[1]}
+    got = of_mkldr.loc["inner_cv"]
+    assert (got["n_repeats"], got["n_failed"], got["status"], got["message"]) == expected
+    values = {each["repeat"]: each["value"] for each in [*kept, *made]
+              if (each["method"], each["selection"]) == ("mkldr", "inner_cv")}  # fmt: skip
+    pairs = [(value, CHOSEN["average"][0][repeat]) for repeat, value in values.items()] or [(math.nan, math.nan)]
+    mean, other = np.mean(pairs, axis=0)
+    assert (got["mean"], got["difference"]) == pytest.approx((mean, mean - other), nan_ok=True)
+    assert summary.loc[summary["method"].eq("average"), "n_failed"].eq(0).all()
 
 
 def test_methods_without_a_dimension(rows):
@@ -211,15 +205,6 @@ def test_metrics_are_kept_apart(rows):
     inner = auc["selection"].eq("inner_cv")
     assert auc.loc[inner, "mean"].tolist() == pytest.approx((1 - accuracy.loc[inner, "mean"]).tolist())
     assert auc.loc[inner, "difference"].tolist() == pytest.approx((-accuracy.loc[inner, "difference"]).tolist())
-
-
-def test_a_failure_counts_for_every_metric(rows):
-    failed = row("mkldr", 3, selection="", neighbour="", status="failed", message="no solution", metric="")
-    other = [entry | {"metric": "auc"} for entry in rows]
-    summary = summarise(table([*rows, *other, failed]))
-    assert set(summary.loc[summary["method"].eq("mkldr"), "metric"]) == {"accuracy", "auc"}
-    assert set(summary.loc[summary["method"].eq("mkldr"), "n_failed"]) == {1}
-    assert set(summary.loc[summary["method"].eq("average"), "n_failed"]) == {0}
 
 
 def test_a_metric_that_a_method_lacks_is_one_row(rows):
