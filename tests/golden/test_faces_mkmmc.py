@@ -12,7 +12,6 @@ images. Another crop of the same faces is 10 to 20 points higher.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +21,15 @@ from mklearn.classifiers import ledoit_wolf_lda
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.functions import resolve_bandwidth
+from mklearn.kernels.views import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.optimize.whitening import CentredSpan, centred_span
 from mklearn.papers.mkmmc.mkmmc import MKMMC
 from mklearn.study.data.draw_splits import random_per_class
+from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.selection import mean_curves, race, select
+from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.subspace import fisherface, mmc, pca
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_mmc import KernelMMC
@@ -204,24 +206,25 @@ CHOSEN_BY_LEAVING_ONE_OUT = {
 @pytest.mark.parametrize(("method", "train_size"), CHOSEN_BY_LEAVING_ONE_OUT)
 def test_bandwidth_by_leaving_one_out(method: str, train_size: int, faces: Faces) -> None:
     images, y = faces("yale")
-    distances = squared_euclidean(images.reshape(len(images), -1))
+    spec = MethodSpec(
+        id=method,
+        implementation="mklearn.subspace:KernelPCA" if method == "kernel_pca" else "mklearn.subspace:KernelMMC",
+        parameters={} if method == "kernel_pca" else {"constraint": method},
+        inputs={"kernels": InputSpec(kind="kernels")},
+        embeds=True,
+        kernel_choice="best_single",
+    )
+    kernels = [
+        {"id": f"{k}", "view": "x", "bandwidth_rule": "squared_mean_distance", "bandwidth": 2.0**k, "centre": False}
+        for k in range(-5, 6)
+    ]
+    problem = MethodOnViews(Views({"x": images.reshape(len(images), -1)}), y, spec, kernels)
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds="leave_one_out")
     curves = []
     repeats = 8  # of the prototype's 20, to be quick
     for split in random_per_class(y, train_size, repeats, seed=0, name="yale"):
-        train, test = split.train, split.test
-        gammas = _bandwidths(distances[np.ix_(train, train)])
-        kernels = np.exp(-distances[:, train, None] / gammas)
-
-        def made(candidate: int) -> Any:
-            if method == "kernel_pca":
-                return KernelPCA(kernel_weights=candidate)
-            return KernelMMC(constraint=method, kernel_weights=candidate)
-
-        refits = [made(candidate).leave_one_out(kernels[train], y[train]) for candidate in range(len(gammas))]
-        scores = race(refits, y[train], ["euclidean"], metric_named("accuracy"))["euclidean"]
-        best, _ = select(mean_curves(scores), "best", len(train))
-        model = made(best).fit(kernels[train], y[train])
-        curves.append(accuracy_by_dimension(model.embedding_, y[train], model.transform(kernels[test]), y[test]))
+        result = evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0)
+        curves.append(result.rules["euclidean"].predictions.scores(metric_named("accuracy")))
     width = min(len(curve) for curve in curves)
     reached = 100 * np.mean([curve[:width] for curve in curves], axis=0).max()
     value, deviation = CHOSEN_BY_LEAVING_ONE_OUT[method, train_size]

@@ -185,7 +185,7 @@ def tables(checkout: Checkout, study: str = "smoke") -> dict[str, bytes]:
     """The final tables of a study as bytes, times and memory aside: what two runs are compared by."""
     folder = checkout.folder / "results" / study
     scores = pd.read_parquet(folder / "scores.parquet").drop(columns=["commit", "fit_seconds"])
-    summary = pd.read_parquet(folder / "summary.parquet").drop(columns=["fit_seconds_mean"])
+    summary = pd.read_parquet(folder / "summary.parquet").drop(columns=["fit_seconds", "time_ratio"])
     return {"scores": scores.to_csv(index=False).encode(), "summary": summary.to_csv(index=False).encode()}
 
 

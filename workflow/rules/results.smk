@@ -53,7 +53,7 @@ rule model:
     output:
         model="<results>/<study>/model.mklearn",
         card="<results>/<study>/model.md",
-        importances="<results>/<study>/importances.csv",
+        importances="<results>/<study>/importances.parquet",
     log:
         "logs/model/<study>.log",
     benchmark:

@@ -5,22 +5,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import csv_text, write_text
+from mklearn.atomic import write_text
 from mklearn.saved_models import save_model, versions
 from mklearn.study import final_model as final
-from mklearn.study.artefacts import read_table
+from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.importances import COLUMNS
 from mklearn.study.evaluation.importances import importances as measured_importances
 from mklearn.study.log import logger
-from mklearn.study.script import Output, run_script
+from mklearn.study.script import Output, Record, run_script
 from mklearn.study.specs.final_spec import FinalSpec
 
 
 def model(
     summary: Path, samples: Path, splits: Path, sources: list[Path] | None = None, learned: list[Path] | None = None, *,
-    model: Output, card: Output, importances: Output, spec: FinalSpec,
+    model: Output, card: Output, importances: Output, spec: FinalSpec, record: Record,
 ) -> None:  # fmt: skip
     """Choose a method by the summary and its parameters by inner cross-validation on all samples; fit and save it.
 
@@ -62,7 +62,7 @@ def model(
             estimator, of_model.views(fit), inputs.views, labels, drawn.of_size(expected["train_size"]),
             permutations=spec.permutations, seed=fit.seed, groups=groups,
         )  # fmt: skip
-    write_text(importances, csv_text(losses))
+    write_table(importances, losses, record)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.log import logger
-from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.report.importances import importances_part
 from mklearn.study.report.page import build_report
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import data_set_of, fits_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.views import read_contributions
 from mklearn.study.script import Output, run_script
 from mklearn.study.specs.final_spec import FinalSpec
@@ -24,7 +25,7 @@ def page(
     page: Output, reference: str, order: list[str] | None = None, sources: list[tuple[str, str]] | None = None,
     final: FinalSpec | None = None, rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
-    """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt, reproduction.csv and figures/.
+    """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
     the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model,
@@ -34,15 +35,16 @@ def page(
     """
     record, frame, table = read_record(run), read_table(scores)[0], read_table(summary)[0]
     study, predicted = Study.model_validate(record["config"]), Predictions(read_table(predictions)[0])
-    methods, datasets = (dict(zip(table[kind], table[f"{kind}_title"], strict=True)) for kind in ("method", "dataset"))
+    datasets = dict(zip(table["dataset"], table["dataset_title"], strict=True))
+    labels = Results(frame, table, [], reference).label_of
     made_by = {path: read_record(path) for path in samples}
     data_of = {made["spec"]["dataset"]: SampleSet.load(path) for path, made in made_by.items()}
     fits = [
-        fit for path in models for fit in fits_of(path, data_of, methods, predicted, order or (), study.headline_rule)
+        fit for path in models for fit in fits_of(path, data_of, labels, predicted, order or (), study.headline_rule)
     ]
     null_controls = {control.dataset: control for control in map(NullControl.read, controls or [])}
     results = StudyResults(frame, predicted, data_of, fits)
-    parts = [] if importances is None else [importances_part(read_importances(importances))]
+    parts = [] if importances is None else [importances_part(read_table(importances)[0])]
     written = build_report(
         page.parent,
         study=study,

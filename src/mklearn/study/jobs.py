@@ -39,7 +39,11 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "view_contributions": {"contributions": "cache/views/{dataset}/{protocol}/{method}.npz"},
     "evaluate": {"scores": "{study}/scores.parquet", "predictions": "{study}/predictions.parquet"},
     "tables": {"summary": "{study}/summary.parquet", "run": "{study}/run.json"},
-    "model": {"model": "{study}/model.mklearn", "card": "{study}/model.md", "importances": "{study}/importances.csv"},
+    "model": {
+        "model": "{study}/model.mklearn",
+        "card": "{study}/model.md",
+        "importances": "{study}/importances.parquet",
+    },
     "page": {"page": "{study}/report/index.html"},
 }
 """Outputs of each rule, relative to the results folder; rules are in running order."""

@@ -43,12 +43,11 @@ class Method(Entry):
     """Time limit of each fit in minutes, or "none"; by default the study's limit."""
     protocols: Names | None = None
     """Protocols of the study on which the method runs; by default all."""
-    kernels: Literal["dictionary", "all", "each", "all_but_each"] | Patterns | None = None
-    """Methods on kernels: ``all`` (the default); a list of names (``gauss-*`` matches several); ``each``: one run per
-    kernel; or ``all_but_each``: one run per omitted kernel, which shows what each kernel adds to the others. Product
-    kernels are used only if a list names them. Methods that build their own dictionary of kernels default to
-    ``dictionary``: they ignore the study's kernels and use every descriptor of the data set, or all kernels of a data
-    set of matrices. For them, ``all_but_each`` omits one descriptor per run."""
+    kernels: Literal["dictionary", "all", "each"] | Patterns | None = None
+    """Methods on kernels: ``all`` (the default); a list of names (``gauss-*`` matches several); or ``each``: one run
+    per kernel. Product kernels are used only if a list names them. Methods that build their own dictionary of kernels
+    default to ``dictionary``: they ignore the study's kernels and use every descriptor of the data set, or all kernels
+    of a data set of matrices."""
     kernel_weights: (
         Literal["uniform", "best_single", "cv_accuracy"]
         | Annotated[dict[Slug, NonNegative], Field(min_length=1)]
@@ -105,9 +104,7 @@ class Method(Entry):
         if self.landmarks is not None and self.given.get("class_weight") is not None:
             raise ValueError("class_weight: moments of landmark features do not include class weights; omit one.")
         if self.kernels == "dictionary" and self.row.takes != "dictionary":
-            raise ValueError(
-                "kernels: the method has no dictionary of kernels; expected all, each, all_but_each or names."
-            )
+            raise ValueError("kernels: the method has no dictionary of kernels; expected all, each or names.")
         if self.row.combines and self.kernels == "each" and self.kernel_weights != "uniform":
             raise ValueError("kernels: each runs on one kernel at a time; omit kernel_weights.")
         return self
@@ -134,8 +131,8 @@ class Method(Entry):
     @property
     def is_recommended(self) -> bool:
         """Whether the method is the multi-view classifier, regressor or survival estimator on all its kernels."""
-        each = self.kernels in ("each", "all_but_each")
-        return self.kind in ("multi_view", "multi_view_regressor", "multi_view_survival") and not each
+        of_all_views = self.kind in ("multi_view", "multi_view_regressor", "multi_view_survival")
+        return of_all_views and self.kernels != "each"
 
     # --- inputs
 
@@ -164,10 +161,6 @@ class Method(Entry):
     def keeps_order(self) -> bool:
         """Return whether the order of kernels and descriptors affects the result, so that it must be kept."""
         return self.row.order_decides or self.kernel_choice() == "best_single"
-
-    def leaves_out_views(self) -> bool:
-        """Return whether ``all_but_each`` omits views of the method's dictionary instead of kernels of the study."""
-        return self.row.takes == "dictionary" and self.kernels == "all_but_each"
 
     def learns_weights(self) -> bool:
         """Return whether the method learns kernel weights; the report then shows whether they improved results."""

@@ -15,9 +15,6 @@ from mklearn.study.entries import Descriptor, Kernel
 from mklearn.study.method import Method
 from mklearn.study.specs.model import as_list
 
-VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
-"""Pattern for the name in tables of a method with one of its kernels, by the method's option ``kernels``."""
-
 
 class NamedKernel(NamedTuple):
     """One of the kernels defined by an entry of a study's `kernels`."""
@@ -124,14 +121,9 @@ def kernel_names(kernel_id: str, kernel: Kernel, sources: list[str]) -> Iterator
         yield NamedKernel("-".join(words), name, multiple, scaling)
 
 
-def variants(name: str, method: Method, kernels: Iterable[str], views: Iterable[str]) -> list[str]:
-    """Return the names of a method in tables, one for each of its runs.
-
-    ``kernels`` are the kernels of a data set without products, ``views`` the sources of its dictionaries of kernels.
-    """
-    pattern = VARIANTS.get(str(method.kernels))
-    parts = views if method.leaves_out_views() else kernels
-    return [name] if pattern is None else [pattern.format(name, part) for part in parts]
+def variants(name: str, method: Method, kernels: Iterable[str]) -> list[str]:
+    """Return the names of a method in tables, one for each run; ``kernels`` of a data set are without products."""
+    return [f"{name}-{kernel}" for kernel in kernels] if method.kernels == "each" else [name]
 
 
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import nearest
 from mklearn.study.data.registry import registry, selection_mistakes
-from mklearn.study.datasets import DatasetConfig, ImageFolder, Precomputed, RegisteredDataset, normalise_datasets
+from mklearn.study.datasets import DatasetConfig, ImageFolder, RegisteredDataset, normalise_datasets
 from mklearn.study.entries import Kernel
 from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.naming import expanded_descriptors, image_descriptors, kernels_of, matching, sources_of, variants
@@ -51,16 +51,8 @@ def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
 
 def table_names(study: Study) -> dict[str, str]:
     """Return the keys of a study's methods by their names in tables."""
-    configs = study.datasets.values()
-    kernels = [name for config in configs for name in _kernels(study, config)]
-    views = [
-        name
-        for config in configs
-        for name in (
-            _kernels(study, config) if isinstance(config, Precomputed) else sources_of(config, study.descriptors)
-        )
-    ]
-    return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels, views)}
+    kernels = [name for config in study.datasets.values() for name in _kernels(study, config)]
+    return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels)}
 
 
 def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
@@ -104,7 +96,7 @@ class _Names:
         """Keys of invalid entries; names that contain such a key may be valid."""
         if sections & {"descriptors", "kernels"}:
             sections |= {"descriptors", "kernels"}
-            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, (), ())}
+            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, ())}
         for section in sections:
             for what in _DEFINED_IN.get(section, ()):
                 del self.valid[what]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mklearn.base.fit_context import aligned
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
 from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.leave_one_out import WithoutOne, margins_without_each
 from mklearn.optimize.margin import (
     Constraint,
     check_columns,
@@ -120,37 +117,3 @@ class KernelMMC(KernelEmbedding):
         self.objective_ = float(values.sum())
         self.coefficients_ = coefficients
         self.embedding_ = self._embed_training(kernel)
-
-    @aligned
-    def leave_one_out(self, X: ArrayLike, y: ArrayLike, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
-        """Yield embeddings refitted without each sample in turn; each refit costs one eigenproblem.
-
-        Parameters
-        ----------
-        X, y
-            As for `fit`. The kernels (bandwidth, centring, normalisation) use no labels and are fitted once, on all
-            samples.
-        order : iterable of int, optional
-            Samples to leave out, in this order; by default all.
-
-        Yields
-        ------
-        i : int
-            Index of the left-out sample.
-        others : array of shape (n - 1, p)
-            Embedding of the other samples after `fit` on them, up to signs.
-        left_out : array of shape (1, p)
-            Embedding of the left-out sample by the same fit.
-        """
-        stack, labels = self._training_data(X, y)
-        assert labels is not None
-        kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
-        yield from margins_without_each(
-            kernel,
-            labels,
-            trade_off=self.trade_off,
-            constraint=self.constraint,
-            n_components=self.n_components,
-            cutoff=negligible(stack.dtype),
-            order=order,
-        )

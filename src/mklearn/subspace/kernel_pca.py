@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.checks import checked_components
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.eigen import generalized_eigh
-from mklearn.optimize.leave_one_out import WithoutOne, components_without_each
 from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 # Eigenvalues of the centred kernel below this, relative to the largest, count as 0.
@@ -136,17 +134,6 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
         for name in ("eigenvalues_", "offset_"):
             setattr(other, name, getattr(self, name)[:n_components].copy())
         return other
-
-    def leave_one_out(
-        self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None
-    ) -> Iterator[WithoutOne]:
-        """Yield embeddings refitted without each sample in turn, like `KernelMMC.leave_one_out`; ``y`` is ignored."""
-        if self.landmarks is not None:
-            raise ConfigError("leave_one_out works on kernel matrices: set landmarks=None")
-        stack = self._training_stack(X)
-        kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
-        for i, others, left_out in components_without_each(kernel, _cutoff(stack.dtype), order):
-            yield i, others[:, : self.n_components], left_out[:, : self.n_components]
 
 
 def _cutoff(dtype: np.dtype[Any]) -> float:

@@ -21,7 +21,7 @@ from mklearn.classifiers import KernelSVC, LedoitWolfLDA, MajorityClassifier, Ne
 from mklearn.errors import DataError
 from mklearn.inspection import view_contributions
 from mklearn.kernels.views import in_order_of
-from mklearn.subspace import KernelFDA, KernelMMC
+from mklearn.subspace import KernelFDA
 
 
 def now() -> list[int]:
@@ -129,8 +129,6 @@ def test_functions_of_samples_align_too() -> None:
     labels = [OF_SAMPLES["y"].iloc[order] for order in (np.arange(60), ORDER)]
     moments = [Moments().partial_fit(TABLE, y, targets=y) for y in labels]
     assert_array_equal(moments[0].class_sums_, moments[1].class_sums_)
-    left_out = [[each[1] for each in KernelMMC(kernels="gaussian").leave_one_out(TABLE, y, order=[3])] for y in labels]
-    assert_array_equal(*left_out)
     mapping = in_order_of(TABLE, {name: values.iloc[ORDER] for name, values in OF_SAMPLES.items()}, "y")
     assert all(mapping[name].equals(values) for name, values in OF_SAMPLES.items())
 

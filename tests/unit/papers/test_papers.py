@@ -54,8 +54,8 @@ def differences(name: str) -> list[str]:
     claims = {f"| {' | '.join(map(escape_markdown, cells))} |" for cells in claims}
     found += [f"claim {row}" for row in sorted(set(rows) ^ claims)]
     if study.published:
-        cells = pd.read_csv(folder / "reproduction.csv").astype(object)
-        cells = cells.where(cells.notna(), None)
+        cells = pd.read_csv(folder / "summary.csv").astype(object)
+        cells = cells.where(cells.notna(), None).dropna(subset="verdict")
         found += [f"cell {entry['method']}" for entry in unmatched(cells, published(study))]
         found += [f"value {row.method}" for row in cells.itertuples() if not is_printed(row, published(study))]
     return found

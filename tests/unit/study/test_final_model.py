@@ -26,7 +26,6 @@ from mklearn.study.final_model import card_text, final_model, groups_kept_togeth
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
-from mklearn.study.report.importances import read_importances
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import IMAGES
 
@@ -79,7 +78,7 @@ def jobs(method: str = "best", **final: Any) -> Jobs:
 
 def run(jobs: Jobs, folder: Path, prefix: str) -> SavedModel:
     files = {**jobs.job("model").inputs, "summary": jobs.path("tables", "summary")}
-    files |= {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "importances": f"{prefix}-importances.csv"}
+    files |= {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "importances": f"{prefix}-importances.parquet"}
     with working_in(folder):
         call(load_script("model"), **files, spec=jobs.specification("model", None))
         return load_model(f"{prefix}.mklearn")
@@ -172,7 +171,7 @@ def test_of_images_whole_views_have_importances(folder: Path) -> None:
     rows = {}
     for method in ("average", "two-d-lda"):
         run(jobs(method, importances=1), folder, "shuffled")
-        rows[method] = read_importances(folder / "shuffled-importances.csv")
+        rows[method] = read_table(folder / "shuffled-importances.parquet")[0]
     assert sorted(rows["average"]["view"]) == ["blocks", "pixels"]
     assert rows["average"]["feature"].eq("").all()
     assert rows["two-d-lda"].empty

@@ -193,7 +193,7 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "standart"}}},
          "kernels.k.feature_scaling: invalid value 'standart'. Did you mean 'standard'? Expected one of: log, minmax,"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "hog"}}},
-         "methods.m.kernels: invalid value 'hog'. Expected one of: all, all_but_each, dictionary, each;"),
+         "methods.m.kernels: invalid value 'hog'. Expected one of: all, dictionary, each;"),
         ({"final": "best"}, "final: invalid value 'best'. Expected a mapping of keys to values."),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": [0.1, -1]}}},
          "methods.m.ridge[1]: invalid value -1. Expected a float in"),

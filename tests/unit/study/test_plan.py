@@ -196,9 +196,6 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
          "methods.m.kernel_weights: all are zero; give at least one a positive weight."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
          "methods.m: kernels: each runs on one kernel at a time"),
-        ({"descriptors": {"pixels": {"kind": "pixels"}},
-          "methods": {"m": {"kind": "kernel_fda", "kernels": "all_but_each"}}},
-         "methods.m.kernels: data set 'digits' has one kernel, 'pixels'; without it there is none."),
         ({"methods": {"m": {"kind": "pca", "descriptor": "hog"}}},
          "methods.m.descriptor: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
         ({"methods": {"m": {"kind": "lmkl_svc", "gating": "hog"}}},
@@ -209,9 +206,6 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
          "name the others, [pixels], or use a method on kernels."),
         ({"descriptors": {"sift": {"kind": "sift_points"}}, "methods": {"m": {"kind": "multi_view"}}},
          "methods.m.kernels: 'sift' is a set of points for each image"),
-        ({"descriptors": {"pixels": {"kind": "pixels"}},
-          "methods": {"m": {"kind": "multi_view", "kernels": "all_but_each"}}},
-         "methods.m.kernels: data set 'digits' has one descriptor, 'pixels'; without it there is none."),
         ({"descriptors": {"p": {"kind": "sift_points"}},
           "kernels": {"k": {"kind": "linear", "feature_scaling": "rank"}}},
          "kernels.k.feature_scaling: descriptor 'p' is a set of points"),
@@ -232,14 +226,6 @@ def test_methods_on_features_need_features(tmp_path: Path) -> None:
     data = {"kind": "precomputed", "matrices": {"k": f"{tmp_path}/k.csv"}, "labels": f"{tmp_path}/k.csv"}
     with pytest.raises(ConfigError, match=r"neighbour takes features, and data set 'own' has none \(matrices\)"):
         planned({"study": "s", "datasets": {"own": data}, "methods": {"m": {"kind": "nearest_neighbour"}}})
-
-
-def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
-    methods = {"whole": {"kind": "multi_view"}, "less": {"kind": "multi_view", "kernels": "all_but_each"}}
-    more = {"methods": methods, "kernels": {"g": {"kind": "gaussian"}}}
-    plan = planned(SMOKE | more | {"evaluation": {"reference": "less-without-blocks"}})
-    assert {fit.method_id for fit in plan.fits.values()} == {"whole", "less-without-pixels", "less-without-blocks"}
-    assert {fit.label for fit in plan.fits.values()} == {"whole", "less without pixels", "less without blocks"}
 
 
 def test_inputs_and_weights_of_a_method() -> None:
@@ -368,7 +354,6 @@ EVERYTHING: dict[str, Any] = {
     "methods": {
         "multi-view": {"kind": "multi_view"},
         "kfd": {"kind": "kernel_fda", "kernels": "each", "ridge": [1e-2, 1e-4]},
-        "without": {"kind": "kernel_fda", "kernels": "all_but_each"},
         "weighted": {"kind": "kernel_fda", "kernel_weights": {"linear": 2, "gauss-hog-2": 1}},
         "named": {"kind": "kernel_ridge", "kernels": ["product", "linear"]},
         "svc": {"kind": "kernel_svc", "C": [10, 1, 100]},

@@ -54,6 +54,13 @@ def test_kernel_pca_of_the_linear_kernel_is_pca(raw_wine: np.ndarray) -> None:
     np.testing.assert_allclose(np.abs(kernel.transform(test @ train.T)), np.abs(linear.transform(test)), atol=1e-6)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, 2e4])
+def test_lengths_of_components_of_a_kernel_with_a_large_constant_part(offset: float) -> None:
+    features = 0.05 * np.random.default_rng(1).normal(size=(14, 3)) + offset
+    lengths = np.linalg.svd(features - features.mean(axis=0), compute_uv=False) / np.sqrt(14)
+    np.testing.assert_allclose(KernelPCA().fit(features @ features.T).embedding_.std(axis=0), lengths, rtol=1e-2)
+
+
 NOISE = np.random.default_rng(0).normal(size=(24, 100))
 
 

@@ -56,8 +56,8 @@ class MethodOnViews:
     """Class codes or numbers, (n,)."""
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
-    """Kernel specs with "id", as `mklearn.kernels.specs.StackTransform` takes them. `with_chosen_scalings` replaces the
-    ``feature_scaling`` "auto"."""
+    """Kernel specs with "id", as `mklearn.kernels.transform.StackTransform` takes them. `with_chosen_scalings` replaces
+    the ``feature_scaling`` "auto"."""
     groups: NDArray[np.str_] | None = None
     """Group of each sample, (n,), for inner folds and for methods that leave out whole groups of training samples."""
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)

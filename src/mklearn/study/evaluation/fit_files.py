@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic_core import to_jsonable_python
 
 from mklearn.errors import DataError
 from mklearn.kernels.views import Pairwise, Views
@@ -91,9 +92,8 @@ def write_predictions(
             facts, of_split = _stored(split)
             splits.append(facts)
             arrays |= {f"{setting.protocol}/{number}/{name}": array for name, array in of_split.items()}
-        fits.append(fit_of(spec, setting) | {"splits": _builtin(splits)})
-    smallest = {name: _smallest(array) for name, array in arrays.items()}
-    write_arrays(path, record, compressed=True, fits=canonical(fits), ids=np.asarray(ids), **smallest)
+        fits.append(fit_of(spec, setting) | {"splits": splits})
+    write_arrays(path, record, compressed=True, fits=_json(fits), ids=np.asarray(ids), **arrays)
 
 
 def read_predictions(
@@ -101,12 +101,12 @@ def read_predictions(
 ) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_], NDArray[np.str_] | None]:
     """Read the columns and records of each training size, and the target, ids and any groups of all samples."""
     stored = read_arrays(path)
-    fits, ids, y = json.loads(str(stored.pop("fits"))), stored.pop("ids"), _full_width(stored.pop("y"))
+    fits, ids, y = json.loads(str(stored.pop("fits"))), stored.pop("ids"), stored.pop("y")
     arrays: dict[str, dict[str, NDArray[Any]]] = {}
     for name, array in stored.items():
         if "/" in name:
             protocol, number, key = name.split("/", 2)
-            arrays.setdefault(f"{protocol}/{number}", {})[key] = _full_width(array)
+            arrays.setdefault(f"{protocol}/{number}", {})[key] = array
     read = []
     for fit in fits:
         places = ((f"{fit['protocol']}/{number}", facts) for number, facts in enumerate(fit.pop("splits")))
@@ -158,32 +158,11 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
     return {
         "kernel_ids": np.array(ids, dtype=str),
         "weights": np.array([fit["weights"] for fit in fits]).reshape(len(fits), len(ids)),
-        **{name: canonical(_builtin(table)) for name, table in tables.items()},
+        **{name: _json(table) for name, table in tables.items()},
         **(fits[0]["embedding"] if fits else {}),
     }
 
 
-# --- plain data
-
-
-def _smallest(array: NDArray[Any]) -> NDArray[Any]:
-    """Convert an array to the smallest type that represents its values exactly."""
-    if array.dtype.kind in "iu" and array.size:
-        return array.astype(np.promote_types(*map(np.min_scalar_type, (array.min(), array.max()))))
-    single = array.astype(np.float32) if array.dtype == np.float64 else array
-    return single if np.array_equal(single, array, equal_nan=True) else array
-
-
-def _full_width(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype({"i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind, array.dtype))
-
-
-def _builtin(value: Any) -> Any:
-    """Convert a value to builtin types, with None in place of NaN and infinity."""
-    if isinstance(value, Mapping):
-        return {str(key): _builtin(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_builtin(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+def _json(value: Any) -> str:
+    """Return a value with NumPy's numbers as JSON, with null in place of NaN and infinity."""
+    return canonical(to_jsonable_python(value, inf_nan_mode="null", fallback=lambda number: number.item()))

@@ -40,7 +40,7 @@ class Fitted:
     lookups: list[Lookup]
     """Lookup of the outputs of each estimator."""
     fit_seconds: float
-    """Processor time of the kernels and of all fits in seconds, summed over the threads of this process. Child
+    """Processor time of the training kernels and of all fits in seconds, summed over the threads of this process. Child
     processes are not counted; no estimator of mklearn starts any."""
     labels: Sequence[Labels] = ()
     """Test labels (m,) that each estimator of a classifier predicts."""

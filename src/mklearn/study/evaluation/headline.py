@@ -25,19 +25,9 @@ MATTERS = 0.01
 BETTER, WORSE, NO_GAIN, NOT_SHOWN = "better", "worse", "no gain", "not shown"
 
 
-def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", reference: str = "") -> pd.DataFrame:
-    """Select the rows of a summary that the headline compares.
-
-    ``neighbour`` is the rule of embeddings. The default "" is the first rule of the reference, or the first rule in the
-    summary if the reference has none. Without a column ``metric``, all rows are taken as accuracies.
-    """
-    rows = summary[summary["selection"].eq("inner_cv")]
-    if "metric" in rows:
-        rows = rows[rows["metric"].isin([metric, ""])]
-    if not neighbour:
-        rules = rows[["method", "neighbour"]][rows["neighbour"].ne("")]
-        of_reference = rules[rules["method"].eq(reference)]
-        neighbour = next(iter((of_reference if len(of_reference) else rules)["neighbour"]), "")
+def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str) -> pd.DataFrame:
+    """Select the rows of a summary that the headline compares; ``neighbour`` is the rule of embeddings."""
+    rows = summary[summary["selection"].eq("inner_cv") & summary["metric"].isin([metric, ""])]
     return rows[rows["neighbour"].isin([neighbour, ""])]
 
 
@@ -71,7 +61,7 @@ def winner(
     if not valued:
         return None
     certain = [one for one in valued if verdict(one[1], 0.0, kind.larger_is_better) == BETTER]
-    complete = [one for one in valued if not one[1].get("n_failed", 0)]
+    complete = [one for one in valued if not one[1]["n_failed"]]
     kept = certain or complete or valued
     position, row = max(kept, key=lambda one: kind.sign * float(one[1]["mean"]))
     return Winner(position, row, len({position for position, _ in valued}))

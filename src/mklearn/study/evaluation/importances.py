@@ -24,7 +24,7 @@ MEASURED = 5
 """Maximum number of splits: the fewest that give an interval."""
 COLUMNS = ("view", "feature", "measure", "loss", "low", "high", "splits", "permutations", "message")
 """Columns of the table. ``feature`` is empty if all features of a view are shuffled together. If nothing could be
-measured, the table has a single row with only the ``message``."""
+measured, the table has a single row with the ``message`` and neither view nor feature."""
 
 
 def importances(
@@ -64,7 +64,7 @@ def importances(
             fitted, tested = clone(estimator).fit(X[train], y[train], **beside), X[test]
             right[row, test] = value(fitted.predict(tested), y[test])
         except (NotApplicable, SolverFailed, np.linalg.LinAlgError) as reason:
-            return pd.DataFrame([{"message": str(reason)}], columns=COLUMNS)
+            return pd.DataFrame([{"view": "", "feature": "", "message": str(reason)}], columns=COLUMNS)
         for (name, _, columns), values in zip(shuffled, permuted, strict=True):
             again = [fitted.predict(_permuted(tested, name, columns, rng)) for _ in range(permutations)]
             values[row, test] = np.mean([value(each, y[test]) for each in again], axis=0)

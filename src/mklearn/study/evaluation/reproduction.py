@@ -8,7 +8,7 @@ differ by chance. The spread over splits gives the scale:
 where sd_ours is our standard deviation over splits and sd_published the paper's, assumed equal to ours if the paper
 prints none. n_published is the number of splits of the published mean; if neither the paper nor the study gives it, it
 is assumed equal to ours. Published tables choose the dimension on the test samples, so our ``oracle`` value is
-compared. The value chosen by inner cross-validation is listed beside it, but not judged.
+compared.
 
 If z > 0, the published value is higher than ours. A small |z| (by default at most 3) is explained by different random
 splits, and the value is reproduced. A difference within the study's tolerance in percentage points is reproduced, too.
@@ -21,7 +21,6 @@ side, this range extends to |z| = 19.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,15 +38,9 @@ NO_SPREAD = "no spread to judge by"
 OTHER_DATA = "another crop: not comparable"
 VERDICTS = (REPRODUCED, LOWER, HIGHER, UNCERTAIN, NO_VALUE, NO_SPREAD, OTHER_DATA)
 
-CELL_COLUMNS = [
-    "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
-    "metric", "mean", "std", "n_repeats", "dimension", "inner_cv_mean", "published", "published_std",
-    "published_dimension", "published_repeats", "published_source", "difference_points", "noise_points", "z",
-    "degrees_of_freedom", "verdict", "reason",
-]  # fmt: skip
 NAMED_BY = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
 """Keys by which a published entry identifies rows of the summary."""
-_PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour", "metric")
+_PLACE = ["study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour", "metric"]
 
 
 class Check(NamedTuple):
@@ -61,49 +54,26 @@ class Check(NamedTuple):
     sentence: str
 
 
-class Reproduction(NamedTuple):
-    """All published cells with their verdicts, and the calibration of each data set."""
-
-    cells: pd.DataFrame
-    checks: list[Check]
-
-
-def compare_published(
+def judged(
     summary: pd.DataFrame, calibration: Calibration | None = None, tolerance: Tolerance | None = None
-) -> Reproduction:
-    """Compare the values of a summary, as fractions, with the published values in it.
+) -> pd.DataFrame:
+    """Judge the published values of a summary; return ``z``, ``verdict`` and ``reason`` for its rows that have one.
 
-    A cell is reproduced if it differs by at most the ``tolerance``, by default 3 units of split noise. If a published
-    cell of the ``calibration`` method differs by more than the calibration's tolerance, the data set is not the
-    paper's, and none of its cells is judged.
-
-    The ``cells`` have the columns `CELL_COLUMNS` and a row for each of the :func:`judged_rows` with a published value.
-    ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are in percentage points.
-    ``reason`` explains a missing value, or a missing or uncertain verdict.
+    A value is reproduced if it differs by at most the ``tolerance``, by default 3 units of split noise. If a published
+    value of the ``calibration`` method differs by more than the calibration's tolerance, the data set is not the
+    paper's, and none of its values is judged. Rows are compared by the oracle's value, or by the inner-CV value of a
+    method without one. ``reason`` explains a missing value, or a missing or uncertain verdict.
     """
-    oracle = summary[summary["published"].notna() & judged_rows(summary)]
-    chosen = summary.loc[summary["selection"].eq("inner_cv"), [*_PLACE, "mean"]]
-    inner = {_place(row): row["mean"] for row in plain_records(chosen)}
-    rows = [_cell(row, inner.get(_place(row), math.nan), tolerance or Tolerance()) for row in plain_records(oracle)]
-    checks = _checks(summary, rows, calibration) if calibration else []
-    missed = {check.dataset: check for check in checks if check.status == "missed"}
-    for row in rows:
-        if row["dataset"] in missed and row["verdict"] != NO_VALUE:
-            row |= {"verdict": OTHER_DATA, "reason": missed[row["dataset"]].sentence}
-    counts = (
-        "train_size", "n_repeats", "dimension", "published_dimension", "published_repeats", "degrees_of_freedom",
-    )  # fmt: skip
-    numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
-    cells = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
-    return Reproduction(cells.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64")), checks)
-
-
-def judged_rows(summary: pd.DataFrame) -> pd.Series:
-    """Mark the rows to compare with a paper: oracle rows, and the inner-CV row of a method without an oracle row."""
     is_oracle = summary["selection"].eq("oracle")
-    places = [_place(row) for row in plain_records(summary[[*_PLACE]])]
-    oracle = set(itertools.compress(places, is_oracle))
-    return is_oracle | pd.Series([place not in oracle for place in places], index=summary.index, dtype=bool)
+    has_oracle = is_oracle.groupby([summary[name] for name in _PLACE], dropna=False).transform("any")
+    rows = summary[summary["published"].notna() & (is_oracle | ~has_oracle)]
+    judgements = [_judgement(row, tolerance or Tolerance()) for row in plain_records(rows)]
+    cells = pd.DataFrame(judgements, rows.index, ["z", "verdict", "reason"])
+    for check in calibration_checks(summary.assign(z=cells["z"]), calibration) if calibration else []:
+        if check.status == "missed":
+            affected = rows["dataset"].eq(check.dataset) & cells["verdict"].ne(NO_VALUE)
+            cells.loc[affected, ["verdict", "reason"]] = OTHER_DATA, check.sentence
+    return cells
 
 
 def split_noise(std: float, n_ours: float, n_published: float, std_published: float = math.nan) -> float:
@@ -145,45 +115,32 @@ def is_about(entry: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
     return all(entry.get(key) is None or row[key] == entry[key] for key in NAMED_BY)
 
 
-def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, Any]:
-    """Return one published cell with its verdict, from a row of the summary."""
-    ours, published, n_ours = row["mean"], row["published"], int(row["n_repeats"])
+def _judgement(row: dict[str, Any], tolerance: Tolerance) -> tuple[float, str, str]:
+    """Return z, the verdict and its reason for a row of the summary."""
+    difference, n_ours = row["published"] - row["mean"], int(row["n_repeats"])
     spread = (row["std"], n_ours, int(row["published_repeats"] or n_ours), row["published_std"])
-    noise = split_noise(*spread)
-    cell = {
-        "difference_points": round(100.0 * (published - ours), 9),  # rounded, as 0.75 - 0.74 would exceed one point
-        "noise_points": 100.0 * noise,
-        "z": (published - ours) / noise if noise > 0 else math.nan,
-        "degrees_of_freedom": degrees_of_freedom(*spread),
-    }
-    verdict, reason = _verdict(row, cell, tolerance)
-    columns = {name: row[name] for name in CELL_COLUMNS if name in row}
-    return columns | cell | {"inner_cv_mean": inner, "verdict": verdict, "reason": reason}
-
-
-def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) -> tuple[str, str]:
-    z, freedom = cell["z"], cell["degrees_of_freedom"]
-    if math.isnan(row["mean"]):
-        return NO_VALUE, str(row["message"] or row["status"])
-    if abs(cell["difference_points"]) <= tolerance.points > 0:
-        return REPRODUCED, ""
+    noise, freedom = split_noise(*spread), degrees_of_freedom(*spread)
+    z = difference / noise if noise > 0 else math.nan
+    if math.isnan(difference):
+        return z, NO_VALUE, str(row["message"] or row["status"])
+    if round(100 * abs(difference), 9) <= tolerance.points > 0:  # rounded, as 0.75 - 0.74 would exceed one point
+        return z, REPRODUCED, ""
     if math.isnan(z):
-        reason = "one repeat" if row["n_repeats"] < 2 else "the same accuracy in every repeat"
-        return NO_SPREAD, reason
+        return z, NO_SPREAD, "one repeat" if n_ours < 2 else "the same accuracy in every repeat"
     if abs(z) <= tolerance.noise:
-        return REPRODUCED, ""
+        return z, REPRODUCED, ""
     limit = certain_from(freedom, tolerance.noise)
     if abs(z) <= limit:
         certainty = f"certain from |z| = {limit:.1f}" if math.isfinite(limit) else "never certain"
-        return UNCERTAIN, f"with {freedom} degrees of freedom of the deviations {certainty}"
-    return (LOWER if z > 0 else HIGHER), ""
+        return z, UNCERTAIN, f"with {freedom} degrees of freedom of the deviations {certainty}"
+    return z, LOWER if z > 0 else HIGHER, ""
 
 
-def _checks(
-    summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Calibration
-) -> list[Check]:  # fmt: skip
+def calibration_checks(summary: pd.DataFrame, calibration: Calibration) -> list[Check]:
+    """Return the calibration of each data set with published values; only judged rows of the summary have a ``z``."""
     method, tolerance = calibration.method, calibration.tolerance
     title = next(iter(summary.loc[summary["method"].eq(method), "method_title"]), method)
+    rows = plain_records(summary[summary["published"].notna()])
     checks = []
     for dataset, dataset_title in dict.fromkeys((row["dataset"], row["dataset_title"]) for row in rows):
         cells = [
@@ -209,10 +166,6 @@ def _checks(
             )
         checks.append(Check(dataset, status, f"{dataset_title}: {text}"))
     return checks
-
-
-def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in _PLACE)
 
 
 def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.study.evaluation.metrics.metric import Metric
-from mklearn.study.evaluation.outputs import NO_LOOKUP, MethodOutput
-from mklearn.study.evaluation.rules import predictions_by_dimension
+from mklearn.errors import SolverFailed
 from mklearn.study.specs.fit_spec import Components
 
 Scores = Sequence[NDArray[np.float64]] | str
@@ -87,77 +82,3 @@ def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
     ]
     width = max(curve.size for curve in curves)
     return np.array([np.pad(curve, (0, width - curve.size), constant_values=np.nan) for curve in curves])
-
-
-Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
-"""Leave-one-out refits of one candidate, in any order of the n samples. Each item has the position i of the sample that
-is left out, the embedding (n - 1, p) of the other samples, and the embedding (1, p) of sample i; p may differ between
-items. The iterator may raise `NotApplicable` or `SolverFailed`."""
-
-
-def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
-    """Sort samples by the ratio of the distance to the nearest other class and to the own class, hardest first.
-
-    Distances are measured in the feature space of a kernel (n, n). This order ends a `race` soonest, because a
-    candidate falls behind by its errors.
-    """
-    squares = np.diag(kernel)
-    distances = np.maximum(squares[:, None] + squares - 2 * kernel, 0)
-    np.fill_diagonal(distances, np.inf)
-    same_class = y[:, None] == y
-    nearest_other = np.where(same_class, np.inf, distances).min(axis=1)
-    nearest_same = np.where(same_class, distances, np.inf).min(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # equal samples: 0 / 0 is NaN, which sorts last
-        return np.argsort(nearest_other / nearest_same, kind="stable")
-
-
-def race(
-    refits: Sequence[Refits], y: NDArray[Any], rules: Sequence[str], metric: Metric, components: Components = "best"
-) -> dict[str, list[Scores]]:
-    """Compute the leave-one-out scores of candidates by each rule, for `select`.
-
-    In each step, the candidate with the highest reachable score is evaluated on its next sample. A candidate that can
-    no longer reach the best score is stopped and has no scores; it would not have been chosen. The metric must be
-    defined for a single sample and at most 1.
-    """
-    runners = [_Runner(each, dict.fromkeys(rules, np.zeros(0))) for each in refits]
-    for rule in rules:
-        while running := [runner for runner in runners if not runner.failure]:
-            done = [runner.sums[rule] / len(y) for runner in running if runner.tried == len(y)]
-            best = max((curve[-1] if components == "all" else curve.max() for curve in done), default=-np.inf)
-            hopeful = [each for each in running if each.tried < len(y) and each.bound(rule, len(y)) >= best - TIE]
-            if not hopeful:
-                break
-            max(hopeful, key=lambda runner: runner.bound(rule, len(y))).leave_out_next(y, metric)
-    return {rule: [runner.scores(rule, len(y)) for runner in runners] for rule in rules}
-
-
-@dataclass
-class _Runner:
-    """One candidate of a race: by rule, the sum of its scores over the ``tried`` samples at each dimension."""
-
-    refits: Refits
-    sums: dict[str, NDArray[np.float64]]
-    tried: int = 0
-    failure: str = ""
-
-    def scores(self, rule: str, n: int) -> Scores:
-        return self.failure or ([self.sums[rule] / n] if self.tried == n else "left out early")
-
-    def bound(self, rule: str, n: int) -> float:
-        """Return the highest mean score at any dimension if all remaining scores are 1."""
-        return 1.0 - (self.tried - float(self.sums[rule].max(initial=0.0))) / n
-
-    def leave_out_next(self, y: NDArray[Any], metric: Metric) -> None:
-        try:
-            i, others, left_out = next(self.refits)
-            rest = np.delete(y, i)
-            for rule, sums in self.sums.items():
-                labels = predictions_by_dimension(others, rest, left_out, rule)
-                curve = np.array([metric.score(MethodOutput(rest, y[i : i + 1], each, NO_LOOKUP)) for each in labels])
-                width = min(sums.size, curve.size) if self.tried else curve.size  # dimensions common to all samples
-                self.sums[rule] = (sums[:width] if self.tried else 0.0) + curve[:width]
-        except (NotApplicable, SolverFailed) as error:
-            self.failure = str(error)
-            return
-        self.tried += 1

@@ -1,8 +1,7 @@
 """Evaluation of one method on one split: parameter selection on the training samples, fit, and prediction.
 
 The test samples never enter a fit. Bandwidths, centring, normalisation and the repair of indefinite kernels are fitted
-on the training samples, and refitted on the inner training samples in inner cross-validation. (Estimators with a shared
-leave-one-out computation use the kernels of all training samples there.)
+on the training samples, and refitted on the inner training samples in inner cross-validation.
 
 The exception is ``choice="test_set"``, which selects parameters by the labels of the test samples to show the resulting
 bias. Such a fit has oracle values only, and no value that was chosen without the test samples.
@@ -24,7 +23,6 @@ from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.graphs import UNLABELLED
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import CachingViews
-from mklearn.rows import load
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import (
     Candidate,
@@ -37,7 +35,7 @@ from mklearn.study.evaluation.candidates import (
 from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import RulePredictions
-from mklearn.study.evaluation.selection import UPPER_BOUND, Scores, choose, hardest_first, mean_curves, race, select
+from mklearn.study.evaluation.selection import UPPER_BOUND, Scores, choose, mean_curves, select
 from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, headline_rule, specs_by_name
 
 Parts = list[tuple[Indices, Indices]]
@@ -125,14 +123,13 @@ class SplitSamples:
 
     @cached_property
     def _kernels(self) -> tuple[list[dict[str, Any]], float]:
-        """Diagnostics of all kernels, and the processor time of their computation in seconds."""
+        """Diagnostics of all kernels, and the processor time of the training kernels in seconds."""
         started = time.process_time()
         if not self.problem.kernels or self.problem.method.landmarks:
             return [], 0.0
         # Constant kernels are dropped here: an estimator that can't take them raises its own error.
         kernels = StackTransform(specs_by_name(self.problem.kernels), drop_constant=True)
         kernels.fit_transform(self.train)
-        kernels.transform(self.test)
         return kernels.infos, time.process_time() - started
 
     def fit(self, candidate: Candidate) -> Fitted:
@@ -225,7 +222,8 @@ def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: Eval
         if is_open:
             scored_on = parts()
             n_validation = sum(len(validation) for _, validation in scored_on)
-            for rule, scores in _scores(problem, grid, scored_on, evaluation, rules).items():
+            metric = metric_named(evaluation.choose_by)
+            for rule, scores in _scores_on_parts(problem, grid, scored_on, metric, rules).items():
                 by_rule[rule] = select(mean_curves(scores), evaluation.components, n_validation)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
@@ -235,25 +233,6 @@ def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: Eval
         by_rule = {rule: (number, None) for rule, (number, _) in by_rule.items()}
         message = message or ON_TEST
     return Choice(grid, by_rule, message)
-
-
-def _scores(
-    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, evaluation: EvaluationSpec, rules: Sequence[str]
-) -> dict[str, list[Scores]]:
-    """Compute the scores of all candidates by each rule; use the estimator's own leave-one-out method if possible."""
-    metric, method = metric_named(evaluation.choose_by), problem.method
-    shares_work = method.embeds and method.refit is None and hasattr(load(method.implementation), "leave_one_out")
-    if not (evaluation.inner_folds == "leave_one_out" and len(parts) == len(parts[0][0]) + 1 and shares_work):
-        return _scores_on_parts(problem, grid, parts, metric, rules)
-    train = np.sort(np.concatenate(parts[0]))
-    y, samples = problem.y[train], CachingViews(problem.of(train))
-
-    def refits(candidate: Candidate) -> Any:
-        kernels = StackTransform(problem.kernel_specs(candidate)).fit_transform(samples)
-        order = hardest_first(kernels.matrices.mean(axis=0), y)
-        return problem.unfitted(candidate).leave_one_out(samples, y, order)
-
-    return race([refits(candidate) for candidate in grid], y, rules, metric, evaluation.components)
 
 
 def _scores_on_parts(

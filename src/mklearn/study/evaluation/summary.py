@@ -27,7 +27,7 @@ from mklearn.base.statistics import (
 )
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, best_dimension, common, draws, plain_key, without
-from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
+from mklearn.study.evaluation.reproduction import NAMED_BY, is_about, judged, plain_records
 from mklearn.study.specs.table_specs import Calibration, Tolerance
 
 SETTING = ["study", "dataset", "protocol", "train_size"]
@@ -37,11 +37,13 @@ SUMMARY_COLUMNS = [
     "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "majority",
     "difference", "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published",
     "published_std", "published_dimension", "published_repeats", "published_source", "z", "verdict",
-    "fit_seconds_mean", "status", "message",
+    "reason", "fit_seconds", "time_ratio", "status", "message",
 ]  # fmt: skip
 
 # From best to worst. Only fits with one of the first three may have a value.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost", "missing")
+SHORTEST = 1e-4
+"""Lower bound in seconds for the time of a fit, so that ratios of times are finite."""
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 
 
@@ -59,9 +61,8 @@ def summarise(
     ----------
     scores : DataFrame
         Rows of `mklearn.study.evaluation.score_table`. A repeat of k folds counts as k values. Models of a repeat that
-        share a test part (column ``test_part``, by default the fold) count as one value, their mean, and as failed if
-        one of them failed. Rows of a failed fit may have "" as rule, selection or metric, and then count for each.
-        Without the column ``metric``, all rows are accuracies.
+        share a test part (column ``test_part``) count as one value, their mean, and as failed if one of them failed.
+        Rows of a failed fit may have "" as rule, selection or metric, and then count for each.
     predictions : Predictions, optional
         Predictions of the test samples, from which intervals are computed (see :mod:`mklearn.base.statistics`).
         Without them, and for metrics without values per sample, intervals follow Nadeau and Bengio.
@@ -77,17 +78,18 @@ def summarise(
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration, tolerance
-        Arguments of :func:`mklearn.study.evaluation.reproduction.compare_published`, which computes ``z`` and
-        ``verdict``.
+        Arguments of :func:`mklearn.study.evaluation.reproduction.judged`, which computes ``z``, ``verdict`` and
+        ``reason``.
 
     Notes
     -----
     ``n_repeats`` counts repeats with a value, ``n_failed`` repeats without one. ``oracle`` compares only the dimensions
-    that the largest number of repeats reached; ties go to the fewest dimensions. For ``inner_cv``, ``dimension`` is
-    the (low) median of the chosen dimensions. ``p_holm`` adjusts the p-value of the difference for all comparisons in
-    the same setting, by the same metric and selection. ``disagreement`` is the proportion of test samples on which
-    exactly one of the method and the reference is right. ``majority`` is the value of the metric if every prediction is
-    the majority class; NaN for metrics that need more than labels.
+    that the largest number of repeats reached; ties go to the fewest dimensions. For ``inner_cv``, ``dimension`` is the
+    (low) median of the chosen dimensions. ``p_holm`` adjusts the p-value of the difference for all comparisons in the
+    same setting, by the same metric and selection. ``disagreement`` is the proportion of test samples on which exactly
+    one of the method and the reference is right. ``fit_seconds`` is the median processor time of a fit, and
+    ``time_ratio`` the median ratio to the reference's on the same split or draw. ``majority`` is the value of the
+    metric if every prediction is the majority class; NaN for metrics that need more than labels.
     """
     groups = list(_groups(scores))
     references: dict[tuple[Any, ...], list[_Group]] = {}
@@ -102,13 +104,11 @@ def summarise(
         table[f"{kind}_title"] = [names.get(key, key) for key in table[kind]]
     _add_published(table, published)
     counts = ("train_size", "dimension", "n_repeats", "n_failed", "published_dimension", "published_repeats")
-    shares = [name for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))]
+    shares = [name for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high", "seconds", "ratio"))]
     shares += ["majority", "difference", "p_value", "p_holm", "disagreement", "published", "z"]
     table = table.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(shares, "float64"))
-    cells = compare_published(table, calibration, tolerance).cells
-    table["z"] = cells["z"].reindex(table.index)
-    table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
-    return table
+    verdicts = judged(table, calibration, tolerance).reindex(table.index)
+    return table.assign(z=verdicts["z"], verdict=_words(verdicts["verdict"]), reason=_words(verdicts["reason"]))
 
 
 def corrected(summary: pd.DataFrame) -> pd.Series:
@@ -149,15 +149,14 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
 
 
 def _structured(scores: pd.DataFrame) -> _Rows:
-    whole = {"repeat": scores["repeat"], "fold": scores["fold"], "part": scores.get("test_part", scores["fold"])}
+    whole = {"repeat": scores["repeat"], "fold": scores["fold"], "part": scores["test_part"]}
     rows: dict[str, NDArray[Any]] = {
         name: column.astype("Int64").fillna(0).to_numpy(np.int64) for name, column in whole.items()
     }
-    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "fit_seconds")}
-    numbers["n_validation"] = scores.get("n_validation", pd.Series(0.0, scores.index))
+    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "n_validation")}
+    numbers["fit_seconds"] = scores["fit_seconds"].clip(lower=SHORTEST)
     rows |= {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
-    rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message")}
-    rows["metric"] = _words(scores["metric"]) if "metric" in scores else np.full(len(scores), "accuracy", dtype=object)
+    rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message", "metric")}
     rows["usable"] = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")
     n_folds = rows["fold"].max(initial=0) + 1
     rows["unit"], rows["draw"] = (rows["repeat"] * n_folds + rows[name] for name in ("fold", "part"))
@@ -260,7 +259,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "n_failed": n_failed,
         "mean": mean(values),
         "std": standard_deviation(values),
-        "fit_seconds_mean": mean(group.units["fit_seconds"]),
+        "fit_seconds": _median(group.units["fit_seconds"]),
         "status": group.status,
         "message": group.message,
     }
@@ -281,6 +280,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
             "difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high,
             "p_value": paired.p_value,
             "disagreement": paired.disagreement if metric.mean_of_samples else math.nan,
+            "time_ratio": _time_ratio(group, reference),
         }  # fmt: skip
     return row
 
@@ -297,6 +297,16 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
         groups, bounds = predictions.held_out_groups(group.keys, one), metric_named(group.keys["metric"]).bounds
         return paired_sample_difference(one, other, n_train, draws=draws(one), bounds=bounds, groups=groups)
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
+
+
+def _time_ratio(group: _Group, reference: _Group) -> float:
+    _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
+    return _median(group.units["fit_seconds"][mine] / reference.units["fit_seconds"][others])
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else math.nan
 
 
 def _outcomes(group: _Group, predictions: Predictions | None) -> pd.DataFrame | None:

@@ -67,8 +67,6 @@ class _Variant(NamedTuple):
     kernels: list[Spec]
     parameters: Spec
     """Parameters that depend on the data set: ``kernel_weights``, or ``impute`` for a dictionary of kernels."""
-    without: str = ""
-    """Key of the descriptor that is left out of a dictionary of kernels; empty for none."""
 
 
 def planned_fits(
@@ -77,9 +75,9 @@ def planned_fits(
 ) -> list[PlannedFit]:  # fmt: skip
     """Plan the fits of one method on one data set: one per protocol.
 
-    With ``kernels: each`` or ``all_but_each`` there is one per protocol and kernel, or view of a dictionary. `kernels`,
-    `descriptors` and `protocols` apply to the data set. Raise ConfigError if the data set lacks an input of the method,
-    or a metric can't be computed or can't choose parameters.
+    With ``kernels: each`` there is one per protocol and kernel. `kernels`, `descriptors` and `protocols` apply to the
+    data set. Raise ConfigError if the data set lacks an input of the method, or a metric can't be computed or can't
+    choose parameters.
     """
     method = study.methods[method_id]
     inputs = _inputs(dataset, method_id, method, descriptors)
@@ -87,7 +85,7 @@ def planned_fits(
     fits = []
     protocols = [each for each in protocols if method.protocols is None or each.id in method.protocols]
     has_dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
-    for variant in _variants(method_id, method, kernels, dataset, descriptors if has_dictionary else {}):
+    for variant in _variants(method_id, method, kernels, dataset, has_dictionary):
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs,
@@ -100,8 +98,6 @@ def planned_fits(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
                 evaluation=evaluated.model_copy(update={"choice": protocol.entry.choose}), seed=study.seed,
             )  # fmt: skip
-            if variant.without:
-                fit = fit.of_views([view for view in fit.views if view != variant.without])
             fit = on_landmarks(fit, method_id, method, dataset, protocol)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
             ids = (protocol.key, protocol.id, key(variant.id, shared), variant.id, method_id, variant.label)
@@ -177,7 +173,7 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
         chosen: list[str] = []
         if name in named:
             chosen = _descriptors(dataset, f"methods.{method_id}.{named[name][0]}", method, named[name][1], descriptors)
-        elif kind == "kernels" and (method.kernels == "dictionary" or method.leaves_out_views()):
+        elif kind == "kernels" and method.kernels == "dictionary":
             chosen = _descriptors(dataset, f"methods.{method_id}.kernels", method, sorted(descriptors), descriptors)
         inputs[name] = InputSpec(
             kind=kind, descriptors=chosen, feature_scaling=method.feature_scaling,
@@ -210,47 +206,32 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
 
 
 def _variants(
-    method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, dictionary: Descriptors
+    method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, has_dictionary: bool
 ) -> list[_Variant]:
     """Return the variants of a method: one, or one per kernel. Kernels are sorted unless the method keeps their order.
 
-    ``dictionary`` has the descriptors of a dictionary of kernels.
+    A method that has a dictionary of kernels for the data set takes none of the study's ``kernels``.
     """
     label = method.label or method_id
     if method.row.takes not in ("kernels", "dictionary"):
         return [_Variant(method_id, label, [], {})]
-    if not kernels and not dictionary:
+    if has_dictionary:
+        return [_Variant(method_id, label, [], {} if dataset.impute == "none" else {"impute": dataset.impute})]
+    if not kernels:
         raise ConfigError(
             f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
             "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
         )
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
-    names = list(dictionary) or [kernel["id"] for kernel in usual]
-    if method.kernels == "all_but_each" and len(names) < 2:
-        raise ConfigError(
-            f"methods.{method_id}.kernels: data set {dataset.id!r} has one {'descriptor' if dictionary else 'kernel'}, "
-            f"{names[0]!r}; without it there is none. Name a second descriptor or kernel, or other `datasets` for the "
-            "method."
-        )
-
-    def in_order(chosen: list[Spec]) -> list[Spec]:
-        return chosen if method.keeps_order() else by_name(chosen)
-
-    named = zip(variants(method_id, method, names, names), names, strict=False)
-    if dictionary:
-        parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}
-        if method.kernels != "all_but_each":
-            return [_Variant(method_id, label, [], parameters)]
-        return [_Variant(v, f"{label} without {name}", [], parameters, dictionary[name].key) for v, name in named]
-    if method.kernels in ("each", "all_but_each"):
-        each = method.kernels == "each"
-        word = "on" if each else "without"
+    if method.kernels == "each":
+        names = variants(method_id, method, (kernel["id"] for kernel in usual))
         return [
-            _Variant(v, f"{label} {word} {name}", in_order([k for k in usual if (k["id"] == name) == each]), {})
-            for v, name in named
+            _Variant(name, f"{label} on {kernel['id']}", [kernel], {})
+            for name, kernel in zip(names, usual, strict=True)
         ]
     listed = method.kernels if isinstance(method.kernels, list) else None
-    chosen = in_order(usual if listed is None else _named_kernels(method_id, listed, kernels, dataset))
+    chosen = usual if listed is None else _named_kernels(method_id, listed, kernels, dataset)
+    chosen = chosen if method.keeps_order() else by_name(chosen)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
 
 

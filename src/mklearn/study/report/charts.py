@@ -12,13 +12,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import vl_convert
 
-from mklearn.atomic import write_text
 from mklearn.study.evaluation.metrics.metric import Metric
 
 Chart = dict[str, Any]
@@ -222,9 +220,9 @@ def vega_script() -> str:
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
 
 
-def write_figure(path: Path, figure: Chart, title: str, config: Chart) -> None:
-    """Write a figure with its title as SVG."""
+def rendered(figure: Chart, title: str, config: Chart) -> str:
+    """Return a figure with its title as SVG."""
     if figure.get("width") == "container":
         figure = figure | {"width": FILE_WIDTH, "title": figure["title"] | {"text": title}}
-    svg = vl_convert.vegalite_to_svg(figure, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])
-    write_text(path, svg)
+    svg: str = vl_convert.vegalite_to_svg(figure, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])
+    return svg

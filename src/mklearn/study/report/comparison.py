@@ -11,14 +11,14 @@ import pandas as pd
 
 from mklearn.base.statistics import holm
 from mklearn.errors import ConfigError, nearest
-from mklearn.study.evaluation.headline import MATTERS, headline_rows
+from mklearn.study.evaluation.headline import MATTERS
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.predictions import Predictions, plain_key, typed
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.report import wording
 from mklearn.study.report.result_tables import difference_cell, value_cell
-from mklearn.study.report.results import Results, protocol_family, results_of
+from mklearn.study.report.results import Results, protocol_family
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 from mklearn.study.specs.fit_spec import headline_rule
 from mklearn.study.specs.table_specs import Comparison
@@ -39,45 +39,33 @@ SEPARATOR = "\n"
 def beside(
     results: Results, reference: str, methods: Sequence[str], predictions: Predictions | None, dataset: str = ""
 ) -> Results:
-    """Return the results of some methods, compared with another reference, on one data set or all."""
-    scores, rule = results.scores[results.scores["method"].isin([reference, *methods])], results.neighbour
+    """Return the inner-CV results of some methods, compared with another reference, on one data set or all."""
+    scores = results.scores[results.scores["method"].isin([reference, *methods])]
+    scores = scores[scores["selection"].isin(["inner_cv", ""])]
     scores = scores[scores["dataset"].eq(dataset)] if dataset else scores
     titles = {f"{kind}s": dict(results.summary[[kind, f"{kind}_title"]].to_numpy()) for kind in ("dataset", "method")}
-    summary = summarise(scores, predictions, reference=reference, neighbour=rule, titles=titles)
-    return results_of(
-        scores, summary, [], reference, results.learned, metric=results.metric.kind, neighbour=rule,
-        matters=results.matters,
-    )  # fmt: skip
+    summary = summarise(scores, predictions, reference=reference, neighbour=results.neighbour, titles=titles)
+    return replace(results, score_table=scores, summary_table=summary, fits=[], reference=reference)
 
 
-def pair_tables(
-    comparisons: Sequence[Comparison], results: Results, scores: pd.DataFrame, predictions: Predictions | None
-) -> list[Table]:
+def pair_tables(comparisons: Sequence[Comparison], results: Results, predictions: Predictions | None) -> list[Table]:
     """Return a table for each comparison of a study; comparisons without any value are left out."""
-    frames = (
-        (comparison, pair_differences(comparison, scores, predictions, results.neighbour, results.metric.kind))
-        for comparison in comparisons
-    )
+    frames = ((comparison, pair_differences(comparison, results, predictions)) for comparison in comparisons)
     return [differences_table(comparison, frame, results) for comparison, frame in frames if len(frame)]
 
 
-def pair_differences(
-    comparison: Comparison, scores: pd.DataFrame, predictions: Predictions | None, neighbour: str = "",
-    metric: str = "accuracy",
-) -> pd.DataFrame:  # fmt: skip
-    """Compute the differences of the pairs of a comparison, by a metric.
+def pair_differences(comparison: Comparison, results: Results, predictions: Predictions | None) -> pd.DataFrame:
+    """Compute the differences of the pairs of a comparison.
 
-    ``neighbour`` is the rule of embeddings; "" is the first rule of the second method. The result has a row for each
-    pair (its position is in the column ``pair``) and each setting in which both methods have a value by inner
-    cross-validation. Columns are ``mean`` and ``other_mean``, and the difference with interval and p-value.
+    The result has a row for each pair (its position is in the column ``pair``) and each setting in which both methods
+    have a value by inner cross-validation. Columns are ``mean`` and ``other_mean``, and the difference with interval
+    and p-value.
     """
     parts = []
     for position, (method, other) in enumerate(comparison.pairs):
-        of_pair = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
-        if of_pair["method"].nunique() < 2:
+        if not {method, other} <= set(results.label_of):
             continue
-        summary = summarise(of_pair, predictions, reference=other, neighbour=neighbour)
-        rows = headline_rows(summary, metric, neighbour, other)
+        rows = beside(results, other, [method], predictions).headline_rows
         others = rows.loc[rows["method"].eq(other), [*SETTING, "mean"]].rename(columns={"mean": "other_mean"})
         paired = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", SETTING)
         if (ranked := comparison.protocols) is not None:  # take the first protocol that both methods have
@@ -181,7 +169,9 @@ class StudyTables:
     def results(self, metric: str | None = None) -> Results:
         """Return the results by setting, by a metric of the study; the default is the page's."""
         neighbour, metric = headline_rule(self.config["evaluation"]["neighbours"]), self.reported(metric or self.metric)
-        return results_of(self.scores, self.summary, [], self.reference, metric=metric, neighbour=neighbour)
+        return Results(
+            self.scores, self.summary, [], self.reference, metric=metric_named(metric), neighbour=neighbour
+        )  # fmt: skip
 
     def reported(self, metric: str) -> str:
         """Return the name of a metric; raise ConfigError if the study does not report it."""

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from mklearn.study.evaluation.metrics.metric import Metric
+from mklearn.study.evaluation.predictions import best_dimension
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.results import Results, Setting, thinned, usable
-from mklearn.study.report.wording import change, enumeration, plural
+from mklearn.study.report.wording import change, plural
 
 REACH = 3
 """Largest distance behind the reference that is drawn, in units of the gain that matters."""
@@ -98,8 +99,7 @@ def training_size_section(results: Results) -> Section:
         rows = pd.concat([setting.of(results.headline_rows) for setting in settings])
         rows = rows.dropna(subset=["train_size", "mean"])
         if rows["train_size"].nunique() > 1:
-            level = results.level_with_majority(settings)
-            draw = partial(by_training_size, rows, results.labels, title=title, metric=results.metric, level=level)
+            draw = partial(by_training_size, rows, results.labels, title=title, metric=results.metric)
             drawn.append(PartFigure(title, alt, draw))
     note = (
         "Mean over splits by the parameters that inner cross-validation chose, with a band of one standard deviation."
@@ -113,12 +113,9 @@ def dimension_section(results: Results) -> Section:
     alt, drawn = f"Lines: mean {results.metric.name} of each method at each dimension.", []
     for setting in results.settings:
         scores = setting.of(results.scores)
-        means = curves(scores[scores["neighbour"].isin(results.one_rule)])
+        means = curves(scores[scores["neighbour"].isin(results.one_rule)], results.metric)
         if means["dimension"].nunique() > 1:  # otherwise a single dot, as with two classes
-            level = results.level_with_majority([setting])
-            draw = partial(
-                by_dimension, means, results.labels, title=setting.title, metric=results.metric, level=level
-            )  # fmt: skip
+            draw = partial(by_dimension, means, results.labels, title=setting.title, metric=results.metric)
             drawn.append(PartFigure(setting.title, alt, draw))
     note = (
         f"Mean test {results.metric.name} over splits with a band of one standard deviation. A ring marks the best "
@@ -134,7 +131,7 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def curves(scores: pd.DataFrame) -> pd.DataFrame:
+def curves(scores: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     """Compute the mean and standard deviation over repeats at each dimension.
 
     The columns are ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are
@@ -147,23 +144,21 @@ def curves(scores: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for _, part in table.groupby(["label", "neighbour"], sort=False):
         ordered = part.sort_values("dimension", ignore_index=True)
-        complete = ordered["n"].eq(ordered["n"].max())
-        best = int(ordered["mean"].where(complete).to_numpy().argmax()) if complete.any() else 0
-        ordered["best"] = ordered.index == best
-        parts.append(ordered.loc[np.union1d(thinned(ordered, MAX_CURVE_POINTS).index, best)])
+        swept = ordered.dropna(subset="dimension")
+        reached = swept[swept["n"].eq(swept["n"].max())]
+        best = [best_dimension(reached["dimension"], reached["mean"], metric.larger_is_better)] if len(swept) else []
+        ordered["best"] = ordered["dimension"].isin(best)
+        kept = np.union1d(thinned(ordered, MAX_CURVE_POINTS).index, ordered.index[ordered["best"]])
+        parts.append(ordered.loc[kept])
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
 
 
-def by_dimension(
-    curves: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric, level: Sequence[str] = ()
-) -> Chart:
+def by_dimension(curves: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric) -> Chart:
     """Draw the mean score at each dimension; a ring marks the best dimension of each curve.
 
-    ``curves`` is the result of :func:`curves`. Methods without a dimension are dotted lines. Methods in ``level``, not
-    above the majority class, are not drawn but named below the title.
+    ``curves`` is the result of :func:`curves`. Methods without a dimension are dotted lines.
     """
-    drawn, note = _without(curves, level)
-    sweep, flat = drawn[drawn["dimension"].notna()], drawn[drawn["dimension"].isna()]
+    sweep, flat = curves[curves["dimension"].notna()], curves[curves["dimension"].isna()]
     many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
     scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
     best = {
@@ -178,28 +173,16 @@ def by_dimension(
     }
     x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
     layers = [best, fixed] if len(flat) else [best]
-    shown = list(dict.fromkeys(drawn["label"]))
-    return lines(sweep, labels, "dimension", x, *layers, title=title, metric=metric, note=note, shown=shown)
+    shown = list(dict.fromkeys(curves["label"]))
+    return lines(sweep, labels, "dimension", x, *layers, title=title, metric=metric, shown=shown)
 
 
-def by_training_size(
-    summary: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric, level: Sequence[str] = ()
-) -> Chart:
+def by_training_size(summary: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric) -> Chart:
     """Draw the score against the training size, from the inner-CV rows of one data set."""
-    rows, note = _without(summary, level)
-    values = sorted({int(size) for size in rows["train_size"]})
+    values = sorted({int(size) for size in summary["train_size"]})
     scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": values}
     x = field("x:Q", title="training size", scale=scale, axis=axis)
-    return lines(rows, labels, "train_size", x, title=title, metric=metric, note=note)
-
-
-def _without(rows: pd.DataFrame, level: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Drop the methods ``level``, which would stretch the axis, and return a note on them; keep all if none is left."""
-    left_out = rows["label"].isin(level)
-    if left_out.all() or not left_out.any():
-        return rows, ""
-    names = list(dict.fromkeys(rows["label"][left_out]))
-    return rows[~left_out], f"not drawn, as not above the majority class: {enumeration(names)}"
+    return lines(summary, labels, "train_size", x, title=title, metric=metric)
 
 
 def _height(name: str = "y") -> Chart:
@@ -209,7 +192,7 @@ def _height(name: str = "y") -> Chart:
 
 def lines(
     frame: pd.DataFrame, labels: Sequence[str], column: str, x: Chart, *layers: Chart, title: str, metric: Metric,
-    note: str = "", shown: Sequence[str] | None = None,
+    shown: Sequence[str] | None = None,
 ) -> Chart:  # fmt: skip
     """Draw a score against a column, with a line for each method and a band of one standard deviation.
 
@@ -243,5 +226,5 @@ def lines(
     }
     return charts.chart(
         band, line, *layers, touch, rows=rows, encoding={"x": x} | charts.method_lines(labels, shown or methods),
-        height=300, title=title, subtitle=[unit, *([note] if note else [])],
+        height=300, title=title, subtitle=unit,
     )  # fmt: skip

@@ -199,7 +199,7 @@ def _model(results: Results, final: FinalSpec, rivals: Results | None) -> str:
     if best is None:
         return ""
     row, is_chosen = best.row, final.method == BEST
-    of_one_test_set = final.given_splits and row["n_repeats"] + row.get("n_failed", 0) == 1
+    of_one_test_set = final.given_splits and row["n_repeats"] + row["n_failed"] == 1
     if is_chosen and of_one_test_set:
         return (
             "The model of this study (model.mklearn) is of the method that inner cross-validation on the training "
@@ -260,7 +260,7 @@ def splits_of(setting: Setting, results: Results) -> str:
     units = rows[["repeat", "fold"]].drop_duplicates()
     n_folds, n_repeats = units["fold"].nunique(), units["repeat"].nunique()
     whole = " of whole groups" * (protocol_family(setting.protocol, setting.train_size) in results.of_groups)
-    if n_folds > 1 and not ("test_part" in rows and rows["test_part"].nunique() == 1):
+    if n_folds > 1 and rows["test_part"].nunique() > 1:
         validated = f"{n_folds}-fold cross-validation{whole}"
         return f"by {validated}" if n_repeats == 1 else f"over {n_repeats:,} repeats of {validated}"
     models = "" if n_folds <= 1 else f" with {n_folds} models{' each' if n_repeats > 1 else ''}"
@@ -296,7 +296,7 @@ def answer(results: Results, sentences: Findings) -> str:
 
 def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
     """Return the difference to the reference as text, or the majority class's value if the reference is below it."""
-    failed = int(row.get("n_failed", 0))
+    failed = int(row["n_failed"])
     lost = f" ({failed:,} of {plural(failed + int(row['n_repeats']), 'split')} failed)" if failed else ""
     if setting in results.below_majority:
         return f"  the majority class: {wording.value(row['majority'], results.metric.in_percent)}{lost}"

@@ -36,7 +36,7 @@ def groups_section(results: Results, predictions: Predictions | None, final: Fin
             rows = None if predictions is None else predictions.by_rule(row)
             if rows is not None and "group" in rows and rows["group"].notna().any():
                 frame = values_by_group(rows, results.metric)
-                if len(frame) <= MOST_GROUPS or frame["n_samples"].max() >= FEWEST:
+                if 0 < len(frame) <= MOST_GROUPS or frame["n_samples"].max() >= FEWEST:
                     values[row["method"]] = frame
                     place = {name: row[name] for name in ("dataset", "protocol", "train_size", "method")}
                     frames.append(frame.reset_index().assign(**place))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 
-from mklearn.errors import DataError
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
@@ -18,22 +16,13 @@ from mklearn.study.report.wording import plural, value
 
 DRAWN = 20
 """Maximum number of features in the figure of a view."""
-TEXTS, NUMBERS = ("view", "feature", "measure", "message"), ("loss", "low", "high", "splits", "permutations")
-
-
-def read_importances(path: Path) -> pd.DataFrame:
-    """Read the table that the rule ``model`` writes; a row without a feature belongs to a whole view."""
-    try:
-        frame = pd.read_csv(
-            path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={n: [""] for n in NUMBERS}
-        )
-        return frame.astype(dict.fromkeys(TEXTS, str) | dict.fromkeys(NUMBERS, float))
-    except (ValueError, KeyError) as error:
-        raise DataError(f"{path}: not a table of importances ({error}); delete it and run again.") from error
 
 
 def importances_part(frame: pd.DataFrame) -> ReportPart:
-    """Return a part with a table of the views, and a figure of the most important features of each view."""
+    """Return a part with a table of the views, a figure of the most important features of each view, and a CSV file.
+
+    ``frame`` is the table that the rule ``model`` writes; a row without a feature belongs to a whole view.
+    """
     whole = frame["feature"].eq("")
     if not len(frame) or frame["view"].eq("").all():
         note = "; ".join(frame["message"]) or "The final model's method takes whole images: it has no views to shuffle."
@@ -50,7 +39,8 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
         Column("95 % interval", cell=lambda row: interval_cell(row, in_points, "low", "high")),
     ]
     rows = plain_records(frame[whole])
-    return ReportPart(figures, [Table.of("Importance of views", columns, rows, sorted_by=1, note=_note(frame))])
+    table = Table.of("Importance of views", columns, rows, sorted_by=1, note=_note(frame))
+    return ReportPart(figures, [table], {"importances.csv": frame})
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
@@ -81,6 +71,5 @@ def _note(frame: pd.DataFrame) -> str:
         f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
         f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
         f"for their number. The parameters were chosen on the samples of the final model.{few} Features that tell the "
-        "same replace each other: each loses about 0, and their view does not. All numbers are in importances.csv, "
-        "beside the model."
+        "same replace each other: each loses about 0, and their view does not. All numbers are in importances.csv."
     )

@@ -156,7 +156,8 @@ def chosen_section(results: Results) -> Section:
         "Values that inner cross-validation or the method itself chose on the training samples of each split; alpha is "
         "a ridge. chosen.csv has a row for each split, also for parameters that fewer than half of the splits have."
     )
-    return Section("chosen", "Chosen parameters", [ReportPart(tables=tables, files={"chosen.csv": every})], note)
+    parts = [ReportPart(tables=tables, files={"chosen.csv": every})] if tables else []
+    return Section("chosen", "Chosen parameters", parts, note)
 
 
 def _choices(rows: pd.DataFrame, of: int) -> Cell:

@@ -25,11 +25,11 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from mklearn.atomic import csv_text, write_text
-from mklearn.errors import UserError
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import wording
 from mklearn.study.report.bibliography import bibtex
-from mklearn.study.report.charts import LIGHT, SCHEMES, Chart, printable, vega_config, vega_script, write_figure
+from mklearn.study.report.charts import LIGHT, SCHEMES, Chart, printable, rendered, vega_config, vega_script
 from mklearn.study.report.comparison import beside, pair_tables
 from mklearn.study.report.figures import difference_figures, dimension_section, training_size_section
 from mklearn.study.report.figures_of_fits import (
@@ -46,7 +46,7 @@ from mklearn.study.report.published import published_section
 from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
-from mklearn.study.report.results import Results, results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.survival import survival_section
 from mklearn.study.report.tables import Table, escape_markdown, latex, markdown_rows, number, words
 from mklearn.study.report.views import views_section, views_sentence
@@ -56,19 +56,20 @@ from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
-OF_SECTIONS = ("reproduction", "views", "weights", "groups", "chosen")
+OF_SECTIONS = ("importances", "views", "weights", "groups", "chosen")
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
 class Drawn(NamedTuple):
-    """A drawn figure: its slug (id on the page and name of its files), title and Vega-Lite specification.
+    """A drawn figure: its slug (id on the page and name of its file), title, Vega-Lite specification and SVG.
 
-    If the figure can't be drawn, ``chart`` is None and ``problem`` has the reason.
+    If the figure can't be drawn or rendered, ``chart`` is None and ``problem`` has the reason.
     """
 
     slug: str
     title: str
     chart: Chart | None
+    svg: str = ""
     problem: str = ""
 
 
@@ -89,16 +90,16 @@ def build_report(
     ``final`` model in place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`, for
     ``contributions`` :func:`mklearn.study.report.views.read_contributions`.
     """
-    results = results_of(
+    results = Results(
         scores, summary, fits, reference,
         [name for name, method in study.methods.items() if method.learns_weights()],
-        metric=study.metric, neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
+        metric=metric_named(study.metric), neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
         of_groups=[p for p, each in study.protocols.items() if each.row.holds_groups or each.given.get("whole_groups")],
     )  # fmt: skip
     average = study.average
     weights = results if average == reference else beside(results, average, results.learned, predictions)
     model = beside(results, final.method, rivals, predictions, final.dataset) if final and rivals else None
-    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
+    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, predictions))
     views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
     first = [views_section(results, views), published, groups_section(results, predictions, final)]
     content = {
@@ -107,7 +108,8 @@ def build_report(
         "bibliography": bibtex(cited, data),
         **_content(results, study, run, data, first, parts),
     }
-    figures = drawn_figures([content["results"], *content["sections"]])
+    config = vega_config(LIGHT, len(results.labels), file=True) if figure_files else None
+    figures = drawn_figures([content["results"], *content["sections"]], config)
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
         "index.html": _page(content, figures, len(results.labels), csv_text(summary), paper),
@@ -117,12 +119,10 @@ def build_report(
     }
     frames = {name: frame for each in content["sections"] for part in each.parts for name, frame in part.files.items()}
     texts |= {name: csv_text(frame) for name, frame in frames.items()}
+    texts |= {f"figures/{figure.slug}.svg": figure.svg for figure in figures.values() if figure.svg}
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # escapes lone surrogates
-    config = vega_config(LIGHT, len(results.labels), file=True)
-    drawn = figures.values() if figure_files else ()
-    files = [path for figure in drawn if (path := _figure_file(figure, out_dir / "figures", config))]
-    written = [*(out_dir / name for name in texts), *files]
+    written = [out_dir / name for name in texts]
     earlier = [*(out_dir / "figures").glob("*"), *(out_dir / f"{name}.csv" for name in OF_SECTIONS)]
     for path in set(earlier) - set(written):
         path.unlink(missing_ok=True)
@@ -227,8 +227,8 @@ def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
 # --- figures
 
 
-def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
-    """Draw all figures; a figure that can't be drawn gets the reason in its place."""
+def drawn_figures(sections: Sequence[Section], config: Chart | None = None) -> dict[PartFigure, Drawn]:
+    """Draw all figures, and render them by a ``config``; one that can't be drawn or rendered has the reason instead."""
     drawn: dict[PartFigure, Drawn] = {}
     taken: set[str] = set()
     every = [(section, part, figure) for section in sections for part in section.parts for figure in part.figures]
@@ -242,30 +242,15 @@ def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
         try:
             chart = printable(figure.draw() | {"description": f"{figure.alt} {title}."})
             json.dumps(chart, allow_nan=False)
-            drawn[figure] = Drawn(slug, title, chart)
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
+            svg = "" if config is None else rendered(chart, printable(title), config)
+            drawn[figure] = Drawn(slug, title, chart, svg)
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of the renderer
+                raise
+            problem = " ".join(f"{type(error).__name__}: {error}".partition("\n    at ")[0].split())
             _logger.warning("figure %r can't be drawn: %s", title, problem)
-            drawn[figure] = Drawn(slug, title, None, problem)
+            drawn[figure] = Drawn(slug, title, None, problem=problem)
     return drawn
-
-
-def _figure_file(figure: Drawn, folder: Path, config: Chart) -> Path | None:
-    """Write the file of a figure; return None if it can't be drawn or rendered."""
-    if figure.chart is None:
-        return None
-    path = folder / f"{figure.slug}.svg"
-    try:
-        write_figure(path, figure.chart, printable(figure.title), config)
-        return path
-    except UserError:
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # raised by the renderer
-            raise
-        reason = " ".join(str(error).partition("\n    at ")[0].split())
-        _logger.warning("figure %r has no file: it can't be rendered: %s", figure.title, reason)
-        return None
 
 
 # --- page

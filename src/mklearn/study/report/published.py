@@ -10,7 +10,7 @@ import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.reproduction import compare_published, plain_records
+from mklearn.study.evaluation.reproduction import calibration_checks, plain_records
 from mklearn.study.report import charts, wording
 from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
@@ -40,22 +40,19 @@ def published_section(
 ) -> tuple[Section, list[str]]:  # fmt: skip
     """Return the section that compares results with published values, and alerts on data sets that differ.
 
-    The section includes the tables ``pairs``. Its file ``reproduction.csv`` has the cells of
-    :func:`mklearn.study.evaluation.reproduction.compare_published`. An alert names each data set that is not the
-    paper's.
+    The section includes the tables ``pairs``. An alert names each data set that is not the paper's.
     """
-    summary, tolerance = results.all_metrics, study.tolerance
-    compared = compare_published(summary, study.calibration, tolerance)
-    cells = compared.cells.assign(label=summary.loc[compared.cells.index, "label"])
+    cells, tolerance = results.all_metrics[results.all_metrics["verdict"].ne("")].copy(), study.tolerance
+    checks = calibration_checks(results.all_metrics, study.calibration) if study.calibration else []
     if len(set(cells["neighbour"]) - {""}) > 1:  # several rules: append the rule to the method's name
         names = zip(cells["label"], cells["neighbour"], strict=True)
         cells["label"] = [f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in names]
     first = statement(cells, tolerance)
-    met = [check.sentence for check in compared.checks if check.status != "missed"]
+    met = [check.sentence for check in checks if check.status != "missed"]
     text = " ".join([first, *(["Calibration:", *met] if met else [])])
     parts = []
     if len(cells):
-        parts.append(ReportPart(files={"reproduction.csv": compared.cells}, text=text))
+        parts.append(ReportPart(text=text))
     if study.remarks:
         named = [[results.label_of.get(name, name) for name in as_list(remark.method)] for remark in study.remarks]
         lines = [
@@ -80,7 +77,7 @@ def published_section(
     parts += [ReportPart(tables=pairs)] if pairs else []
     parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
     title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"
-    alerts = [check.sentence for check in compared.checks if check.status == "missed"]
+    alerts = [check.sentence for check in checks if check.status == "missed"]
     return Section("published", title, parts, lead=first.partition(". ")[0], printed=True), alerts
 
 

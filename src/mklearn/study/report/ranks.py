@@ -7,14 +7,13 @@ these tests, so the scores of a data set are averaged over its protocols and tra
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklearn.study.evaluation.headline import NOT_SHOWN
 from mklearn.study.report import wording
@@ -29,58 +28,8 @@ DECIMALS = 9
 ALPHA = 0.05
 
 
-@dataclass(frozen=True)
-class Ranks:
-    """The ranks of k methods on N data sets, best mean rank first.
-
-    Larger ``scores`` (N, k) are better. In ``mean_ranks`` (k,), rank 1 is the best, and ties share the mean of their
-    ranks. ``chi_squared`` and ``p_value`` are Friedman's, corrected for ties. Methods differ if their mean ranks differ
-    by more than the ``critical_difference`` of Nemenyi's test at 5 %.
-    """
-
-    methods: list[str]
-    scores: NDArray[np.float64]
-    mean_ranks: NDArray[np.float64]
-    chi_squared: float
-    p_value: float
-    critical_difference: float
-
-    @property
-    def least_apart(self) -> float:
-        """Smallest significant difference of mean ranks; infinite if Friedman's test shows no difference."""
-        return self.critical_difference if self.p_value < ALPHA else math.inf
-
-    def cliques(self) -> list[tuple[int, int]]:
-        """Return the first and last position of each maximal group of methods that do not differ significantly."""
-        groups: list[tuple[int, int]] = []
-        for first, rank in enumerate(self.mean_ranks):
-            last = int(np.searchsorted(self.mean_ranks, rank + self.least_apart)) - 1
-            if last > first and (not groups or last > groups[-1][1]):
-                groups.append((first, last))
-        return groups
-
-
-def ranks(methods: Sequence[str], scores: ArrayLike) -> Ranks:
-    """Rank k methods by their scores on N data sets, shape (N, k); larger is better."""
-    values = np.asarray(scores, dtype=np.float64).round(DECIMALS)
-    mean_ranks = scipy.stats.rankdata(-values, axis=1).mean(axis=0)
-    order = np.argsort(mean_ranks, kind="stable")
-    level = bool((values == values[:, :1]).all())
-    test = (0.0, 1.0) if level else scipy.stats.friedmanchisquare(*values.T)
-    return Ranks(
-        [methods[k] for k in order], values[:, order], mean_ranks[order], float(test[0]), float(test[1]),
-        critical_difference(values.shape[1], values.shape[0]),
-    )  # fmt: skip
-
-
-def critical_difference(n_methods: int, n_sets: int) -> float:
-    """Return the difference of mean ranks above which two methods differ at 5 % by Nemenyi's test."""
-    critical_value = scipy.stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2)
-    return float(critical_value * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
-
-
-def ranks_of(results: Results) -> Ranks | None:
-    """Rank the methods that have a score on every data set; None for too few data sets or methods."""
+def scores_of(results: Results) -> pd.DataFrame | None:
+    """Return the scores of the methods that have one on every data set, larger is better; None for too few of them."""
     rows = results.headline_rows.dropna(subset=["mean"])
     table = rows.pivot_table(index="dataset", columns="label", values="mean", aggfunc="mean", sort=False)
     n_settings = rows.groupby(["dataset", "label"], sort=False).size().unstack()
@@ -88,55 +37,92 @@ def ranks_of(results: Results) -> Ranks | None:
     kept = [label for label in results.labels if complete.get(label, False)]
     if len(table) < FEWEST_SETS or len(kept) < FEWEST_METHODS:
         return None
-    scores = results.metric.sign * table[kept].to_numpy()
-    return ranks(kept, scores if results.metric.in_percent else scores / np.abs(scores).max(axis=1, keepdims=True))
+    scores = results.metric.sign * table[kept]
+    return scores if results.metric.in_percent else scores.div(scores.abs().max(axis=1), axis=0)
+
+
+def ranks(scores: pd.DataFrame) -> pd.DataFrame:
+    """Rank the methods (columns) on each data set (row), 1 is best; ties share the mean of their ranks.
+
+    Larger scores are better. The method with the best mean rank comes first.
+    """
+    ranked = scores.round(DECIMALS).rank(axis=1, ascending=False)
+    return ranked[ranked.mean().sort_values(kind="stable").index]
+
+
+def friedman(ranked: pd.DataFrame) -> tuple[float, float]:
+    """Return chi-squared of Friedman's test, corrected for ties, and the p-value."""
+    level = ranked.eq(ranked.iloc[:, 0], axis=0).all(axis=None)
+    return (0.0, 1.0) if level else scipy.stats.friedmanchisquare(*ranked.to_numpy().T)
+
+
+def critical_difference(n_methods: int, n_sets: int) -> float:
+    """Return the difference of mean ranks from which two methods differ at 5 % by Nemenyi's test."""
+    critical_value = scipy.stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2)
+    return float(critical_value * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def least_apart(ranked: pd.DataFrame) -> float:
+    """Return the smallest significant difference of mean ranks; infinite if Friedman's test shows no difference."""
+    return critical_difference(*ranked.shape[::-1]) if friedman(ranked)[1] < ALPHA else math.inf
+
+
+def cliques(means: ArrayLike, apart: float) -> list[tuple[int, int]]:
+    """Return the first and last position of each maximal group of sorted mean ranks that are less than ``apart``."""
+    values, groups = np.asarray(means), list[tuple[int, int]]()
+    for first, rank in enumerate(values):
+        last = int(np.searchsorted(values, rank + apart)) - 1
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
 
 
 def ranks_part(results: Results) -> list[ReportPart]:
-    """Return the part with the table, figure and CSV file of ranks; empty for too few data sets or methods."""
-    ranked = ranks_of(results)
-    if ranked is None:
+    """Return the part with the table and figure of ranks; empty for too few data sets or methods."""
+    scores = scores_of(results)
+    if scores is None:
         return []
+    ranked = ranks(scores)
     alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
     figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, ranked))
-    frame = pd.DataFrame({"method": ranked.methods, "mean_rank": ranked.mean_ranks})
-    left_out = wording.enumeration([label for label in results.labels if label not in ranked.methods])
+    left_out = wording.enumeration([label for label in results.labels if label not in ranked])
     text = f"Left out, as they lack a value: {left_out}." if left_out else ""
-    return [ReportPart([figure], [ranks_table(ranked)], {"ranks.csv": frame}, text=text)]
+    return [ReportPart([figure], [ranks_table(ranked)], text=text)]
 
 
-def ranks_table(ranked: Ranks) -> Table:
+def ranks_table(ranked: pd.DataFrame) -> Table:
     """Return a table of the mean ranks, with the results of the tests in its note."""
-    n_sets, n_methods = ranked.scores.shape
-    p_value = wording.p_value(ranked.p_value)
+    (n_sets, n_methods), means = ranked.shape, ranked.mean()
+    chi_squared, p = friedman(ranked)
+    p_value = wording.p_value(p)
     note = (
-        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared {ranked.chi_squared:.2f} "
+        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared {chi_squared:.2f} "
         f"with {n_methods - 1} degrees of freedom, p {'' if '<' in p_value else '= '}{p_value}. "
-        f"{'' if ranked.p_value < ALPHA else 'No method is shown to differ from another. '}"
-        f"Nemenyi's critical difference at 5 % is {ranked.critical_difference:.2f}: methods whose mean ranks are less "
-        "far apart are not shown to differ."
+        f"{'' if p < ALPHA else 'No method is shown to differ from another. '}"
+        f"Nemenyi's critical difference at 5 % is {critical_difference(n_methods, n_sets):.2f}: methods whose mean "
+        "ranks are less far apart are not shown to differ."
     )
-    first = (scipy.stats.rankdata(-ranked.scores, axis=1) == 1).sum(axis=0)
-    apart = ranked.mean_ranks - ranked.mean_ranks[0] >= ranked.least_apart
+    apart = means - means.iloc[0] >= least_apart(ranked)
     against = ["worse" if differs else NOT_SHOWN if k else wording.DASH for k, differs in enumerate(apart)]
     columns = [
         words("Method"), number("Mean rank", "rank", "{:.2f}".format, "1 is best; ties share the mean of their ranks"),
         number("First", "first", f"{{}} of {n_sets}".format, "data sets on which it alone is best"),
         replace(words("Against the first", "against"), note="by Nemenyi's critical difference at 5 %"),
     ]  # fmt: skip
-    rows = pd.DataFrame({"label": ranked.methods, "rank": ranked.mean_ranks, "first": first, "against": against})
+    rows = pd.DataFrame({"label": ranked.columns, "rank": [*means], "first": [*ranked.eq(1).sum()], "against": against})
     return Table.of("Mean ranks over data sets", columns, rows.to_dict("records"), note=note)
 
 
-def critical_difference_diagram(ranked: Ranks) -> Chart:
+def critical_difference_diagram(ranked: pd.DataFrame) -> Chart:
     """Draw the mean ranks, the critical difference, and a bar for each group of methods that do not differ."""
-    bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + ranked.critical_difference}]
-    for place, (first, last) in enumerate(ranked.cliques(), 1):
-        low, high = ranked.mean_ranks[[first, last]]
-        bars.append({"s": f"no difference shown, {place}", "from": low, "to": high})
-    dots = [{"s": name, "x": rank} for name, rank in zip(ranked.methods, ranked.mean_ranks, strict=True)]
+    (n_sets, n_methods), means = ranked.shape, ranked.mean()
+    end = 1.0 + critical_difference(n_methods, n_sets)
+    bars = [{"s": "critical difference", "from": 1.0, "to": end}]
+    for place, (first, last) in enumerate(cliques(means, least_apart(ranked)), 1):
+        bars.append({"s": f"no difference shown, {place}", "from": means.iloc[first], "to": means.iloc[last]})
+    dots = [{"s": name, "x": rank} for name, rank in means.items()]
     order = [str(row["s"]) for row in [*bars, *dots]]
-    scale = {"domain": [1, max(len(ranked.methods), 1.0 + ranked.critical_difference)], "nice": False}
+    scale = {"domain": [1, max(n_methods, end)], "nice": False}
     x = {"title": "mean rank, 1 is best", "scale": scale}
     line = {
         "data": {"values": bars},

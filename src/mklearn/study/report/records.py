@@ -105,28 +105,30 @@ def data_set_of(
 
 
 def _warnings(dataset: str, data: SampleSet, predicted: Predictions) -> Iterator[str]:
-    """Yield warnings about omitted samples, and about splits that separate samples of a group."""
+    """Yield warnings about omitted samples, and about splits that separate equal samples or samples of a group."""
     yield from (note for note in data.notes if "sample" in note)
-    first = data.first_equal()
-    whole = {
-        "of a group without the others, although the data set has groups; the protocol group_k_fold holds out whole "
-        "groups": data.groups,
-        "that equal others, and those are training samples": first if len(set(first.tolist())) < len(data) else None,
-    }
-    for text, names in whole.items():
-        if names is not None:
-            groups = pd.Series(names, index=data.ids)
-            parted = [each for rows in predicted.of_each_setting(dataset) for each in _parts_groups(rows, groups)]
-            if any(parted):
-                yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
+    settings, first, parted = predicted.of_each_setting(dataset), data.first_equal(), dict[str, list[pd.Series]]()
+    if data.groups is not None:
+        text = (
+            "of a group that has training samples too, although the data set has groups; the protocol group_k_fold "
+            "holds out whole groups"
+        )
+        parted[text] = [~rows.groupby(["repeat", "fold"])["new_group"].all() for rows in settings]
+    if len(set(first.tolist())) < len(data):
+        of_sample = pd.Series(first, index=data.ids)
+        parted["that equal others, and those are training samples"] = [_parts(rows, of_sample) for rows in settings]
+    for text, of_settings in parted.items():
+        splits = [bool(each) for of_setting in of_settings for each in of_setting]
+        if any(splits):
+            yield f"{sum(splits)} of {len(splits)} splits test some samples {text}"
 
 
-def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
-    """Return for each split whether it tests only a part of a group; ``groups`` has the group of each sample."""
-    group = rows["sample"].astype(str).map(groups)
-    tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
-    whole = groups.value_counts().reindex(tested.index.get_level_values("group"))
-    return list((tested < whole.to_numpy()).groupby(["repeat", "fold"]).any())
+def _parts(rows: pd.DataFrame, first_equal: pd.Series) -> pd.Series:
+    """Return for each split whether it tests only some of equal samples; ``first_equal`` is the first of them."""
+    first = rows["sample"].astype(str).map(first_equal)
+    tested = rows.groupby(["repeat", "fold", first.rename("first")], observed=True).size()
+    whole = first_equal.value_counts().reindex(tested.index.get_level_values("first"))
+    return (tested < whole.to_numpy()).groupby(["repeat", "fold"]).any()
 
 
 def fits_of(

@@ -15,7 +15,7 @@ from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.report import wording
 from mklearn.study.report.parts import ReportPart, Section
-from mklearn.study.report.results import Results, Setting, protocol_family, typical_times, whole_or_none
+from mklearn.study.report.results import Results, Setting, protocol_family, whole_or_none
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
 
 SCORE, DIFFERENCE = "score", "difference"
@@ -88,12 +88,11 @@ def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _ResultRow:
-    """A method in a setting: its rows of the summary by selection, and its fit times."""
+    """A method in a setting: its rows of the summary by selection."""
 
     label: str
     inner: Row
     oracle: Row
-    time: Any
 
     @property
     def counted(self) -> Row:
@@ -123,18 +122,10 @@ def result_table(results: Results, setting: Setting) -> Table:
     Empty columns, such as the dimension of classifiers, are left out.
     """
     by_method: dict[str, dict[str, Row]] = {}
-    summary, scores = (
-        frame[frame["neighbour"].isin(results.one_rule)]
-        for frame in (setting.of(results.summary), setting.of(results.scores))
-    )
-    for row in plain_records(summary):
+    summary = setting.of(results.summary)
+    for row in plain_records(summary[summary["neighbour"].isin(results.one_rule)]):
         by_method.setdefault(row["label"], {})[str(row["selection"])] = row
-    times = typical_times(scores, results.reference).to_dict("index")
-    unknown = {"seconds": None, "ratio": None}
-    rows = [
-        _ResultRow(label, pair.get("inner_cv", {}), pair.get("oracle", {}), times.get(label, unknown))
-        for label, pair in by_method.items()
-    ]
+    rows = [_ResultRow(label, pair.get("inner_cv", {}), pair.get("oracle", {})) for label, pair in by_method.items()]
     rows.sort(key=lambda row: row.height(results.metric), reverse=True)
     messages = list[str]()
     table = Table.of(
@@ -172,7 +163,7 @@ def _result_columns(
         kind = "badge warn" if word != "ok" or int(row.counted["n_failed"]) or message else "badge"
         return Cell(word.replace("_", " "), kind=kind, footnotes=_footnotes(message, messages))
 
-    def counted(part: str, key: str, form: Callable[[Any], str] = wording.count) -> Callable[[_ResultRow], Cell]:
+    def number_of(part: str, key: str, form: Callable[[Any], str] = wording.count) -> Callable[[_ResultRow], Cell]:
         return lambda row: number_cell(form(getattr(row, part).get(key)), getattr(row, part).get(key))
 
     return [
@@ -187,25 +178,25 @@ def _result_columns(
             name=DIFFERENCE, cell=lambda row: difference_cell(row.inner, metric, results.matters, marked=marked),
         ),
         Column("Time, × reference", "training time divided by the reference's: median over splits", name="time",
-               cell=counted("time", "ratio", wording.times_as_long)),
+               cell=number_of("counted", "time_ratio", wording.times_as_long)),
         Column("p", "of the difference, after Holm's correction for the comparisons of this table", name="p",
-               on_page=False, cell=counted("inner", "p_holm", wording.p_value)),
+               on_page=False, cell=number_of("inner", "p_holm", wording.p_value)),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval",
                cell=lambda row: interval_cell(row.inner, metric.in_percent)),
         Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension",
-               cell=counted("inner", "dimension")),
+               cell=number_of("inner", "dimension")),
         Column(
             f"Oracle{percent}", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
             name="oracle", on_page=bool(results.summary["published"].notna().any()),
             cell=lambda row: value_cell(metric, row.oracle),
         ),
-        Column("Oracle dim.", name="oracle_dimension", on_page=False, cell=counted("oracle", "dimension")),
+        Column("Oracle dim.", name="oracle_dimension", on_page=False, cell=number_of("oracle", "dimension")),
         Column(f"Published{percent}", "as printed in the source", name="published",
                cell=lambda row: value_cell(metric, row.published, "published",
                                            note=str(row.published.get("published_source") or ""))),
         Column("Splits", "splits with a value, and how many failed", name="splits", cell=splits),
         Column("Fit, s", "median processor seconds of one fit", name="seconds", on_page=False,
-               cell=counted("time", "seconds", wording.seconds)),
+               cell=number_of("counted", "fit_seconds", wording.seconds)),
         Column("Status", numeric=False, name="status", cell=status),
     ]  # fmt: skip
 
@@ -269,7 +260,9 @@ def metrics_section(results: Results) -> Section:
     metrics = [metric_named(name) for name in dict.fromkeys(rows["metric"]) if name]
     settings = results.settings if len(metrics) > 1 else []
     tables = [_metric_table(setting.title, setting.of(rows), metrics, "splits") for setting in settings]
-    tables += _means_over_targets(rows, [each for each in metrics if each.in_percent and "numbers" in each.targets])
+    of_numbers = rows["metric"].isin([each.kind for each in metrics if list(each.targets) == ["numbers"]])
+    numeric = rows[rows["dataset"].isin(rows["dataset"][of_numbers])]
+    tables += _means_over_targets(numeric, [each for each in metrics if each.in_percent and "numbers" in each.targets])
     note = "Means over splits, by the parameters that inner cross-validation chose."
     return Section("metrics", "All metrics", [ReportPart(tables=tables)] if tables else [], note, printed=True)
 

@@ -15,11 +15,10 @@ from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.wording import setting_title
+from mklearn.study.specs.fit_spec import RULE
 
 MAX_POINTS = 1200
 """Maximum number of points in a figure."""
-SHORTEST = 1e-4
-"""Lower bound in seconds for the time of a fit, so that ratios of times are finite."""
 
 
 @dataclass(frozen=True)
@@ -46,30 +45,73 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study: score and summary rows of one metric, with the ``label`` of each method.
+    """The results of a study by one metric.
 
     Settings are in order of first appearance. Differences are taken to the method ``reference``.
     """
 
-    scores: pd.DataFrame
-    summary: pd.DataFrame
-    all_metrics: pd.DataFrame
+    score_table: pd.DataFrame
+    """Score rows of all metrics."""
+    summary_table: pd.DataFrame
     """Summary rows of all metrics."""
     fits: Sequence[FitRecord]
-    reference: str
-    learned: Sequence[str]
+    reference: str = "average"
+    learned: Sequence[str] = ()
     """Ids of the methods that learn kernel weights."""
-    settings: list[Setting]
-    label_of: dict[str, str]
-    """Unique names of the methods by id: the reference first, the others in order of first appearance."""
     metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
     """Metric of headline, tables and figures."""
-    neighbour: str = ""
-    """Nearest-neighbour rule of the headline; "" is the reference's first rule."""
+    neighbour: str = RULE
+    """Nearest-neighbour rule of the headline's embeddings."""
     matters: float = MATTERS
     """Smallest gain that matters, as a fraction."""
     of_groups: Collection[str] = ()
     """Protocols that hold out whole groups."""
+
+    @cached_property
+    def label_of(self) -> dict[str, str]:
+        """Unique names of the methods by id: the reference first, the others in order of first appearance."""
+        table = self.summary_table
+        titles = dict(zip(table["method"], table["method_title"].astype(str), strict=True))
+        first = {title: method for method, title in reversed(titles.items())}
+        return {
+            method: titles[method] if first[titles[method]] == method else f"{titles[method]} ({method})"
+            for method in sorted(titles, key=lambda method: method != self.reference)
+        }
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Score rows of the metric, with the ``label`` of each method."""
+        return self._of_metric(self._labelled(self.score_table))
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Summary rows of the metric, with the ``label`` of each method."""
+        return self._of_metric(self.all_metrics)
+
+    @cached_property
+    def all_metrics(self) -> pd.DataFrame:
+        """Summary rows of all metrics, with the ``label`` of each method."""
+        return self._labelled(self.summary_table)
+
+    def _of_metric(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["metric"].isin([self.metric.kind, ""])]
+
+    def _labelled(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.assign(label=[self.label_of.get(method, method) for method in frame["method"]])
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """Settings of the metric."""
+        rows = plain_records(self.summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
+        families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
+        datasets = [dataset for dataset, _ in families]
+        settings = []
+        for row in rows:
+            dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
+            family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
+            dataset_title = str(row["dataset_title"])
+            settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
+        return settings
 
     @property
     def labels(self) -> list[str]:
@@ -84,7 +126,7 @@ class Results:
     @cached_property
     def headline_rows(self) -> pd.DataFrame:
         """Inner-CV summary rows of all classifiers, and of embeddings by the headline's nearest-neighbour rule."""
-        return headline_rows(self.summary, self.metric.kind, self.neighbour, self.reference)
+        return headline_rows(self.summary, self.metric.kind, self.neighbour)
 
     @property
     def one_rule(self) -> list[str]:
@@ -95,20 +137,9 @@ class Results:
     def below_majority(self) -> list[Setting]:
         """Settings in which the reference is worse than the majority class, and thus no valid reference."""
         rows = self.headline_rows
-        if "majority" not in rows:
-            return []
         base = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
         behind = self.metric.sign * base["mean"] < self.metric.sign * base["majority"]
         return [setting for setting in self.settings if len(setting.of(base[behind]))]
-
-    def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
-        """List the methods, except the reference, that are not above the majority class in any of the settings."""
-        rows = pd.concat([setting.of(self.headline_rows) for setting in settings])
-        if "majority" not in rows:
-            return []
-        gain = (rows["mean"] - rows["majority"]) * self.metric.sign
-        above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
-        return list(above.index[~above])
 
     def families(self) -> list[tuple[str, list[Setting]]]:
         """Group the settings that differ only in training size; titles include the protocol if there are several."""
@@ -142,50 +173,6 @@ class Results:
         return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != self.reference)[:1]]
 
 
-def results_of(
-    scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
-    learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
-    of_groups: Collection[str] = (),
-) -> Results:  # fmt: skip
-    """Collect the results of a study, and divide them into settings.
-
-    ``neighbour`` is the nearest-neighbour rule of embeddings, ``matters`` the smallest gain that matters.
-    """
-    titles = dict(zip(summary["method"], summary["method_title"].astype(str), strict=True))
-    first = {title: method for method, title in reversed(titles.items())}
-    label_of = {
-        method: titles[method] if first[titles[method]] == method else f"{titles[method]} ({method})"
-        for method in sorted(titles, key=lambda method: method != reference)
-    }
-    scores, all_metrics = _labelled(scores, label_of), _labelled(summary, label_of)
-    scores, summary = (frame[frame["metric"].isin([metric, ""])] for frame in (scores, all_metrics))
-    return Results(
-        scores=scores, summary=summary, all_metrics=all_metrics, fits=fits, reference=reference, learned=learned,
-        settings=_settings_of(summary), label_of=label_of, metric=metric_named(metric),
-        neighbour=neighbour, matters=matters, of_groups=of_groups,
-    )  # fmt: skip
-
-
-def _labelled(frame: pd.DataFrame, label_of: dict[str, str]) -> pd.DataFrame:
-    """Add the column ``label``, and the metric "accuracy" to a table without metrics."""
-    metric = frame["metric"].fillna("") if "metric" in frame else "accuracy"
-    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""), metric=metric)
-    return frame.assign(label=[label_of.get(method, method) for method in frame["method"]])
-
-
-def _settings_of(summary: pd.DataFrame) -> list[Setting]:
-    rows = plain_records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
-    families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
-    datasets = [dataset for dataset, _ in families]
-    settings = []
-    for row in rows:
-        dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
-        family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
-        dataset_title = str(row["dataset_title"])
-        settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
-    return settings
-
-
 def protocol_family(protocol: str, train_size: Any) -> str:
     """Return the protocol without the suffix for its training size: ``faces`` for ``faces-p2`` with size 2."""
     return protocol if pd.isna(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
@@ -200,23 +187,6 @@ def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
     """Return at most ``most`` rows, evenly spaced, including the first and the last."""
     places = np.linspace(0, len(points) - 1, min(len(points), most))
     return points.iloc[np.unique(places.round().astype(int))]
-
-
-def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Compute the median processor ``seconds`` of a fit and the median ``ratio`` to the reference, by ``label``.
-
-    ``scores`` has the rows of one setting and rule. Times are of fits with the parameters chosen by inner
-    cross-validation or, if none were chosen, of the curve over components. Ratios are taken on the same split; they are
-    NaN if the reference has no time there.
-    """
-    split = ["repeat", "fold"]
-    rows = usable(scores).dropna(subset=["fit_seconds"])
-    chosen = [rows[rows["selection"].eq(selection)] for selection in ("inner_cv", "dimension")]
-    times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method"])
-    times = times.assign(seconds=times["fit_seconds"].astype("float64").clip(lower=SHORTEST))
-    of_reference = times.loc[times["method"].eq(reference), [*split, "seconds"]]
-    times["ratio"] = times["seconds"] / times[split].merge(of_reference, "left", split)["seconds"].to_numpy()
-    return times.groupby("label", sort=False)[["seconds", "ratio"]].median()
 
 
 def whole_or_none(value: Any) -> int | None:

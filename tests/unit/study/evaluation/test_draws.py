@@ -8,24 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from tests.scores import chosen_score, evaluate_draw
 
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
-from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.errors import SolverFailed
 from mklearn.kernels import Views
-from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.data.draw_splits import validation_folds
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize
-from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.predictions import prediction_table
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
-from mklearn.study.evaluation.selection import choose, mean_curves, race, select
+from mklearn.study.evaluation.selection import choose, mean_curves, select
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
@@ -292,7 +288,7 @@ def test_models_of_a_draw_count_as_one_split() -> None:
     assert few.mean == pytest.approx(np.nanmean(one[:4] - other[:4]))
 
 
-# --- races
+# --- choice
 
 
 def test_choose_takes_the_best_then_the_fewest_dimensions_then_the_first():
@@ -336,58 +332,3 @@ def test_the_mean_is_of_the_dimensions_that_every_fold_has():
     assert select(curves[[0, 2]], "best", 6) == (1, 1)
     with pytest.raises(SolverFailed, match="first because: too few samples"):
         mean_curves(["too few samples", "rank"])
-
-
-def refits_of(Z, limit=None, order=None):
-    for i in range(len(Z)) if order is None else order:
-        width = Z.shape[1] if limit is None else limit(i)
-        yield i, np.delete(Z, i, axis=0)[:, :width], Z[i : i + 1, :width]
-
-
-def winner(refits, y):
-    scores = race(refits, y, ["euclidean"], metric_named("accuracy"))["euclidean"]
-    return select(mean_curves(scores), "best", len(y))
-
-
-def test_leaving_one_out_counts_what_single_samples_get():
-    y = np.array([0, 0, 1, 1])
-    Z = np.array([[0.0, 5.0], [1.0, 0.0], [1.4, 5.0], [9.0, 0.0]])
-    # In one dimension 0 has 1 and 1 has 1.4 as neighbour, 1.4 has 1, 9 has 1.4; in two 0 -> 2, 1 -> 2, 2 -> 0, 3 -> 1.
-    assert winner([refits_of(Z)], y) == (0, 0)
-    assert winner([refits_of(Z, lambda i: 1 + (i < 2))], y) == (0, -1)  # where the shortest refit ends
-    assert set(race([refits_of(Z)], y, ["euclidean", "cosine"], metric_named("accuracy"))) == {"euclidean", "cosine"}
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 10_000))
-def test_a_race_chooses_what_trying_everything_does(seed):
-    random = np.random.default_rng(seed)
-    y = np.arange(24) % 4
-    spread = random.permutation([0.1, 0.6, 1.0, 3.0, 9.0])
-    embeddings = [np.eye(4)[y] @ random.normal(size=(4, 3)) + s * random.normal(size=(24, 3)) for s in spread]
-    tried = dict.fromkeys(range(5), 0)
-
-    def counted(position):
-        for refit in refits_of(embeddings[position], order=random.permutation(24)):
-            tried[position] += 1
-            yield refit
-
-    candidate, position = winner([counted(position) for position in range(5)], y)
-    curves = [
-        np.mean([accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, Z, z in refits_of(E)], axis=0)
-        for E in embeddings
-    ]
-    best, dimension = choose(curves)
-    assert (candidate, range(3)[position]) == (best, dimension - 1)
-    assert tried[int(np.argmax(spread))] < 24 or np.max(curves) < 0.6
-
-
-def test_a_race_without_a_candidate_left():
-    def failing(error):
-        raise error
-        yield
-
-    of_errors = {NotApplicable("no rank"): SolverFailed, ZeroDivisionError("no rank"): ZeroDivisionError}
-    for error, expected in of_errors.items():
-        with pytest.raises(expected, match="no rank"):
-            winner([failing(error), failing(error)], np.array([0, 1]))

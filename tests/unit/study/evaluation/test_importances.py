@@ -10,14 +10,15 @@ from sklearn.datasets import load_wine
 from tests.unit.study.test_own_data_studies import page, run
 
 from mklearn.classifiers import KernelSVC
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.inspection import view_contributions
 from mklearn.kernels import Views
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model
+from mklearn.study.artefacts import read_table
 from mklearn.study.data.splits import Split, Splits
-from mklearn.study.evaluation.importances import COLUMNS, importances
-from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.evaluation.importances import importances
+from mklearn.study.report.importances import importances_part
 from mklearn.study.specs.final_spec import ModelView
 from mklearn.survival import MultiViewSurvival
 
@@ -99,7 +100,7 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
         methods={"one": {"kind": "multi_view"}}, protocols={"folds": {"kind": "group_k_fold", "folds": 5}},
         final={"importances": 2}, seed=3,
     )  # fmt: skip
-    found = read_importances(folder / "results/own/importances.csv")
+    found = read_table(folder / "results/own/importances.parquet")[0]
     assert found["measure"].eq("accuracy").all()
     assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
     assert sorted(found["feature"]) == ["", "", *sorted(wine.columns[:8])]
@@ -135,17 +136,8 @@ def test_what_can_not_be_measured_is_said_and_two_splits_have_no_interval(monkey
 
     monkeypatch.setattr("mklearn.study.evaluation.importances.clone", fail)
     failed = importances(model, Views({"x": X}), inputs, y, splits, permutations=1, seed=0)
-    assert importances_part(failed.assign(view="", feature="")).tables[0].note == "too few samples"
-
-
-def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:
-    path = tmp_path / "importances.csv"
-    path.write_text("view,feature\na,b\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"importances\.csv: not a table of importances"):
-        read_importances(path)
-    path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    (table,) = importances_part(read_importances(path)).tables
-    assert "takes whole images" in table.note
+    assert importances_part(failed).tables[0].note == "too few samples"
+    assert "takes whole images" in importances_part(failed[:0]).tables[0].note
 
 
 def test_the_most_important_features_of_a_wide_view_are_shown() -> None:

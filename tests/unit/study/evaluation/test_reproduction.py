@@ -8,7 +8,7 @@ import pytest
 from tests.unit.study.evaluation.test_summary import row, table
 
 import mklearn.study.evaluation.reproduction as module
-from mklearn.study.evaluation.reproduction import compare_published, split_noise, unmatched
+from mklearn.study.evaluation.reproduction import calibration_checks, split_noise, unmatched
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.specs.table_specs import Calibration, Tolerance
 
@@ -33,8 +33,10 @@ def entry(value, method="pca", dataset="orl", **other):
     return base | {"repeats": 20, "dimension": 9} | other
 
 
-def judged(published, values=VALUES, datasets=("orl",), calibration=None):
-    return compare_published(summarise(scores(values, datasets), published=published), calibration)
+def judged(published, values=VALUES, datasets=("orl",), **more):
+    """Return the judged rows of the summary."""
+    summary = summarise(scores(values, datasets), published=published, **more)
+    return summary[summary["verdict"].ne("")]
 
 
 @pytest.mark.parametrize(
@@ -62,26 +64,20 @@ def test_few_splits_are_certain_of_large_differences_only():
 def test_a_difference_within_the_papers_own_deviation_reproduces():
     """MKL-DR's GB-2 with 101 classes: 61.2 from two split-roles that are nearly equal, published 60.6 +- 1.5."""
     values = {"pca": [0.6110, 0.6120]}
-    (cell,) = judged([entry(0.606, std=0.015, repeats=2)], values).cells.to_dict("records")
-    assert (cell["verdict"], cell["degrees_of_freedom"]) == (module.REPRODUCED, 2)
+    (cell,) = judged([entry(0.606, std=0.015, repeats=2)], values).to_dict("records")
+    assert (cell["verdict"], cell["reason"]) == (module.REPRODUCED, "")
     assert cell["z"] == pytest.approx(-0.52, abs=0.01)
-    (cell,) = judged([entry(0.606, std=None, repeats=2)], values).cells.to_dict("records")
-    assert (cell["verdict"], cell["degrees_of_freedom"]) == (module.UNCERTAIN, 1)
+    (cell,) = judged([entry(0.606, std=None, repeats=2)], values).to_dict("records")
+    assert cell["verdict"] == module.UNCERTAIN
     assert "1 degrees of freedom" in cell["reason"]
 
 
-def test_a_cell_has_everything_of_both_sides():
-    cells = judged([entry(0.72, std=0.01)]).cells  # 5 splits of ours, 20 of the paper
-    assert list(cells.columns) == module.CELL_COLUMNS
-    (cell,) = cells.to_dict("records")
+def test_a_judged_row_has_everything_of_both_sides():
+    (cell,) = judged([entry(0.72, std=0.01)]).to_dict("records")  # 5 splits of ours, 20 of the paper
     assert (cell["mean"], cell["dimension"], cell["n_repeats"]) == (pytest.approx(0.70), 7, 5)
-    assert cell["inner_cv_mean"] == pytest.approx(0.60), "what inner CV chose stands beside it"
     assert (cell["published"], cell["published_dimension"], cell["published_repeats"]) == (0.72, 9, 20)
-    assert cell["difference_points"] == pytest.approx(2.0)
-    assert cell["noise_points"] == pytest.approx(100 * math.sqrt(SPREAD**2 / 5 + 0.01**2 / 20))
-    assert cell["degrees_of_freedom"] == 4 + 19
-    assert cell["z"] == pytest.approx(cell["difference_points"] / cell["noise_points"])
-    (cell,) = judged([entry(0.72, repeats=None)]).cells.to_dict("records")
+    assert cell["z"] == pytest.approx(0.02 / math.sqrt(SPREAD**2 / 5 + 0.01**2 / 20))
+    (cell,) = judged([entry(0.72, repeats=None)]).to_dict("records")
     assert cell["z"] == pytest.approx(0.02 / (SPREAD * math.sqrt(2 / 5))), "as many splits as ours"
 
 
@@ -93,14 +89,14 @@ def test_a_cell_has_everything_of_both_sides():
 def test_verdicts_are_from_our_side(units, verdict):
     """Five splits have four degrees of freedom: certain from 6.62 units."""
     noise = split_noise(SPREAD, 5, 20)
-    (cell,) = judged([entry(0.70 + units * noise)]).cells.to_dict("records")
+    (cell,) = judged([entry(0.70 + units * noise)]).to_dict("records")
     assert (cell["z"], cell["verdict"]) == (pytest.approx(units, abs=1e-9), verdict)
 
 
 def test_each_metric_is_compared_with_its_own_published_value():
     both = pd.concat([scores().assign(metric="accuracy"), scores().assign(metric="support_vector_share")])
     summary = summarise(both, published=[entry(0.72), entry(0.40, metric="support_vector_share")])
-    cells = compare_published(summary).cells.set_index("metric")
+    cells = summary[summary["verdict"].ne("")].set_index("metric")
     assert cells["published"].to_dict() == {"accuracy": 0.72, "support_vector_share": 0.40}
     assert cells["verdict"].to_dict() == {"accuracy": module.REPRODUCED, "support_vector_share": module.HIGHER}
 
@@ -117,8 +113,7 @@ def test_each_metric_is_compared_with_its_own_published_value():
 )
 def test_the_larger_tolerance_counts(tolerance, verdict):
     """The published value is 7 points above ours, 4.95 units of split noise."""
-    summary = summarise(scores(), published=[entry(0.77, repeats=20)])
-    (cell,) = compare_published(summary, None, Tolerance(**tolerance)).cells.to_dict("records")
+    (cell,) = judged([entry(0.77, repeats=20)], tolerance=Tolerance(**tolerance)).to_dict("records")
     assert cell["z"] == pytest.approx(0.07 / (SPREAD * math.sqrt(1 / 5 + 1 / 20)))
     assert cell["verdict"] == verdict
 
@@ -127,15 +122,14 @@ def test_what_can_not_be_judged_says_why():
     lost = {"dataset": "orl", "neighbour": "", "selection": "", "status": "failed", "message": "no scatter"}
     failed = table([row("lda", repeat, **lost) for repeat in range(3)])
     summary = summarise(pd.concat([scores(), failed]), published=[entry(0.7, "lda"), entry(0.7)])
-    first, second = compare_published(summary).cells.sort_values("method").to_dict("records")
+    first, second = summary[summary["verdict"].ne("")].sort_values("method").to_dict("records")
     assert (first["verdict"], first["reason"]) == (module.NO_VALUE, "no scatter")
     assert math.isnan(first["z"])
     assert second["verdict"] == module.REPRODUCED
     for values, reason in (([0.7], "one repeat"), ([0.7, 0.7], "the same accuracy in every repeat")):
-        (cell,) = judged([entry(0.9)], {"pca": values}).cells.to_dict("records")
+        (cell,) = judged([entry(0.9)], {"pca": values}).to_dict("records")
         assert (cell["verdict"], cell["reason"]) == (module.NO_SPREAD, reason)
-    near = summarise(scores({"pca": [0.7]}), published=[entry(0.705)])
-    (cell,) = compare_published(near, None, Tolerance(points=1)).cells.to_dict("records")
+    (cell,) = judged([entry(0.705)], {"pca": [0.7]}, tolerance=Tolerance(points=1)).to_dict("records")
     assert cell["verdict"] == module.REPRODUCED
 
 
@@ -155,17 +149,17 @@ def test_a_missed_calibration_stops_all_comparison_on_that_data_set_only():
     published = [entry(0.95, dataset="orl"), entry(0.80, "mmc", "orl"), entry(0.70, dataset="yale")]
     published.append(entry(0.95, "mmc", "yale"))
     found = judged(published, datasets=("orl", "yale"), calibration=CALIBRATION)
-    verdicts = {(c["dataset"], c["method"]): c["verdict"] for c in found.cells.to_dict("records")}
+    verdicts = {(c["dataset"], c["method"]): c["verdict"] for c in found.to_dict("records")}
     assert verdicts == {
         ("orl", "pca"): module.OTHER_DATA, ("orl", "mmc"): module.OTHER_DATA,
         ("yale", "pca"): module.REPRODUCED, ("yale", "mmc"): module.LOWER,
     }  # fmt: skip
-    assert found.cells["z"].notna().all(), "the numbers stay"
-    orl, yale = found.checks
+    assert found["z"].notna().all(), "the numbers stay"
+    orl, yale = calibration_checks(found, CALIBRATION)
     assert (orl.status, yale.status) == ("missed", "met")
     for word in ("orl", "pca", "70.0 %", "published 95.0 %", "z = +", "another crop"):
         assert word in orl.sentence
-    assert set(found.cells.loc[found.cells["dataset"].eq("orl"), "reason"]) == {orl.sentence}
+    assert set(found.loc[found["dataset"].eq("orl"), "reason"]) == {orl.sentence}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +168,7 @@ def test_a_missed_calibration_stops_all_comparison_on_that_data_set_only():
 )
 def test_the_calibration_has_a_tolerance_and_needs_a_published_value(method, units, tolerance, status):
     published = [entry({"pca": 0.70, "mmc": 0.80}[method] + units * split_noise(SPREAD, 5, 20), method)]
-    (check,) = judged(published, calibration=Calibration(method="pca", tolerance=tolerance)).checks
+    (check,) = calibration_checks(judged(published), Calibration(method="pca", tolerance=tolerance))
     assert check.status == status
     assert ("not calibrated" in check.sentence) == (status == "unchecked")
 
@@ -190,14 +184,14 @@ def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
     raw = [row("raw", k, v, selection="inner_cv", neighbour="", dataset="orl") for k, v in enumerate(VALUES["pca"])]
     published = [entry(0.705, method) for method in ("raw", "pca")]
     summary = summarise(pd.concat([table(raw), scores({"pca": VALUES["pca"]})]), reference="pca", published=published)
-    found = compare_published(summary, Calibration(method="raw", tolerance=3))
-    assert found.cells["verdict"].to_dict() == dict.fromkeys(found.cells.index, module.REPRODUCED)
-    assert found.cells["method"].tolist() == ["raw", "pca"]
-    assert [check.status for check in found.checks] == ["met"]
+    found = summary[summary["verdict"].ne("")]
+    assert set(found["verdict"]) == {module.REPRODUCED}
+    assert found["method"].tolist() == ["raw", "pca"]
+    assert [check.status for check in calibration_checks(summary, Calibration(method="raw", tolerance=3))] == ["met"]
 
 
 def test_a_difference_of_a_point_is_within_a_point():
     """Kills: 0.75 - 0.74 in binary, which is more."""
-    summary = summarise(scores({"pca": [0.739, 0.74, 0.741]}), published=[entry(0.75, repeats=20)])
-    (cell,) = compare_published(summary, None, Tolerance(points=1)).cells.to_dict("records")
-    assert (cell["verdict"], cell["difference_points"]) == (module.REPRODUCED, 1.0)
+    values = {"pca": [0.739, 0.74, 0.741]}
+    (cell,) = judged([entry(0.75, repeats=20)], values, tolerance=Tolerance(points=1)).to_dict("records")
+    assert cell["verdict"] == module.REPRODUCED

@@ -114,9 +114,8 @@ def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recorder, "fails_at", set())
     monkeypatch.setattr(Recorder, "fails_below", 0)
     monkeypatch.setattr(Recorder, "failure", SolverFailed)
-    load, own = module.load, {each.__name__: each for each in (Recorder, GatedMeans, GatedEmbedding)}
-    for loading in (module, candidates_module):
-        monkeypatch.setattr(loading, "load", lambda name: own[name] if name in own else load(name))
+    load, own = candidates_module.load, {each.__name__: each for each in (Recorder, GatedMeans, GatedEmbedding)}
+    monkeypatch.setattr(candidates_module, "load", lambda name: own[name] if name in own else load(name))
 
 
 def method_of(implementation: str = KFD, inputs: Any = ON_KERNELS, embeds: bool = True, **fields: Any) -> MethodSpec:
@@ -420,25 +419,6 @@ def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
     assert "no decision_function" in result.selection_message
     with pytest.raises(SolverFailed, match="no decision_function"):  # a grid has to be chosen from
         run_gated("GatedEmbedding", True, strength=[1.0, 2.0], choose_by="auc")
-
-
-def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = np.concatenate([TRAIN[Y[TRAIN] == code][:6] for code in range(3)])
-    kernels = [
-        KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
-        for k in range(4)
-    ]
-
-    def chosen_by_refits(shared: bool) -> Any:
-        with monkeypatch.context() as patch:
-            if not shared:
-                patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
-            return chosen(
-                run("mklearn.subspace.kernel_mmc:KernelMMC", kernels, kernel_choice="best_single", train=few,
-                    neighbours=["euclidean", "cosine"], inner_folds="leave_one_out")
-            )  # fmt: skip
-
-    assert chosen_by_refits(shared=True) == chosen_by_refits(shared=False)
 
 
 # --- failures

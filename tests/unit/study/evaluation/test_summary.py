@@ -25,7 +25,7 @@ def row(method, repeat, value=math.nan, *, selection="dimension", dimension=None
         "study": "s", "dataset": "d", "protocol": "random", "train_size": 5, "repeat": repeat, "fold": 0,
         "method": method, "kernel_set": "all", "neighbour": "cosine", "selection": selection, "dimension": dimension,
         "metric": "accuracy", "value": value, "status": "ok", "message": "", "n_train": 50, "n_test": 25,
-        "fit_seconds": 1.0 + repeat,
+        "n_validation": 0, "test_part": other.get("fold", 0), "fit_seconds": 1.0 + repeat,
     }  # fmt: skip
     return base | other
 
@@ -62,7 +62,7 @@ def test_oracle_takes_the_best_dimension_of_the_mean_curve(rows):
     assert best["dimension"] == 3
     assert best["mean"] == pytest.approx(0.8), "less than the mean of each repeat's own best"
     assert best["std"] == pytest.approx(0, abs=1e-12)
-    assert best["fit_seconds_mean"] == pytest.approx(2.0)
+    assert best["fit_seconds"] == 2.0
 
 
 @pytest.mark.parametrize(
@@ -108,39 +108,33 @@ def test_difference_is_to_the_same_rule_and_selection(rows):
     assert math.isnan(pick(without, "mkldr", "inner_cv", "euclidean")["difference"])
 
 
-def test_failed_repeats_are_counted_and_pairs_dropped(rows):
-    kept = [r for r in rows if not (r["method"] == "mkldr" and r["repeat"] == 1)]
-    kept.append(
-        row("mkldr", 1, status="failed", message="solver ended", selection="", neighbour="", n_train=None, n_test=None)
-    )
-    summary = summarise(table(kept))
-    assert len(summary) == 4
-    inner = pick(summary, "mkldr", "inner_cv")
-    assert (inner["n_repeats"], inner["n_failed"], inner["status"], inner["message"]) == (2, 1, "ok", "solver ended")
-    assert inner["mean"] == pytest.approx(0.85)
-    assert inner["difference"] == pytest.approx(((0.8 - 0.6) + (0.9 - 0.5)) / 2)
-    assert pick(summary, "mkldr", "oracle")["n_failed"] == 1
-    assert pick(summary, "average", "oracle")["n_failed"] == 0
+FAILED = {"status": "failed", "message": "no solution", "neighbour": "", "selection": "", "n_train": None}
+INEXACT = {"status": "inaccurate", "message": "gap", "selection": "inner_cv", "dimension": 2}
 
 
-def test_a_method_without_any_value_keeps_its_rows(rows):
-    failed = [row("sdp", r, status="failed", message="no licence", neighbour="", selection="") for r in range(3)]
-    failed[1] |= {"status": "not_applicable", "message": "one class"}
-    summary = summarise(table(rows + failed))
-    for selection in ("oracle", "inner_cv"):
-        got = pick(summary, "sdp", selection, "")
-        assert (got["n_repeats"], got["n_failed"], got["status"]) == (0, 3, "failed")
-        assert got["message"] == "no licence; one class"
-        assert got[["mean", "std", "ci_low", "ci_high", "difference", "fit_seconds_mean"]].isna().all()
-        assert pd.isna(got["dimension"])
-
-
-def test_usable_but_inexact_fits_count_and_are_marked(rows):
-    for r in rows:
-        if r["method"] == "mkldr" and r["repeat"] == 2:
-            r.update(status="inaccurate", message="gap 1e-3")
-    got = pick(summarise(table(rows)), "mkldr", "inner_cv")
-    assert (got["n_repeats"], got["n_failed"], got["status"], got["message"]) == (3, 0, "inaccurate", "gap 1e-3")
+@pytest.mark.parametrize(
+    ("repeats", "made", "expected"),
+    [
+        ([1], [row("mkldr", 1, **FAILED)], (2, 1, "ok", "no solution")),
+        ([1], [row("mkldr", 1, metric="", **FAILED)], (2, 1, "ok", "no solution")),
+        ([0, 1, 2], [row("mkldr", repeat, **FAILED) for repeat in range(3)], (0, 3, "failed", "no solution")),
+        ([2], [row("mkldr", 2, 0.9, **INEXACT)], (3, 0, "inaccurate", "gap")),
+    ],
+    ids=["one repeat", "one repeat for every metric", "no value", "usable but inexact"],
+)
+def test_failures_are_counted_and_their_pairs_dropped(rows, repeats, made, expected):
+    kept = [each for each in rows if each["method"] != "mkldr" or each["repeat"] not in repeats]
+    summary = summarise(table([*kept, *made, *(each | {"metric": "auc"} for each in kept)]))
+    of_mkldr = summary.query("method == 'mkldr' and metric == 'accuracy'").set_index("selection")
+    assert set(of_mkldr["n_failed"]) == {expected[1]}
+    got = of_mkldr.loc["inner_cv"]
+    assert (got["n_repeats"], got["n_failed"], got["status"], got["message"]) == expected
+    values = {each["repeat"]: each["value"] for each in [*kept, *made]
+              if (each["method"], each["selection"]) == ("mkldr", "inner_cv")}  # fmt: skip
+    pairs = [(value, CHOSEN["average"][0][repeat]) for repeat, value in values.items()] or [(math.nan, math.nan)]
+    mean, other = np.mean(pairs, axis=0)
+    assert (got["mean"], got["difference"]) == pytest.approx((mean, mean - other), nan_ok=True)
+    assert summary.loc[summary["method"].eq("average"), "n_failed"].eq(0).all()
 
 
 def test_methods_without_a_dimension(rows):
@@ -174,11 +168,25 @@ def test_published_and_titles(rows):
 
 def test_folds_count_as_values(rows):
     rows += [r | {"repeat": r["repeat"] + 3, "value": r["value"] / 2} for r in rows]
-    folded = [r | {"repeat": 0, "fold": r["repeat"]} for r in rows]
+    folded = [r | {"repeat": 0, "fold": r["repeat"], "test_part": r["repeat"]} for r in rows]
     got, expected = (pick(summarise(table(t)), "mkldr", "inner_cv") for t in (folded, rows))
     assert got["n_repeats"] == 6
     assert got["difference_low"] < got["difference"]
     assert got["difference_low"] == pytest.approx(expected["difference_low"])
+
+
+def test_times_are_divided_by_the_reference_s_on_the_same_split() -> None:
+    seconds = {"average": [2.0, 4.0], "mkl": [20.0, 21.0, 22.0], "ridge": [1.0, 0.0], "late": [math.nan, math.nan, 1.0]}
+    made = [
+        row(method, repeat, 0.5, selection="inner_cv", fit_seconds=each)
+        for method, times in seconds.items()
+        for repeat, each in enumerate(times)
+    ]
+    made += [row("mkl", 3, selection="inner_cv", status="failed", fit_seconds=77.0)]
+    summary = summarise(table(made)).set_index("method")
+    assert summary["fit_seconds"].to_dict() == {"average": 3, "mkl": 21, "ridge": (1 + 1e-4) / 2, "late": 1}
+    ratios = {"average": 1, "mkl": (20 / 2 + 21 / 4) / 2, "ridge": (1 / 2 + 1e-4 / 4) / 2, "late": math.nan}
+    assert summary["time_ratio"].to_dict() == pytest.approx(ratios, nan_ok=True)
 
 
 # --- several metrics
@@ -197,15 +205,6 @@ def test_metrics_are_kept_apart(rows):
     inner = auc["selection"].eq("inner_cv")
     assert auc.loc[inner, "mean"].tolist() == pytest.approx((1 - accuracy.loc[inner, "mean"]).tolist())
     assert auc.loc[inner, "difference"].tolist() == pytest.approx((-accuracy.loc[inner, "difference"]).tolist())
-
-
-def test_a_failure_counts_for_every_metric(rows):
-    failed = row("mkldr", 3, selection="", neighbour="", status="failed", message="no solution", metric="")
-    other = [entry | {"metric": "auc"} for entry in rows]
-    summary = summarise(table([*rows, *other, failed]))
-    assert set(summary.loc[summary["method"].eq("mkldr"), "metric"]) == {"accuracy", "auc"}
-    assert set(summary.loc[summary["method"].eq("mkldr"), "n_failed"]) == {1}
-    assert set(summary.loc[summary["method"].eq("average"), "n_failed"]) == {0}
 
 
 def test_a_metric_that_a_method_lacks_is_one_row(rows):
@@ -243,10 +242,10 @@ def test_embeddings_are_compared_with_a_reference_that_is_a_classifier():
     assert pick(by_classifier, "kfd", "inner_cv", "euclidean")["difference"] == pytest.approx(-0.1)
     assert pick(summarise(table(made), reference="kfd"), "svc", "inner_cv", "")["difference"] == pytest.approx(-0.1)
     for rule in ("cosine", "euclidean"):
-        rows = headline_rows(summarise(table(made), reference="kfd", neighbour=rule), "accuracy", rule, "kfd")
+        rows = headline_rows(summarise(table(made), reference="kfd", neighbour=rule), "accuracy", rule)
         own = rows.loc[rows["method"].eq("kfd"), "mean"].item()
         assert rows["difference"].tolist() == pytest.approx((rows["mean"] - own).tolist()), "one reference for all"
-    rows = headline_rows(by_classifier, "accuracy", reference="svc")
+    rows = headline_rows(by_classifier, "accuracy", "cosine")
     assert rows[["method", "neighbour"]].to_numpy().tolist() == [["svc", ""], ["kfd", "cosine"]]
 
 
@@ -255,7 +254,7 @@ def test_the_winner_has_the_best_mean_at_its_training_size():
         row(method, 0, value, selection="inner_cv", neighbour="", train_size=size)
         for method, size, value in (("a", 5, 0.9), ("a", 10, 0.6), ("b", 10, 0.7), ("c", 10, 0.7), ("d", 10, math.nan))
     ]
-    rows = headline_rows(summarise(table(made)), "accuracy")
+    rows = headline_rows(summarise(table(made)), "accuracy", "")
     entries = [(name, "random", 10) for name in "dcba"]
     found = winner(rows, "accuracy", "d", entries)
     assert (found.position, found.row["method"], found.among) == (1, "c", 3), "of equal ones the first"
@@ -267,7 +266,8 @@ def test_the_winner_is_better_with_certainty_where_something_is():
     bounds = {"a": (-0.1, 0.5, 0.9), "b": (0.1, 0.2, 0.01), "c": (0.01, 0.1, 0.2), "d": (0.05, 0.2, 0.04)}
     rows = pd.DataFrame(
         {"dataset": "d", "protocol": "random", "method": name, "mean": mean, "neighbour": "", "train_size": 10,
-         "difference_low": bounds[name][0], "difference_high": bounds[name][1], "p_holm": bounds[name][2]}
+         "difference_low": bounds[name][0], "difference_high": bounds[name][1], "p_holm": bounds[name][2],
+         "n_failed": 0}
         for name, mean in (("a", 0.9), ("b", 0.8), ("c", 0.85), ("d", 0.7))
     )  # fmt: skip
     entries = [(name, "random", 10) for name in "abcd"]

@@ -133,6 +133,7 @@ def _evaluate(dataset: str, size: int, repeats: int) -> list[dict[str, Any]]:
             "study": "demo", "dataset": dataset, "protocol": "random", "train_size": size, "repeat": repeat, "fold": 0,
             "kernel_set": "pixels", "metric": "accuracy", "message": "", "status": "ok", "parameters": json.dumps({}),
             "seed": repeat, "n_train": 10 * size, "n_test": 10 * size, "dimension": None,
+            "n_validation": 0, "test_part": 0,
         }  # fmt: skip
         for position, (method, rule) in enumerate(itertools.product(WITH_WEIGHTS, ("cosine", "euclidean"))):
             fit = base | {"method": method, "neighbour": rule, "fit_seconds": 0.004 * 3**position * (1 + repeat / 5)}

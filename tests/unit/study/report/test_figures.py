@@ -1,6 +1,5 @@
 """Figures of the page: contents, omissions, colours, and the small frames behind them."""
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -17,8 +16,6 @@ from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.charts import DASHES, SCHEMES, method_lines, vega_config
 from mklearn.study.report.figures import (
     MOST_CONTENDERS,
-    by_dimension,
-    by_training_size,
     curves,
     differences,
     dimension_section,
@@ -28,7 +25,7 @@ from mklearn.study.report.figures import (
 from mklearn.study.report.figures_of_fits import FEW_CLASSES, confused, confusion_section, embedding, pairs_table
 from mklearn.study.report.kernels import chosen_section, weights_section
 from mklearn.study.report.records import FitRecord
-from mklearn.study.report.results import protocol_family, results_of, thinned, typical_times
+from mklearn.study.report.results import Results, protocol_family, thinned
 
 
 def figures_in(section: Any) -> list[Any]:
@@ -58,17 +55,24 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
     assert "2 methods at −1.0 to −1.1 points" in left_out
 
 
-def test_the_majority_class_stretches_no_axis(study):
-    value = study["summary"]["method"].map({"svc": 0.9, "average": 0.9}).fillna(0.1)
-    results = results_of(study["scores"], study["summary"].assign(majority=value), [])
-    level = results.level_with_majority(results.settings)
-    assert level == ["linear SVC"]
-    chart = by_dimension(curves(results.scores), results.labels, title="", metric=results.metric, level=level)
-    assert chart["title"]["subtitle"][1] == "not drawn, as not above the majority class: linear SVC"
-    assert "linear SVC" not in json.dumps([chart["data"], chart["layer"]])
-    alone = curves(results.scores).query("label == 'linear SVC'").assign(train_size=5)
-    chart = by_training_size(alone, results.labels, title="", metric=results.metric, level=level)
-    assert chart["data"]["values"], "an empty figure"
+@pytest.mark.parametrize(
+    ("metric", "values", "ring"),
+    [
+        ("accuracy", [[0.5, 0.9, 0.8]] * 3, 2),
+        ("accuracy", [[0.5, 0.9, 0.6], [0.5, 0.9, 0.6], [0.5, 0.9]], 2),
+        ("accuracy", [[0.5, 0.7, 0.9], [0.5, 0.7]], 2),
+        ("log_loss", [[0.5, 0.1, 0.4]], 2),
+        ("accuracy", [[0.5, 0.9, 0.9 + 1e-15]], 2),
+    ],
+    ids=["complete", "a dimension that one split lacks", "best in one split alone", "smaller is better", "level"],
+)
+def test_the_ring_is_at_the_dimension_of_the_oracle(metric: str, values: list[list[float]], ring: int) -> None:
+    scores = pd.DataFrame([
+        {"label": "a", "neighbour": "", "selection": "dimension", "dimension": q, "value": value, "status": "ok"}
+        for curve in values for q, value in enumerate(curve, start=1)
+    ]).astype({"dimension": "Int64"})  # fmt: skip
+    found = curves(scores, metric_named(metric))
+    assert found["dimension"][found["best"]].tolist() == [ring]
 
 
 def test_a_band_holds_its_mean_though_r2_is_negative():
@@ -84,7 +88,7 @@ def test_classifiers_with_components_have_a_curve_but_no_figure_of_one_dot(sizes
     curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in sizes])
     scores = pd.concat([svc.assign(dimension=5, value=0.5), curve], ignore_index=True).astype({"dimension": "Int64"})
     summary = summarise(scores, reference="svc", titles={"datasets": {"digits": "Digits"}})
-    drawn = figures_in(dimension_section(results_of(scores, summary, [], "svc")))
+    drawn = figures_in(dimension_section(Results(scores, summary, [], "svc")))
     assert len(drawn) == (len(sizes) > 1)
     for chart in drawn:
         assert chart["title"]["text"] == "Digits, training size 5"
@@ -95,7 +99,7 @@ def test_several_training_sizes_of_one_protocol_have_one_curve():
     study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):
         frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
-    results = results_of(study["scores"], study["summary"], [])
+    results = Results(study["scores"], study["summary"], [])
     (chart,) = figures_in(training_size_section(results))
     assert {row["x"] for row in chart["data"]["values"]} == {5, 10}
     assert results.settings[0].title == "Digits 8 × 8, training size 5"
@@ -103,7 +107,7 @@ def test_several_training_sizes_of_one_protocol_have_one_curve():
 
 
 def test_weights_over_splits_are_tabulated_and_saved(study):
-    results = results_of(study["scores"], study["summary"], study["fits"])
+    results = Results(study["scores"], study["summary"], study["fits"])
     (part,) = weights_section(results).parts
     saved, (table,) = part.files["weights.csv"], part.tables
     learned = {record.method: record for record in study["fits"] if record.method in ("mkldr", "random", "kfd")}
@@ -119,7 +123,7 @@ def test_weights_over_splits_are_tabulated_and_saved(study):
         assert [cell.text for cell in row[:4]] == texts
         assert row[4].text.startswith(first)
     average = [record for record in study["fits"] if record.method == "average"]
-    assert weights_section(results_of(study["scores"], study["summary"], average)).parts == []
+    assert weights_section(Results(study["scores"], study["summary"], average)).parts == []
 
 
 def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
@@ -130,34 +134,13 @@ def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
     rows += [place | {"repeat": k, "parameter": "kernel", "value": "a", "end": ""} for k in range(5)]
     rows += [place | {"repeat": k, "parameter": "alpha", "value": 0.1, "end": ""} for k in range(2)]
     fits = [replace(fit, chosen=pd.DataFrame(rows)), *(each for each in study["fits"] if each is not fit)]
-    (part,) = chosen_section(results_of(study["scores"], study["summary"], fits)).parts
+    (part,) = chosen_section(Results(study["scores"], study["summary"], fits)).parts
     shown = [[cell.text for cell in row[1:]] for table in part.tables for row in table.rows]
     counted = "10 in 3 of 5 splits and 1 in 2; largest of its grid, which may be too narrow"
     assert shown == [["C", counted], ["kernel", "a in all 5 splits"]]
     assert part.files["chosen.csv"].to_dict("records") == rows
-
-
-def score(method: str, repeat: int, seconds: float, **more: Any) -> dict[str, Any]:
-    return {
-        "repeat": repeat, "fold": 0, "method": method, "label": method, "selection": "inner_cv", "dimension": 1,
-        "value": 0.5, "status": "ok", "fit_seconds": seconds,
-    } | more  # fmt: skip
-
-
-def test_times_are_divided_by_the_reference_s_on_the_same_split() -> None:
-    scores = pd.DataFrame([
-        score("average", 0, 2.0), score("average", 1, 4.0), score("mkl", 0, 20.0), score("mkl", 1, 21.0),
-        score("mkl", 2, 22.0), score("mkl", 1, 99.0, selection="iteration"), score("mkl", 1, 77.0, value=None),
-        score("ridge", 0, 1.0), score("ridge", 1, 0.0), score("late", 2, 1.0),
-        score("oracle", 1, 8.0, selection="dimension"), score("oracle", 1, 8.0, selection="dimension", dimension=2),
-    ])  # fmt: skip
-    assert typical_times(scores, "average").T.to_dict("list") == {
-        "mkl": [21.0, pytest.approx((20 / 2 + 21 / 4) / 2)],
-        "ridge": [pytest.approx((1 + 1e-4) / 2), pytest.approx((1 / 2 + 1e-4 / 4) / 2)],
-        "oracle": [8.0, 2.0],
-        "average": [3.0, 1.0],
-        "late": [1.0, pytest.approx(math.nan, nan_ok=True)],
-    }
+    rare = pd.DataFrame([row | {"parameter": f"alpha of {row['repeat']}"} for row in rows[:5]])
+    assert chosen_section(Results(study["scores"], study["summary"], [replace(fit, chosen=rare)])).parts == []
 
 
 def test_embeddings_are_thinned_evenly_and_in_one_dimension_have_a_row_for_each_class() -> None:
@@ -188,7 +171,7 @@ def results_with(counts: dict[str, Any], sizes: tuple[int, ...] = (5,)) -> Any:
         FitRecord("d", f"random-p{size}", size, method, method.upper(), confusion=np.array(table), classes=names)
         for size in sizes for method, table in counts.items()
     ]  # fmt: skip
-    return results_of(summary, summary, fits, "average")
+    return Results(summary, summary, fits, "average")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +239,7 @@ def test_methods_have_names_and_looks_of_their_own_and_the_reference_is_neutral(
         {"dataset": "d", "dataset_title": "D", "protocol": "p", "train_size": None, "neighbour": "",
          "metric": "accuracy", "method": ["kfd", "average", "other"], "method_title": ["KFD", "Average", "Average"]}
     )  # fmt: skip
-    results = results_of(frame, frame, [])
+    results = Results(frame, frame, [])
     assert results.label_of == {"average": "Average", "kfd": "KFD", "other": "Average (other)"}
     labels = [str(number) for number in range(1 + 8 * len(DASHES))]
     dashes = method_lines(labels, labels)["strokeDash"]["scale"]["range"]

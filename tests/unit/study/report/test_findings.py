@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 from tests.unit.study.report.conftest import make_study
 
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.comparison import beside
 from mklearn.study.report.findings import Findings, answer, findings, splits_of
 from mklearn.study.report.result_tables import result_table
-from mklearn.study.report.results import results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.wording import in_own_unit
 from mklearn.study.specs.final_spec import BEST
 
@@ -27,7 +28,10 @@ def made_of(*rows, sizes=(5,), **more):
     return over_sizes(*([list(rows)] * len(sizes)), sizes=sizes, **more)
 
 
-def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None, majority=math.nan, **more):
+def over_sizes(
+    *rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None, majority=math.nan, metric="accuracy",
+    neighbour="cosine", **more,
+):  # fmt: skip
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
     frame = pd.concat(
         pd.DataFrame(rows, columns=names).assign(train_size=size)
@@ -35,13 +39,15 @@ def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, 
     ).assign(
         dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
         n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm, majority=majority, published=math.nan,
-        n_failed=0, status="ok", fit_seconds=1.0, value=0.7, metric=more.get("metric", "accuracy"),
+        n_failed=0, status="ok", fit_seconds=1.0, time_ratio=1.0, value=0.7, metric=metric,
     )  # fmt: skip
     frame = frame.assign(ci_low=frame["mean"] - 0.05, ci_high=frame["mean"] + 0.05)
     frame["method_title"] = frame["method"].replace("average", "the average")
     units = pd.DataFrame({"repeat": np.repeat(range(repeats), folds), "fold": np.tile(range(folds), repeats)})
+    units = units.assign(test_part=units["fold"])
     scores = frame.merge(units, how="cross")
-    return results_of(scores, frame, [], learned=learned, **more)
+    more |= {"learned": learned, "metric": metric_named(metric), "neighbour": neighbour}
+    return Results(scores, frame, [], **more)
 
 
 def texts_of(results):
@@ -112,7 +118,7 @@ def test_a_reference_below_the_majority_class_is_none():
 def test_learned_weights_are_compared_with_the_average_whatever_the_reference():
     """Kills: weights that pay because any kernels beat a weak reference."""
     scores = make_study()["scores"]
-    by_svc = results_of(scores, summarise(scores, reference="svc"), [], "svc", ["mkldr"])
+    by_svc = Results(scores, summarise(scores, reference="svc"), [], "svc", ["mkldr"])
     other_reference = beside(by_svc, "average", ["mkldr"], None)
     usual, other = findings(replace(other_reference, reference="average")), findings(by_svc, weights=other_reference)
     assert other.headline.partition("Learned")[2] == usual.headline.partition("Learned")[2][:-1] + " over average."

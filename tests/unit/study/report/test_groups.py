@@ -56,3 +56,12 @@ def test_section_shows_the_best_method_beside_the_reference(n_more: int) -> None
         for name, rows in tables.items()
     }
     assert bool(groups_section(made_of(AVERAGE, WINNER), by_rule, None).parts) == (n_more == 0)  # 7 or 177 single ones
+
+
+@pytest.mark.parametrize(("chosen", "texts"), [((), []), (("mkl",), [""])])
+def test_methods_without_chosen_predictions_have_no_groups(chosen: tuple[str, ...], texts: list[str]) -> None:
+    rows = predictions("sssssuuuuu", np.arange(10) % 2, [0])
+    lost = rows.assign(predicted=pd.NA)
+    by_rule: Any = SimpleNamespace(by_rule=lambda keys: rows if keys["method"] in chosen else lost)
+    parts = groups_section(made_of(AVERAGE, WINNER), by_rule, None).parts
+    assert [part.text for part in parts if part.tables] == texts

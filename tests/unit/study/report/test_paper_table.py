@@ -13,7 +13,7 @@ from tests.unit.study.report.test_comparison import score_table
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.result_tables import paper_table
-from mklearn.study.report.results import Results, results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.tables import csv, escape_latex, latex, markdown
 
 NASTY = r"50 % & a_b {x} ^ ~ \foo #1 $5 [a] <b> | é · 2"
@@ -28,7 +28,7 @@ def results(*datasets: str) -> Results:
     scores = score_table({key: mean for key, mean in MEANS.items() if key[0] in datasets})
     # differences that are certain, but not the same in each split
     scores["value"] += scores["method"].eq("fsvm") * scores["dataset"].eq("a") * (scores["fold"] - 2) * 1e-3
-    return results_of(scores, summarise(scores, reference="svm", titles=TITLES), [], "svm")
+    return Results(scores, summarise(scores, reference="svm", titles=TITLES), [], "svm")
 
 
 def compiles(table: str, folder: Path) -> bool:

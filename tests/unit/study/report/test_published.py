@@ -8,7 +8,7 @@ import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.page import build_report
 from mklearn.study.report.published import published_section, statement
-from mklearn.study.report.results import results_of
+from mklearn.study.report.results import Results
 from mklearn.study.specs.table_specs import Calibration, Claim, Remark, Tolerance
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
@@ -16,7 +16,8 @@ TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc
 
 
 def with_published(study, published, **more):
-    summary = summarise(study["scores"], published=published, titles={"methods": TITLES})
+    calibration = more.get("calibration")
+    summary = summarise(study["scores"], published=published, titles={"methods": TITLES}, calibration=calibration)
     return study | {"summary": summary, "study": study["study"].model_copy(update=more)}
 
 
@@ -45,7 +46,7 @@ def compared(study, published):
 
 def section_of(study, calibration=None):
     """The parts of the section, its tables by caption, and the alerts."""
-    results = results_of(study["scores"], study["summary"], [])
+    results = Results(study["scores"], study["summary"], [])
     section, alerts = published_section(results, bare_study("x", calibration=calibration))
     return section.parts, {table.caption: table for part in section.parts for table in part.tables}, alerts
 
@@ -88,9 +89,7 @@ def test_another_crop_is_said_above_everything_and_remarks_beside_their_methods(
         assert "another crop: not comparable" in content
         assert f"published {100 * published[1]['value']:.1f} %" in content
     assert "✓ reproduced" not in text
-    table = pd.read_csv(tmp_path / "reproduction.csv")
-    assert list(table.columns) == verdicts.CELL_COLUMNS
-    assert set(table["verdict"]) == {verdicts.OTHER_DATA, verdicts.NO_VALUE}
+    assert set(pd.read_csv(tmp_path / "summary.csv")["verdict"].dropna()) == {verdicts.OTHER_DATA, verdicts.NO_VALUE}
     assert r"| MKL-DR and single | The weights \<b\>are\</b\> a vertex. |" in text
     assert "The weights &lt;b&gt;are&lt;/b&gt; a vertex." in html
 
@@ -120,6 +119,5 @@ def test_claims_have_a_verdict_on_the_page_also_without_published_values(study, 
 def test_without_published_values_there_is_no_section(report, report_of_numbers):
     for folder, has_part in ((report, True), (report_of_numbers, False)):
         html, text = read(folder)
-        assert (folder / "reproduction.csv").exists() == has_part
         assert ('id="published"' in html) == has_part
         assert ("Published" in text) == has_part

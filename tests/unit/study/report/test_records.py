@@ -37,8 +37,9 @@ def test_a_record_has_notes_of_readers_origin_and_files(registered: str, note: s
     assert (name, upstream[:4], sha256) == ("Yale_32x32.mat", source, "ab" * 32)
 
 
-def splits(*tested: str) -> pd.DataFrame:
-    return pd.DataFrame([{"repeat": 0, "fold": k, "sample": name} for k, names in enumerate(tested) for name in names])
+def splits(*tested: str, whole: bool = False) -> pd.DataFrame:
+    rows = [{"repeat": 0, "fold": k, "sample": name} for k, names in enumerate(tested) for name in names]
+    return pd.DataFrame(rows).assign(new_group=whole).astype({"new_group": "boolean"})
 
 
 def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> None:
@@ -48,11 +49,15 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
     assert list(_warnings("d", data, predicted)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
     assert list(_warnings("d", grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
-    repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
-    assert list(_warnings("d", repeated, predicted))[1].startswith("2 of 2 splits test some samples that equal othe")
-    for tested, parted in ((("ab", "cd"), []), (("abc", "d"), ["2"]), (("ab", "c"), ["1"])):
-        predicted.of_each_setting = lambda dataset, tested=tested: [splits(*tested)]
+    mixed = splits("ab", "c", whole=True)
+    mixed.loc[2, "new_group"] = False
+    for rows, parted in ((splits("ab", "c", whole=True), []), (mixed, ["1"])):
+        predicted.of_each_setting = lambda dataset, rows=rows: [rows]
         assert [text[0] for text in _warnings("d", grouped, predicted)][1:] == parted
+    repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
+    for tested, parted in ((("ac", "bd"), ["2"]), (("ab", "cd"), [])):
+        predicted.of_each_setting = lambda dataset, tested=tested: [splits(*tested)]
+        assert [text[0] for text in _warnings("d", repeated, predicted)][1:] == parted
 
 
 def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:

@@ -11,10 +11,11 @@ import pytest
 from tests.unit.study.report.conftest import make_numbers_study, make_study
 
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.report.groups import groups_section
 from mklearn.study.report.page import build_report
 from mklearn.study.report.records import data_set_of
-from mklearn.study.report.results import results_of
+from mklearn.study.report.results import Results
 from mklearn.study.report.survival import THIRDS, round_times, separation, survival_section, tables, thirds
 from mklearn.survival.kaplan_meier import survival_interval
 from mklearn.survival.times import signed_times
@@ -81,11 +82,11 @@ def test_sentence_says_no_more_than_the_interval(low: Any, high: Any, verdict: s
 def test_the_section_is_of_survival_times_only(tmp_path: Path) -> None:
     study = make_numbers_study()
     for other, metric in ((study, "r2"), (make_study(repeats=2), "accuracy")):
-        results = results_of(other["scores"], other["summary"], other["fits"], metric=metric)
+        results = Results(other["scores"], other["summary"], other["fits"], metric=metric_named(metric))
         assert (bool(results.settings), survival_section(results).parts) == (True, [])
     shown = (exponential(90), exponential(90).assign(predicted=0.0))
     fits = [replace(fit, predicted=None, survival=rows) for fit, rows in zip(study["fits"], shown, strict=True)]
-    results = results_of(study["scores"], study["summary"], fits, metric="r2")
+    results = Results(study["scores"], study["summary"], fits, metric=metric_named("r2"))
     with_groups: Any = SimpleNamespace(by_rule=lambda keys: exponential(90).assign(group="g", sample=range(90)))
     assert not groups_section(results, with_groups, None).parts
     build_report(tmp_path, **study | {"fits": fits})
