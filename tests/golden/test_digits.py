@@ -38,7 +38,9 @@ def study(repository: Path) -> tuple[Plan, Views, np.ndarray]:
         name: DESCRIPTORS[planned.config.kind](data.images, **planned.spec["parameters"])
         for (_, name), planned in plan.descriptors.items()
     }
-    views = {f"{name}/{measure}": Pairwise(MEASURES[measure](features[name])) for _, name, measure in plan.pairwise}
+    matrices = sorted({name for fit in plan.fits.values() for name in fit.spec.pairwise})
+    names = [name.split("/") for name in matrices]
+    views = {f"{name}/{measure}": Pairwise(MEASURES[measure](features[name])) for name, measure in names}
     return plan, Views(views), data.y
 
 

@@ -100,7 +100,6 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "page": ("study/evaluation", "study/report", "survival"),
 }  # fmt: skip
 """Folders and files in `PACKAGE` on which each rule depends, besides its script and the code in its specification."""
-_SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "null_control.py", "predictions.py", "reproduction.py", "sample_values.py",
     "score_table.py", "summary.py", "view_contributions.py",
@@ -134,7 +133,7 @@ def code_files(rule: str, modules: Iterable[str] = (), scripts: Path = SCRIPTS) 
     They are the rule's folders and script, the modules named in its specification (a method, a descriptor, a reader),
     and followed imports of these files. For another package, they are all its modules.
     """
-    folders, script = _FOLDERS.get(rule, ()), scripts / f"{_SCRIPT_OF.get(rule, rule)}.py"
+    folders, script = _FOLDERS.get(rule, ()), scripts / f"{rule}.py"
     files = {script} | {file for folder in folders for file in _files_in(PACKAGE / folder)}
     if folders is _FIT:
         files = {file for file in files if file.name not in _AFTER_FITS}

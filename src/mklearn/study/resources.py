@@ -68,13 +68,13 @@ class Requests:
         if fits := self._fits(rule, wildcards):
             inputs = self.jobs.job(rule, wildcards).inputs
             n_blocks = len(inputs.get("moments", ())) or 1  # blocks are read one at a time
-            reads_features = any(inputs.get(name) for name in ("samples", "sources", "blocks"))
+            reads_features = any(inputs.get(name) for name in ("samples", "sources"))
             features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
             return max(fit_mb(spec, n, max(sizes)) for spec, n, sizes, _ in fits) + features
         dataset = self.plan.datasets[wildcards.dataset]
         n = self._n_samples(dataset)
         if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
-            moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
+            moments = self.jobs.job(rule, wildcards).spec
             n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
             n_blocks = dataset.n_blocks if wildcards.part.startswith("1of") else 1
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
@@ -100,11 +100,11 @@ class Requests:
             n = self._n_samples(plan.final.dataset)
             return [(spec, n, [n], 1) for spec in plan.final.spec.candidates]
         if rule == "null_control":
-            control = plan.controls[wildcards.dataset, wildcards.method]
+            control = self.jobs.job(rule, wildcards).spec
             n = min(self._n_samples(plan.datasets[wildcards.dataset]), NULL_SAMPLES)
             return [(control.fit, n, [n], 1 + control.n_shuffles)]
         if rule == "view_contributions":
-            spec = plan.contributions[wildcards.dataset, wildcards.protocol, wildcards.method]
+            spec = self.jobs.job(rule, wildcards).spec
             n = min(self._n_samples(plan.datasets[wildcards.dataset]), VIEW_SAMPLES)
             return [(spec, n, [n], VIEW_SPLITS * (1 + 2 * len(spec.views)))]
         if rule == "fit":

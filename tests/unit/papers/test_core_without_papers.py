@@ -44,9 +44,9 @@ def run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Path) -> None:
     code = (
-        "import sys; from mklearn.study.reading import read_study; "
+        "import sys; from mklearn.study.jobs import Jobs; from mklearn.study.reading import read_study; "
         "from mklearn.study.plan.plan import plan_study; plan = plan_study(read_study('config.yaml')); "
-        "print(*sorted(plan.fits), *sorted(plan.descriptors), *sorted(plan.pairwise)); "
+        "print(*sorted(plan.fits), *sorted(plan.descriptors), *Jobs(plan).keys('distances')); "
         "assert not {'numpy', 'sklearn'} & set(sys.modules)"
     )
     assert "study 'six-views' is valid" in run("-c", RUN, "validate", "config.yaml")

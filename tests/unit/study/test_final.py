@@ -96,7 +96,8 @@ def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str], who
 def test_the_job_reads_what_it_needs_and_the_page_waits_for_importances() -> None:
     made = Jobs(planned({"method": "average", "importances": 3}))
     assert made.path("model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.job("model").inputs["sources"]] == ["blocks", "pixels"]
+    sources = [Path(path).parent.name for path in made.job("model").inputs["sources"]]
+    assert [name.split("-")[0] for name in sources] == ["blocks", "pixels"]
     assert made.job("page").inputs["importances"] == [made.path("model", "importances")]
     code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
     assert {"final_model.py", "kfd.py", "functions.py", "saved_models.py"} <= code

@@ -176,7 +176,7 @@ def is_pairwise(view: str) -> bool:
     return "/" in view
 
 
-class FitSpec(Strict):
+class FitSpec(Spec):
     """A method on every training size and repeat of one protocol of one data set."""
 
     dataset: str
