@@ -213,8 +213,10 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
     """YAML does not read ``on``, ``no``, ``1`` and ``~`` as text."""
     study = copy.deepcopy(STUDY)
     at(study, path)[key] = {"kind": "linear"}
-    study["evaluation"]["reference"] = "averag"  # another mistake, whose legal words are the keys
-    assert any(line.startswith("evaluation.reference: there is no method 'averag'") for line in mistakes(study))
+    study["methods"]["few"]["protocols"] = ["fold"]  # another mistake
+    lines = mistakes(study)
+    assert len(lines) == 2
+    assert any(line.startswith("methods.few.protocols: there is no protocol 'fold'.") for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -327,15 +329,16 @@ def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
     assert [cell | {"dimension": None} for cell in study.published_values()[1:]] == long
 
 
-def test_names_of_an_invalid_entry_are_no_second_mistake() -> None:
-    study = copy.deepcopy(STUDY)
+def test_names_that_an_invalid_entry_may_define_are_no_second_mistake() -> None:
+    study = copy.deepcopy(STUDY) | {"null": 20}
     study["kernels"]["gauss"]["bandwidth"] = -1
     study["datasets"]["mine"]["tables"] = []
-    study["published"] = [ROW | {"value": 800.0}, ROW | {"method": "mlk"}]
-    study["methods"]["few"]["protocols"] = ["fold"]
+    study["published"] = [ROW | {"value": 800.0}]
+    study["remarks"][0]["method"] = "mlk"
+    study["methods"] = {"m": 3, "mm": {"kind": "kernel_fda", "landmarks": 0}, "few": {"kind": "pca", "protocols": "x"}}
     assert [line.split(":")[0] for line in mistakes(study)] == [
-        "datasets.mine.tables", "kernels.gauss.bandwidth", "methods.few.protocols", "published[0].value",
-        "published[1].method",
+        "datasets.mine.tables", "kernels.gauss.bandwidth", "methods.few.protocols", "methods.m", "methods.mm.landmarks",
+        "published[0].value",
     ]  # fmt: skip
 
 
