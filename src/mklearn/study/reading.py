@@ -13,8 +13,7 @@ from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.parameters import parameter_mistakes
-from mklearn.study.plan.final import final_mistakes
-from mklearn.study.references import broken_references, normalised, table_names, valid_part
+from mklearn.study.references import broken_references, normalised, valid_part
 from mklearn.study.specs.fit_spec import CLUSTERS
 from mklearn.study.study import Study
 from mklearn.study.yaml_file import read_study_file
@@ -50,7 +49,6 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
         *_misread_numbers(raw, study.model_dump()),
         *target_mistakes(study),
         *_clustering_mistakes(study),
-        *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
     if mistakes or parameters:
         mistakes += parameter_mistakes(study)

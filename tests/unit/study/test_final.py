@@ -39,10 +39,10 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
         ({"importances": 0}, {}, "final.importances: invalid value 0"),
         ({"method": "gated"}, {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating), and a model"),
         ({"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
-         "final.method: 'forest' has trees or objects of another package, which a model file can't hold: they would be "
-         "read unchecked; valid:"),
+         "final.method: this method can't be a model of data set 'digits': forest has trees or objects of another "
+         "package, which a model file can't hold: they would be read unchecked."),
         ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
-         "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate"),
+         "final.method: this method can't be a model of data set 'digits': average predicts by Euclidean distance"),
         ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
          "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
         ({}, {"protocols": {"c": {"kind": "clustering", "train_size": 4}}, "evaluation": {"neighbours": ["clusters"]}},
@@ -64,7 +64,7 @@ def test_matrices_have_no_model(matrices: dict[str, Any]) -> None:
     raw = study({}, datasets={"own": matrices}, protocols={"folds": {"kind": "k_fold", "folds": 2}})
     del raw["descriptors"]
     with pytest.raises(ConfigError, match=r"final\.dataset: 'own' has matrices among its samples only"):
-        check_study(raw)
+        plan_study(check_study(raw))
 
 
 def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
