@@ -104,8 +104,7 @@ EXPECTED = [
     "sead: unknown key 'sead'. Did you mean 'seed'?",
     "datasets.digitz: there is no registered data set 'digitz'. Did you mean 'digits'?",
     "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?",
-    "methods.mkl.beta_step: invalid value 'exactly'. Did you mean 'exact'? Expected one of: central_path, dnn, exact, "
-    "sdp.",
+    "methods.mkl.beta_step: The 'beta_step' parameter of MKLDR must be a str among {",
     "methods.mkl.kernels: there is no kernel 'sift'. Expected: hog.",
 ]
 

@@ -206,7 +206,7 @@ class Study(Strict):
             data = {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
         if metrics is None:
             return data
-        evaluation = data.get("evaluation") or {}
+        evaluation = data.get("evaluation", {})
         if isinstance(evaluation, Mapping):
             compared: dict[str, str] = (
                 {"reference": "average"} if target == "survival" and "methods" not in data else {}
