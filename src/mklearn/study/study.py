@@ -123,7 +123,7 @@ class Final(Strict):
     method: Slug = BEST
     """Method of the study, or ``best``: the method with the best mean metric, methods that choose parameters on test
     samples excluded. The headline of the page names the same method: it uses the same metric and, for embeddings, the
-    Euclidean rule, by which models predict."""
+    Euclidean rule, by which models predict. With given or released splits, name the method."""
     metric: str | None = None
     """Metric of the study that defines ``best``, the model's expected performance, and the page; by default the first
     of ``evaluation.metrics``."""
@@ -137,7 +137,7 @@ class Final(Strict):
     default importances are not computed."""
     include_test: bool = False
     """If true, the model is also fitted to the test samples of a single given split, such as samples of another
-    hospital. In any case, ``best`` is chosen on the training samples of such a split."""
+    hospital."""
 
 
 class Study(Strict):

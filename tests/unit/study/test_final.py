@@ -47,6 +47,7 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
          "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
         ({}, {"protocols": {"c": {"kind": "clustering", "train_size": 4}}, "evaluation": {"neighbours": ["clusters"]}},
          "final.protocol: no protocol can estimate the performance for samples: c clusters samples without labels"),
+        ({}, {"protocols": {"given": {"kind": "given", "path": __file__}}}, "final.method: name a method; with given"),
         ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
          "final.dataset: is needed, as there are several: digits, more."),
         ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},

@@ -108,6 +108,8 @@ def planned_final(
         unsuited_ones = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
         raise ConfigError(f"final.protocol: no protocol can estimate the performance for samples: {unsuited_ones}.")
     protocol = next(protocol for protocol in protocols if protocol.id == named)
+    if final.method == BEST and protocol.spec.kind in GIVEN:
+        raise ConfigError("final.method: name a method; with given splits, best would be chosen on their test samples.")
     names = {key: planned.id for key, planned in descriptors.items()}
     config, candidates, reasons, rivals = study.datasets[dataset.id], [], [], []
     tables = config.tables if isinstance(config, FeatureFiles) else {}
