@@ -41,7 +41,6 @@ rule fit:
         "logs/fit/{dataset}/{protocol}/{method}.log",
     benchmark:
         "logs/fit/{dataset}/{protocol}/{method}.tsv"
-    priority: requests.fit_priority
     conda:
         "../../envs/mklearn.yaml"
     resources:

@@ -257,7 +257,6 @@ def test_inputs_and_weights_of_a_method() -> None:
     specs = {fit.method_id: fit.spec for fit in plan.fits.values()}
     assert [kernel["id"] for kernel in specs["weighted"].kernels] == ["blocks", "pixels"]
     assert specs["weighted"].method.parameters["kernel_weights"] == [1.0, 2.0]
-    assert specs["weighted"].method.n_candidates(2) == 1
     assert list(specs["gated"].method.inputs) == ["kernels", "gating"]
     assert list(specs["ungated"].method.inputs) == ["kernels"]
     assert (specs["learner"].kernels, specs["learner"].pairwise, specs["learner"].n_kernels) == ([], [], 20)

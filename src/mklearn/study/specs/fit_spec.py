@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -121,11 +120,6 @@ class MethodSpec(Strict):
     def dictionary_views(self) -> list[str]:
         """Keys of the descriptors for which the method has a dictionary of kernels, in order."""
         return [name for entry in self.inputs.values() if entry.kind == "kernels" for name in entry.descriptors]
-
-    def n_candidates(self, n_kernels: int) -> int:
-        """Count the combinations of the grid, times the number of kernels if the evaluation tries them one by one."""
-        combinations = math.prod(len(values) for values in self.grid.values())
-        return combinations * (max(1, n_kernels) if self.kernel_choice else 1)
 
 
 def headline_rule(neighbours: Sequence[str]) -> str:
