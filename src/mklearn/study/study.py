@@ -88,7 +88,8 @@ class Evaluation(Strict):
     time_limit: Positive | None = None
     """Time limit in minutes of a method on all splits of one training size; later splits have no value."""
     reference: Slug | None = None
-    """Reference method for paired comparisons; by default the first uniform average of all kernels."""
+    """Reference method for paired comparisons; by default the first method with equal weights of all kernels, otherwise
+    the mean regressor."""
 
     @model_validator(mode="before")
     @classmethod
@@ -112,7 +113,7 @@ class Report(Strict):
     """Smallest relevant gain in percentage points: a method "did not pay" only if its interval excludes this gain."""
     views: bool = True
     """Whether the page shows what each view adds to the others, and what it does alone, for the first multi-view
-    classifier or regressor on each data set of several views. It takes two fits per view on up to ten splits."""
+    method on each data set of several views. It takes two fits per view on up to ten splits."""
     parts: list[str] = []
     """Functions ``module:function`` that add figures and tables, see :mod:`mklearn.study.report.parts`."""
 
@@ -188,8 +189,8 @@ class Study(Strict):
     report: Report = Report()
     """Settings of the page."""
     null: Count | None = None
-    """Number of shuffles of the null control: the multi-view classifier or regressor is fitted to the target of each
-    data set and to shuffled targets, and the page compares their R² on left-out samples. By default none."""
+    """Number of shuffles of the null control: the multi-view method is fitted to the target of each data set and to
+    shuffled targets, and the page compares their R² on left-out samples. By default none."""
     final: Final | None = None
     """Final model, fitted to all samples, for ``mklearn predict``; by default none."""
 

@@ -49,7 +49,7 @@ class Plan:
     def reference(self) -> str:
         """Reference method, with which all others are compared; empty if there is none.
 
-        By default the first method that averages all kernels uniformly, otherwise the mean regressor.
+        By default the first method with equal kernel weights, otherwise the mean regressor.
         """
         means = (name for name, method in self.study.methods.items() if method.kind == MEAN)
         return self.study.evaluation.reference or self.study.average or next(means, "")
