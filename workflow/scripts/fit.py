@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.study.artefacts import read_table, write_arrays
+from mklearn.study.artefacts import write_arrays
+from mklearn.study.data.samples import read_labels
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import import_method, model_arrays, read_views, write_predictions
@@ -31,9 +32,7 @@ def fit(
     features of each block, descriptor by descriptor. With ``here``, fits run in this process, for a debugger, and
     without a time limit.
     """
-    table = read_table(labels)[0]
-    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
-    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    y, ids, groups = read_labels(labels)
     drawn, arrays, stored = Splits.load(splits, ids), dict[str, Any](), {}
     views = None if moments else read_views(spec, matrices or [], sources or [], ids)
     if views is not None and (composed := drawn.samples) is not None:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
-from mklearn.study.mistakes import Mistake, listed
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 
@@ -111,14 +110,6 @@ def mistakes(study: Any) -> list[str]:
     assert int(count.group(1)) == len(lines)
     assert [line.split(".")[0].strip() for line in lines] == [str(number + 1) for number in range(len(lines))]
     return [line.split(". ", 1)[1] for line in lines]
-
-
-def test_a_long_list_of_valid_names_stands_once() -> None:
-    names = ", ".join(f"method-{number}" for number in range(30))
-    found = [Mistake(f"remarks[{n}].method", f"there is no method 'x'. Expected: {names}.") for n in range(3)]
-    first, *others = listed("s.yaml has", [*found, "other: Expected: a."]).splitlines()[1:]
-    assert first.endswith(f"Expected: {names}.")
-    assert [line.partition(" Expected: ")[2] for line in others] == ["as in 1.", "as in 1.", "a."]
 
 
 @given(st.sampled_from(MAPPINGS), st.text("abcdefghij", min_size=9, max_size=9))
@@ -273,7 +264,8 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"comparisons": [{"title": "x", "pairs": [["mkl", "few"]], "published": [3]}]},
          "comparisons[0]: published: expected one number for each of the pairs, and their total in published_of."),
         ({"published": [ROW | {"value": [80.0]}]},
-         "published[0]: expected lists of one length, one entry per cell: train_size has 2, value has 1."),
+         "published[0]: expected train_size and value to be both one number, or lists of one length: train_size has 2, "
+         "value has 1."),
         ({"published": [ROW | {"train_size": 4}]}, "published[0]: expected train_size and value to be both one number"),
         ({"published": [ROW | {"value": [80.0, 800.0]}]},
          "published[0].value[1]: invalid value 800.0. Expected a number less than or equal to 100"),

@@ -229,10 +229,6 @@ class FitSpec(Spec):
         setting = max(self.settings, key=lambda setting: setting.train_size or 0)
         return self.method.id, setting.protocol, setting.train_size
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return builtin types, without defaults, so that a new field changes no key of an existing fit."""
-        return self.model_dump(mode="json", exclude_defaults=True)
-
 
 NULL_SAMPLES = 2_000
 """Maximum number of samples of a null control, drawn at random."""
