@@ -133,7 +133,7 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, 
 
 
 def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
-    (job,) = [job for job in study.of("describe") if (*job.wildcards.values(),) == key]
+    (job,) = [job for job in study.of("describe") if (*job.wildcards.values(),) == (*key, "1of1")]
     return read_arrays(study.folder / job.outputs["features"])["features"]
 
 

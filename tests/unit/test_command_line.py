@@ -119,7 +119,7 @@ def test_list_of_methods(columns: int, capsys: pytest.CaptureFixture[str], monke
         (["run", "smoke", "--cores", "x"], "--cores x: expected a whole number from 1, or all."),
         (["validate", "long.yaml"], f"mklearn: {LONG}: File name too long\n"),
         (["validate", "many.yaml"],
-         "protocols.p.repeats: invalid value 1000000000. Expected an int in the range [1, 10000]."),
+         "must be an int in the range [1, 10000]. Got 1000000000 instead."),
         (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
     ],
 )  # fmt: skip

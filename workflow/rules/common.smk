@@ -6,9 +6,8 @@
 #   jobs.params("fit")            `spec`, the specification of a job, and `code`, the fingerprint of its code. The
 #                                 function takes the specification value by value, or as one parameter `spec`.
 #   requests.of("fit")            memory and run time
-#   jobs.input("fit", "labels")   input function for the files of one named input of a rule
+#   jobs.input("fit", "sources")  input function for the files of one named input of a rule
 #   jobs.all_of("describe")       files of all jobs of a rule; jobs.keys("describe") gives their wildcards
-#   jobs.labels                   input function for additional rules with the wildcard {dataset}
 #
 # <results> is the results folder, <study> the name of the study. docs/maintainers.md shows how to add a rule.
 

@@ -43,7 +43,7 @@ rule read:
 rule split:
     "Draw the training and test samples of a protocol, for all methods."
     input:
-        labels=jobs.input("split", "labels"),
+        labels="<results>/cache/data/{dataset}.labels.parquet",
         files=jobs.input("split", "files"),
         reference=jobs.input("split", "reference"),
     output:

@@ -5,7 +5,7 @@
 rule moments:
     "Gather the moments of landmark features over one block of samples."
     input:
-        labels=jobs.input("moments", "labels"),
+        labels="<results>/cache/data/{dataset}.labels.parquet",
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
         features=jobs.input("moments", "features"),  # one block; for the first job, which chooses landmarks, all blocks
         landmarks=jobs.input("moments", "landmarks"),  # moments of the first block; for the first job none
@@ -29,11 +29,10 @@ rule moments:
 rule fit:
     "Fit a method on every split of a protocol, and predict the test samples."
     input:
-        labels=jobs.input("fit", "labels"),
+        labels="<results>/cache/data/{dataset}.labels.parquet",
         matrices=jobs.input("fit", "matrices"),  # distances for kernels
-        sources=jobs.input("fit", "sources"),  # features and images; landmarks on blocks of samples instead need:
-        moments=jobs.input("fit", "moments"),
-        blocks=jobs.input("fit", "blocks"),  # features
+        sources=jobs.input("fit", "sources"),  # features and images; with moments, the features of each block
+        moments=jobs.input("fit", "moments"),  # for landmarks on blocks of samples
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:
         model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",
@@ -42,7 +41,6 @@ rule fit:
         "logs/fit/{dataset}/{protocol}/{method}.log",
     benchmark:
         "logs/fit/{dataset}/{protocol}/{method}.tsv"
-    priority: requests.fit_priority
     conda:
         "../../envs/mklearn.yaml"
     resources:
@@ -56,7 +54,7 @@ rule fit:
 rule null_control:
     "Fit a multi-view method to the target of a data set, and to shuffled targets."
     input:
-        labels=jobs.input("null_control", "labels"),
+        labels="<results>/cache/data/{dataset}.labels.parquet",
         matrices=jobs.input("null_control", "matrices"),
         sources=jobs.input("null_control", "sources"),
     output:
@@ -78,7 +76,7 @@ rule null_control:
 rule view_contributions:
     "Fit a multi-view method on all views, without each view, and on each view alone."
     input:
-        labels=jobs.input("view_contributions", "labels"),
+        labels="<results>/cache/data/{dataset}.labels.parquet",
         matrices=jobs.input("view_contributions", "matrices"),
         sources=jobs.input("view_contributions", "sources"),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",

@@ -1,10 +1,10 @@
-# Kernels: descriptors of all samples, and the distances from which kernels are computed.
+# Kernels: descriptors of the samples, and the distances from which kernels are computed.
 
 
 rule learn:
     "Learn what a descriptor needs from images: words, patches, principal axes."
     input:
-        samples=jobs.input("learn", "samples"),
+        samples="<results>/cache/data/{dataset}.npz",
     output:
         learned="<results>/cache/descriptors/{dataset}/{descriptor}.learned.npz",
     log:
@@ -22,39 +22,17 @@ rule learn:
         "../scripts/learn.py"
 
 
-rule describe_part:
-    "Describe one block of the samples, for the moments of landmark features."
+rule describe:
+    "Describe the samples: all of them, or one block for the moments of landmark features."
     input:
-        samples=jobs.input("describe_part", "samples"),
-        learned=jobs.input("describe_part", "learned"),
+        samples="<results>/cache/data/{dataset}.npz",
+        learned=jobs.input("describe", "learned"),
     output:
         features="<results>/cache/descriptors/{dataset}/{descriptor}/{part}.npz",
     log:
-        "logs/describe_part/{dataset}/{descriptor}/{part}.log",
+        "logs/describe/{dataset}/{descriptor}/{part}.log",
     benchmark:
-        "logs/describe_part/{dataset}/{descriptor}/{part}.tsv"
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    resources:
-        **requests.of("describe_part"),
-    params:
-        **jobs.params("describe_part"),
-    script:
-        "../scripts/describe.py"
-
-
-rule describe:
-    "Describe all samples."
-    input:
-        samples=jobs.input("describe", "samples"),
-        learned=jobs.input("describe", "learned"),
-    output:
-        features="<results>/cache/descriptors/{dataset}/{descriptor}.npz",
-    log:
-        "logs/describe/{dataset}/{descriptor}.log",
-    benchmark:
-        "logs/describe/{dataset}/{descriptor}.tsv"
+        "logs/describe/{dataset}/{descriptor}/{part}.tsv"
     priority: 1
     conda:
         "../../envs/mklearn.yaml"

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.study.artefacts import read_table, write_arrays
+from mklearn.study.artefacts import write_arrays
+from mklearn.study.data.samples import read_labels
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import import_method, model_arrays, read_views, write_predictions
@@ -17,8 +18,8 @@ from mklearn.study.specs.fit_spec import FitSpec
 
 def fit(
     labels: Path, splits: Path, matrices: list[Path] | None = None, sources: list[Path] | None = None,
-    moments: list[Path] | None = None, blocks: list[Path] | None = None, *,
-    model: Output, predictions: Output, spec: FitSpec, here: bool = False, record: Record,
+    moments: list[Path] | None = None, *, model: Output, predictions: Output, spec: FitSpec, here: bool = False,
+    record: Record,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its predictions, and the properties of the fits that the page shows.
 
@@ -27,12 +28,11 @@ def fit(
     limit, and its own arrays in both files, such as ``faces-p2/weights``.
 
     ``matrices`` are the distances of ``spec.pairwise``, ``sources`` the images and the features of
-    ``spec.descriptors``. Methods with landmarks on blocks of samples read ``moments`` and ``blocks`` of features
-    instead. With ``here``, fits run in this process, for a debugger, and without a time limit.
+    ``spec.descriptors``. Methods with landmarks on blocks of samples read ``moments`` too, and ``sources`` are the
+    features of each block, descriptor by descriptor. With ``here``, fits run in this process, for a debugger, and
+    without a time limit.
     """
-    table = read_table(labels)[0]
-    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
-    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    y, ids, groups = read_labels(labels)
     drawn, arrays, stored = Splits.load(splits, ids), dict[str, Any](), {}
     views = None if moments else read_views(spec, matrices or [], sources or [], ids)
     if views is not None and (composed := drawn.samples) is not None:
@@ -45,7 +45,7 @@ def fit(
 
         at_size = partial(
             FitToMoments, every_split=drawn.splits, landmarks=read_landmarks(moments[0]), ids=ids, moments=moments,
-            blocks=blocks or [],
+            blocks=sources or [],
         )  # fmt: skip
     problem = MethodOnViews(views, y, spec.method, spec.kernels, groups)
     import_method(spec)

@@ -24,7 +24,7 @@ def model(
 ) -> None:  # fmt: skip
     """Choose a method by the summary and its parameters by inner cross-validation on all samples; fit and save it.
 
-    In a study with one given test set, the method is chosen on and, by default, fitted to the other samples only.
+    In a study with one given test set, the method is by default fitted to the other samples only.
 
     The ``splits`` belong to the protocol that gives the model's expected performance. If they keep groups together, so
     does the inner cross-validation. ``sources`` are the features of the views of ``spec.inputs``, and ``learned`` the
@@ -36,14 +36,13 @@ def model(
     groups = final.groups_kept_together(drawn.splits, data.groups)
     files = dict(zip((view.name for view in spec.inputs.views), sources or [], strict=True))
     of_model = final.ModelSamples(data, samples, files, groups)
-    labels, candidates = data.labels, spec.candidates
+    labels = data.labels
     kept = np.flatnonzero(~np.isin(labels, spec.exclude_classes))
-    if (outside := final.outside_test_set(drawn.splits, spec)) is not None:
-        outside = np.intersect1d(kept, outside)
-        candidates = [final.best_on(of_model, spec, outside)]
-        kept = kept if spec.include_test else outside
-    fit, title, expected = final.chosen_method(read_table(summary)[0], spec, candidates)
-    expected["apart"] = outside is not None and not spec.include_test
+    outside = None if spec.include_test else final.outside_test_set(drawn.splits, spec)
+    if outside is not None:
+        kept = np.intersect1d(kept, outside)
+    fit, title, expected = final.chosen_method(read_table(summary)[0], spec)
+    expected["apart"] = outside is not None
     logger.info("%s: %s %.4f", fit.method.id, expected["metric"], expected["value"])
     ids, y, problem = data.ids[kept], labels[kept], of_model.problem(fit, kept)
     fitted_to = problem.of(np.arange(len(kept)))

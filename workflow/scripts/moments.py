@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mklearn.saved_models import fitted_bytes
-from mklearn.study.artefacts import read_table, write_arrays
+from mklearn.study.artefacts import write_arrays
+from mklearn.study.data.samples import read_labels
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.moments import (
     Folds,
@@ -47,9 +48,7 @@ def moments(
     DataError
         The features belong to other samples, or are invalid for a kernel.
     """
-    table = read_table(labels)[0]
-    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
-    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    y, ids, groups = read_labels(labels)
     drawn = Splits.load(splits, ids).splits
     arrays: dict[str, Any] = {}
     seconds = 0.0

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from mklearn.study.artefacts import read_table, write_arrays
+from mklearn.study.artefacts import write_arrays
+from mklearn.study.data.samples import read_labels
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.null_control import null_test
@@ -19,10 +20,9 @@ def null_control(
 
     ``matrices`` and ``sources`` are the inputs of the rule ``fit``.
     """
-    table, fit = read_table(labels)[0], spec.fit
-    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
-    views = read_views(fit, matrices or [], sources or [], table["id"].to_numpy(dtype=str))
-    test, message = null_test(MethodOnViews(views, table["y"].to_numpy(), fit.method, fit.kernels, groups), spec)
+    (y, ids, groups), fit = read_labels(labels), spec.fit
+    views = read_views(fit, matrices or [], sources or [], ids)
+    test, message = null_test(MethodOnViews(views, y, fit.method, fit.kernels, groups), spec)
     logger.info("left-out R² %.4f; on shuffled targets %s %s", test.score, test.shuffled.round(4).tolist(), message)
     write_arrays(control, record, score=test.score, shuffled=test.shuffled, message=message)
 

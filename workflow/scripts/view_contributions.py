@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mklearn.study.artefacts import read_table
+from mklearn.study.data.samples import read_labels
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import import_method, read_views, write_predictions
@@ -16,9 +16,7 @@ def view_contributions(
     contributions: Output, spec: FitSpec, record: Record,
 ) -> None:  # fmt: skip
     """Write the predictions of the method with each set of views; inputs are as for the rule ``fit``."""
-    table = read_table(labels)[0]
-    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
-    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    y, ids, groups = read_labels(labels)
     drawn, views = Splits.load(splits, ids), read_views(spec, matrices or [], sources or [], ids)
     problem = MethodOnViews(views, y, spec.method, spec.kernels, groups)
     import_method(spec)

@@ -12,7 +12,6 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, get_args
 
 from sklearn.utils._param_validation import Interval as Interval
-from sklearn.utils._param_validation import InvalidParameterError as InvalidParameterError
 from sklearn.utils._param_validation import Options as Options
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils._param_validation import make_constraint as make_constraint

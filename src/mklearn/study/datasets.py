@@ -156,18 +156,13 @@ class RegisteredDataset(Dataset):
         return spec | {"expected": {key: each for key, each in spec["expected"].items() if key not in unexpected}}
 
 
-class OwnDataset(Dataset):
-    """The user's own data."""
-
-    exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
-    """Classes to leave out, such as classes that are too small for the folds."""
-
-
-class OwnFiles(OwnDataset):
-    """Keys shared by the user's own data with tables or matrices."""
+class OwnFiles(Dataset):
+    """Keys shared by the user's own data."""
 
     reader: ClassVar[str]
 
+    exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
+    """Classes to leave out, such as classes that are too small for the folds."""
     id_column: str = "id"
     """Column of the sample ids, in every table and in the labels file."""
     group_column: str | None = None

@@ -23,17 +23,13 @@ from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, choice
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
-from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.split import EXPECTED, check_classes, choose_on_split, evaluate_split, folds_of_training
-from mklearn.study.log import logger
+from mklearn.study.evaluation.split import check_classes, choose_on_split
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.final_spec import BEST, CENTRE, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
 
-FOLDS = 5
-"""Number of folds for comparing methods that choose their parameters by leave-one-out."""
 Rows = NDArray[np.intp]
 
 
@@ -68,40 +64,13 @@ def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
     return np.unique(np.concatenate([part for split in splits for role, part in split.parts if role != "test"]))
 
 
-def best_on(samples: ModelSamples, spec: FinalSpec, rows: Rows) -> FitSpec:
-    """Return the candidate with the best mean metric over folds of `rows`; raise NotApplicable if none has a value."""
-    metric, scores = metric_named(spec.metric), list[float]()
-    every = np.arange(len(rows))
-    for fit in spec.candidates if len(spec.candidates) > 1 else []:
-        problem, inner = samples.problem(fit, rows), fit.evaluation.inner_folds
-        try:
-            folds = folds_of_training(
-                problem.y, every, every[:0], inner if isinstance(inner, int) else FOLDS, fit.seed, problem.groups
-            )
-            values = []
-            for train, test in folds:
-                rules = evaluate_split(problem, train, test, evaluation=fit.evaluation, seed=fit.seed).rules
-                predictions = rules[RULE if RULE in rules else ""].predictions
-                values.append(predictions.scores(metric)[-1 if predictions.position is None else predictions.position])
-            scores.append(metric.sign * float(np.mean(values)))
-        except EXPECTED as reason:
-            logger.warning("%s: %s", fit.method.id, reason)
-            scores.append(np.nan)
-        logger.info("%s: %s %.4f in the training samples", fit.method.id, metric.kind, abs(scores[-1]))
-    if scores and np.isnan(scores).all():
-        raise NotApplicable(f"final.method: no method has a value of {spec.metric} on the training samples.")
-    return spec.candidates[int(np.nanargmax(scores)) if scores else 0]
-
-
-def chosen_method(
-    summary: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FitSpec]
-) -> tuple[FitSpec, str, dict[str, Any]]:
+def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FitSpec, str, dict[str, Any]]:
     """Return the best candidate by the page's headline rows, its title, and its expected performance.
 
     Raise NotApplicable if no candidate has a value.
     """
     rows = headline_rows(summary, spec.metric, RULE)
-    entries = [fit.largest for fit in candidates]
+    entries = [fit.largest for fit in spec.candidates]
     best = winner(rows, spec.metric, spec.dataset, entries)
     if best is None:
         names = [method for method, *_ in entries]
@@ -118,7 +87,7 @@ def chosen_method(
         "n_splits": int(best.row["n_repeats"]),
         "chosen_among": best.among if spec.method == BEST else 1,
     }
-    return candidates[best.position], best.row["method_title"], expected
+    return spec.candidates[best.position], best.row["method_title"], expected
 
 
 def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:

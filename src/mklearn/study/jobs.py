@@ -16,19 +16,21 @@ from typing import Any
 from mklearn.errors import ConfigError
 from mklearn.study.entries import Kernel
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.fits import PlannedFit, null_specs, view_specs
+from mklearn.study.plan.kernels import pairwise_spec
 from mklearn.study.plan.plan import Plan
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
 from mklearn.study.run_record import TITLES
 from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
-from mklearn.study.specs.fit_spec import FitSpec, NullSpec
+from mklearn.study.specs.fit_spec import FitSpec
+from mklearn.study.specs.model import Spec
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
     "read": {"samples": "cache/data/{dataset}.npz", "labels": "cache/data/{dataset}.labels.parquet"},
     "split": {"splits": "cache/splits/{dataset}/{protocol}.parquet"},
     "learn": {"learned": "cache/descriptors/{dataset}/{descriptor}.learned.npz"},
-    "describe_part": {"features": "cache/descriptors/{dataset}/{descriptor}/{part}.npz"},
-    "describe": {"features": "cache/descriptors/{dataset}/{descriptor}.npz"},
+    "describe": {"features": "cache/descriptors/{dataset}/{descriptor}/{part}.npz"},
     "distances": {"matrix": "cache/distances/{dataset}/{descriptor}/{measure}.npz"},
     "moments": {"moments": "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz"},
     "fit": {
@@ -47,6 +49,8 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "page": {"page": "{study}/report/index.html"},
 }
 """Outputs of each rule, relative to the results folder; rules are in running order."""
+WHOLE = "1of1"
+"""Name of the block that has all samples."""
 Files = str | Sequence[str]
 
 
@@ -56,8 +60,8 @@ class Job:
 
     inputs: Mapping[str, Files]
     """Input files, by their names in the rule."""
-    spec: dict[str, Any] | Callable[[], dict[str, Any]]
-    """Arguments of the script's function other than paths, in builtin types; or a function that returns them."""
+    spec: Any
+    """Arguments of the script's function other than paths, as a model or a mapping; or a function that returns them."""
 
 
 class Jobs:
@@ -67,7 +71,7 @@ class Jobs:
         self.plan, self.source, self.scripts = plan, source, scripts
         self.results, self.study = plan.study.results, plan.study.study
         self._jobs: dict[str, dict[tuple[str, ...], Job]] = {rule: {} for rule in OUTPUTS}
-        for add_jobs in (self._add_data, self._add_descriptors, self._add_moments, self._add_fits, self._add_results):
+        for add_jobs in (self._add_data, self._add_fits, self._add_results):
             add_jobs()
 
     # --- used by the rules
@@ -96,7 +100,8 @@ class Jobs:
     def specification(self, rule: str, wildcards: Any = None) -> dict[str, Any]:
         """Return the specification of a job."""
         spec = self.job(rule, wildcards).spec
-        return spec() if callable(spec) else spec
+        spec = spec() if callable(spec) else spec
+        return spec.as_dict() if isinstance(spec, Spec) else spec
 
     def job(self, rule: str, wildcards: Any = None) -> Job:
         """Return a job by its rule and wildcards (as attributes); raise ConfigError if the study has no such job."""
@@ -104,14 +109,10 @@ class Jobs:
             raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
         if rule == "model" and not self._jobs[rule]:
             raise ConfigError("the study makes no model: add a section `final`, such as final: {method: best}")
-        key = tuple(getattr(wildcards, name) for name in wildcards_in(next(iter(OUTPUTS[rule].values()))))
+        key = tuple(getattr(wildcards, name) for name in wildcards_of(rule))
         if key not in self._jobs[rule]:
             raise ConfigError(f"the study has no job of rule {rule} for {', '.join(key)}")
         return self._jobs[rule][key]
-
-    def labels(self, wildcards: Any) -> str:
-        """Return the label file of a data set; an input function for rules with the wildcard ``{dataset}``."""
-        return self.path("read", "labels", dataset=wildcards.dataset)
 
     def everything(self, wildcards: object = None) -> list[str]:
         """Return the tables, the page, the model, and all intermediate files except downloads.
@@ -139,131 +140,103 @@ class Jobs:
 
     def keys(self, rule: str) -> list[dict[str, str]]:
         """Return the wildcards of each job of a rule, in the order of the plan."""
-        names = wildcards_in(next(iter(OUTPUTS[rule].values())))
-        return [dict(zip(names, key, strict=True)) for key in self._jobs[rule]]
+        return [dict(zip(wildcards_of(rule), key, strict=True)) for key in self._jobs[rule]]
 
-    # --- data sets
+    # --- jobs before the fits: each function adds a job, unless it is there already, and returns the path of its file
 
-    def _add(self, rule: str, key: tuple[str, ...], spec: Any, **inputs: Files) -> None:
+    def _add(self, rule: str, key: tuple[str, ...], spec: Any, **inputs: Files) -> str:
         self._jobs[rule].setdefault(key, Job(inputs, spec))
+        return self.path(rule, **dict(zip(wildcards_of(rule), key, strict=True)))
 
     def _add_data(self) -> None:
         plan = self.plan
         for dataset in plan.datasets.values():
             for path, download in dataset.downloads.items():
-                self._add("download", Path(path).parts[-2:], download.as_dict)
+                self._add("download", Path(path).parts[-2:], download)
             self._add("read", (dataset.key,), functools.partial(_read_spec, dataset), files=dataset.files)
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
+            others = [other for other, each in plan.datasets.items() if each.id == dataset.splits_from]
             self._add(
-                "split", (key, name), split_spec(dataset, protocol).as_dict(),
-                labels=self.path("read", "labels", dataset=key), files=split_files(dataset, protocol),
-                reference=[
-                    self.path("read", "labels", dataset=other)
-                    for other, each in plan.datasets.items() if each.id == dataset.splits_from
-                ],
+                "split", (key, name), split_spec(dataset, protocol), files=split_files(dataset, protocol),
+                reference=[self.path("read", "labels", dataset=other) for other in others],
             )  # fmt: skip
 
-    # --- descriptors and distances
+    def _learned(self, dataset: str, descriptor: str) -> list[str]:
+        spec = self.plan.descriptors[dataset, descriptor].learning
+        return [self._add("learn", (dataset, descriptor), spec)] if spec else []
 
-    def _add_descriptors(self) -> None:
-        plan = self.plan
-        whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
-        whole |= {(key[0], name) for key, fit in plan.fits.items() if not fit.moments for name in fit.spec.descriptors}
-        if plan.final is not None:
-            whole |= {(plan.final.dataset.key, name) for name in plan.final.descriptors}
-        in_blocks = {(dataset, name) for (dataset, *_), spec in plan.moments.items() for name in spec.descriptors}
-        for key, planned in plan.descriptors.items():
-            samples, (dataset, name) = self.path("read", dataset=key[0]), key
-            learned = [self.path("learn", dataset=dataset, descriptor=name)] if planned.learning else []
-            if learned:
-                self._add("learn", key, planned.learning, samples=samples)
-            for part in parts(plan.datasets[dataset].n_blocks) if key in in_blocks else ():
-                spec = planned.spec | {"part": part}
-                self._add("describe_part", (*key, part), spec, samples=samples, learned=learned)
-            if key in whole:
-                self._add("describe", key, planned.spec, samples=samples, learned=learned)
-        for (dataset, name, measure), matrix in plan.pairwise.items():
-            features = self.path("describe", dataset=dataset, descriptor=name)
-            source = self.path("read", dataset=dataset) if "array" in matrix else features
-            self._add("distances", (dataset, name, measure), matrix, source=source)
+    def _features(self, dataset: str, descriptors: Iterable[str], parts: Sequence[str] = (WHOLE,)) -> list[str]:
+        """Return the features of all samples, or of blocks of samples, descriptor by descriptor."""
+        return [
+            self._add(
+                "describe", (dataset, name, part), self.plan.descriptors[dataset, name].spec | {"part": part},
+                learned=self._learned(dataset, name),
+            )
+            for name in descriptors for part in parts
+        ]  # fmt: skip
 
-    def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
-        return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
+    def _matrices(self, dataset: str, fit: FitSpec) -> list[str]:
+        """Return the matrices ``SOURCE/MEASURE`` of a fit, computed from a descriptor or copied from the user's."""
+        config, paths = self.plan.study.datasets[self.plan.datasets[dataset].id], []
+        for descriptor, measure in (name.split("/") for name in fit.pairwise):
+            spec = pairwise_spec(descriptor, measure, config)
+            source = self.path("read", dataset=dataset) if "array" in spec else self._features(dataset, [descriptor])[0]
+            paths.append(self._add("distances", (dataset, descriptor, measure), spec, source=source))
+        return paths
 
-    def _blocks(self, dataset: str, descriptors: Iterable[str], parts: Iterable[str]) -> list[str]:
-        """Return the feature files of the blocks of samples, descriptor by descriptor."""
-        each = [{"descriptor": name, "part": part} for name in descriptors for part in parts]
-        return [self.path("describe_part", dataset=dataset, **key) for key in each]
+    def _moments(self, fit: PlannedFit, blocks: Sequence[str]) -> list[str]:
+        """Return the moments of the blocks. The first job chooses landmarks from all samples, the others read them."""
+        dataset, landmarks, spec, paths = fit.dataset.key, fit.landmark_set, fit.moments, list[str]()
+        if spec is None or landmarks is None:
+            return []
+        for part in blocks:
+            key, of_part = (dataset, fit.protocol, landmarks, part), spec.model_copy(update={"part": part})
+            features = self._features(dataset, spec.descriptors, [part] if paths else blocks)
+            paths.append(self._add("moments", key, of_part, features=features, landmarks=paths[:1]))
+        return paths
 
-    # --- moments and fits
-
-    def _add_moments(self) -> None:
-        """Add the moments of each block; the first job chooses the landmarks from all samples, the others read them."""
-        for key, spec in self.plan.moments.items():
-            dataset = self.plan.datasets[key[0]]
-            first, *others = every = parts(dataset.n_blocks)
-            for part in every:
-                self._add(
-                    "moments", (*key, part), spec.model_copy(update={"part": part}).as_dict,
-                    labels=self.path("read", "labels", dataset=dataset.key),
-                    features=self._blocks(dataset.key, spec.descriptors, [part] if part in others else every),
-                    landmarks=self._moments(key, [first])[0] if part in others else [],
-                )  # fmt: skip
-
-    def _moments(self, key: tuple[str, str, str], parts: Iterable[str]) -> list[str]:
-        wildcards = dict(zip(("dataset", "protocol", "landmark_set"), key, strict=True))
-        return [self.path("moments", **wildcards, part=part) for part in parts]
+    # --- fits
 
     def _add_fits(self) -> None:
         """Add fits, null controls and contributions of views; inputs are the labels and the views of their methods.
 
         The inputs of views are distance ``matrices`` for kernels, and images and descriptor features as ``sources``,
-        without duplicates. Methods with landmarks on blocks of samples read ``moments`` and feature ``blocks`` instead.
+        without duplicates. Methods with landmarks on blocks of samples read ``moments``, and features in blocks.
         """
-        for (key, protocol, method), fit in self.plan.fits.items():
-            dataset, views = self.plan.datasets[key], dict[str, Files]()
-            if fit.landmark_set is None:
-                on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
-                views["sources"] = [self.path("read", dataset=key)] * on_images + self._features(
-                    key, fit.spec.descriptors
-                )
-            else:
-                every = parts(dataset.n_blocks)
-                views["moments"] = self._moments((key, protocol, fit.landmark_set), every)
-                views["blocks"] = self._blocks(key, fit.spec.descriptors, every)
-            self._add(
-                "fit", (key, protocol, method), fit.spec.as_dict, labels=self.path("read", "labels", dataset=key),
-                matrices=self._matrices(key, fit.spec), **views,
-            )  # fmt: skip
-        for rule, specs in (("null_control", self.plan.controls), ("view_contributions", self.plan.contributions)):
-            for (key, *others), each in specs.items():
-                spec = each.fit if isinstance(each, NullSpec) else each
-                self._add(
-                    rule, (key, *others), each.as_dict, labels=self.path("read", "labels", dataset=key),
-                    matrices=self._matrices(key, spec), sources=self._features(key, spec.descriptors),
-                )  # fmt: skip
+        for key, fit in self.plan.fits.items():
+            blocks = [WHOLE] if fit.moments is None else parts(fit.dataset.n_blocks)
+            self._add_fit("fit", key, fit.spec, fit.spec, blocks, moments=self._moments(fit, blocks))
+        for dataset in self.plan.datasets:
+            fits = [fit for (of, *_), fit in self.plan.fits.items() if of == dataset]
+            for name, control in null_specs(self.plan.study, fits).items():
+                self._add_fit("null_control", (dataset, name), control, control.fit)
+            for names, spec in view_specs(self.plan.study, fits).items():
+                self._add_fit("view_contributions", (dataset, *names), spec, spec)
 
-    def _matrices(self, dataset: str, fit: FitSpec) -> list[str]:
-        names = [name.split("/") for name in fit.pairwise]
-        return [self.path("distances", dataset=dataset, descriptor=d, measure=m) for d, m in names]
+    def _add_fit(
+        self, rule: str, key: tuple[str, ...], spec: Spec, fit: FitSpec, blocks: Sequence[str] = (WHOLE,), **more: Files
+    ) -> None:
+        on_images = any(entry.kind == "images" for entry in fit.method.inputs.values())
+        images = [self.path("read", dataset=key[0])] * on_images
+        sources = images + self._features(key[0], fit.descriptors, blocks)
+        self._add(rule, key, spec, matrices=self._matrices(key[0], fit), sources=sources, **more)
 
     # --- tables, model and page
 
     def _add_results(self) -> None:
         plan, final = self.plan, self.plan.final
+        if final is not None:
+            dataset = final.dataset.key
+            self._add(
+                "model", (), final.spec, samples=self.path("read", dataset=dataset),
+                splits=self.path("split", dataset=dataset, protocol=final.protocol),
+                sources=self._features(dataset, final.descriptors),
+                learned=[file for name in final.descriptors for file in self._learned(dataset, name)],
+            )  # fmt: skip
         names = {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
         self._add("evaluate", (), functools.partial(evaluate_spec, plan), fits=self.all_of("fit", "predictions"))
         self._add("tables", (), functools.partial(tables_spec, plan, self.source, names))
-        if final is not None:
-            dataset, views = final.dataset, zip(final.descriptors, final.spec.inputs.views, strict=True)
-            learned = [name for name, view in views if view.learns]
-            self._add(
-                "model", (), final.spec.as_dict, samples=self.path("read", dataset=dataset.key),
-                splits=self.path("split", dataset=dataset.key, protocol=final.protocol),
-                sources=self._features(dataset.key, final.descriptors),
-                learned=[self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
-            )  # fmt: skip
         measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
             "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
@@ -317,9 +290,10 @@ def page_spec(plan: Plan) -> dict[str, Any]:
     }
 
 
-def wildcards_in(pattern: str) -> list[str]:
-    """Return the wildcards of an output path, other than the study."""
-    return [name for name in re.findall(r"{(\w+)}", pattern) if name != "study"]
+@functools.cache
+def wildcards_of(rule: str) -> list[str]:
+    """Return the wildcards of a rule's outputs, other than the study."""
+    return [name for name in re.findall(r"{(\w+)}", next(iter(OUTPUTS[rule].values()))) if name != "study"]
 
 
 def split_files(dataset: PlannedDataset, protocol: SplitSpec) -> list[str]:
@@ -347,8 +321,8 @@ def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
 
 
 def parts(n: int) -> list[str]:
-    """Return the names of the parts of a divided job, such as ``1of3``; an empty list for a single job."""
-    return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
+    """Return the names of the blocks of samples, such as ``1of3``."""
+    return [f"{number}of{n}" for number in range(1, n + 1)]
 
 
 def log_of(path: Path) -> Path | None:

@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from mklearn.errors import nearest
 
-Model = TypeVar("Model", bound=BaseModel)
-Path = tuple[str, ...]
-"""Path of a value in a study: keys and list positions."""
 GIVEN = "given"
 """Field for the implementation's parameters in an entry; the study file has them next to the options."""
-LONG_LIST = 100
-"""Length in characters above which a list of names is not repeated in a message."""
 
 
 @dataclass(frozen=True, order=True)
@@ -32,18 +27,10 @@ class Mistake:
 
 
 def listed(has: str, mistakes: Collection[object]) -> str:
-    """Return an error message with all mistakes, numbered, after a text such as ``study.yaml has``.
-
-    A long list of valid names is shown only once.
-    """
+    """Return an error message with all mistakes, numbered, after a text such as ``study.yaml has``."""
     count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
-    lines, first = [f"{has} {count}:"], dict[str, int]()
-    for number, mistake in enumerate(mistakes, start=1):
-        text, expected, names = str(mistake).partition(" Expected: ")
-        seen = first.setdefault(names, number)
-        names = f"as in {seen}." if seen < number and len(names) > LONG_LIST else names
-        lines.append(f"  {number}. {text}{expected}{names}")
-    return "\n".join(lines)
+    lines = [f"  {number}. {mistake}" for number, mistake in enumerate(mistakes, start=1)]
+    return "\n".join([f"{has} {count}:", *lines])
 
 
 def show(value: Any) -> str:
@@ -72,7 +59,7 @@ def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> l
     forms: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
     for path, owner, item in located:
         # For a field that is a number or a list of numbers, errors of the other form are not useful.
-        if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
+        if not _of_another_type(item) or not any(f"{other}.".startswith((f"{path}.", f"{path}[")) for other in useful):
             sentence, *form = _reason(item, owner)
             forms.setdefault((path, sentence), {})[tuple(form)] = None  # type: ignore[index]
     lists = {path for path, _, item in located if item["type"] == "list_type"}
@@ -87,22 +74,6 @@ def _joined(sentence: str, forms: Sequence[tuple[str, str]], may_be_list: bool) 
     return "".join([sentence, *hints, *([f" Expected {'; or '.join(expected)}."] if expected else [])])
 
 
-def valid_part(model: type[Model], values: Any) -> tuple[Model, set[Path]]:
-    """Return the model validated without the invalid values, and their paths; all fields need defaults."""
-    left_out: set[Path] = set()
-    while True:
-        try:
-            return model.model_validate(values), left_out
-        except ValidationError as error:
-            paths = {_path_in(values, item["loc"]) for item in error.errors(include_url=False, include_context=False)}
-            left_out |= paths
-            values = {} if () in paths else _without(values, paths)
-
-
-def _path_in(value: Any, loc: Sequence[int | str]) -> Path:
-    return tuple(map(str, _steps_in(value, loc)))
-
-
 def _steps_in(value: Any, loc: Sequence[int | str]) -> Iterator[Any]:
     """Yield the keys on the path to a mistake, without the union tags and missing keys in its pydantic location."""
     for step in loc:
@@ -110,17 +81,6 @@ def _steps_in(value: Any, loc: Sequence[int | str]) -> Iterator[Any]:
         for key, inner in matches[:1]:
             yield key
             value = inner
-
-
-def _without(value: Any, paths: set[Path]) -> Any:
-    if not paths:
-        return value
-    kept = {
-        key: _without(inner, {path[1:] for path in paths if path[0] == str(key)})
-        for key, inner in _items(value)
-        if (str(key),) not in paths
-    }
-    return list(kept.values()) if isinstance(value, list) else kept
 
 
 def _items(value: Any) -> Iterable[tuple[Any, Any]]:

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
+from mklearn.errors import ConfigError, MissingExtra, UserError
 from mklearn.rows import load
 from mklearn.study.entries import Descriptor, Entry, Protocol
 from mklearn.study.method import Method
-from mklearn.study.mistakes import Mistake, one_of, show, unknown_key
+from mklearn.study.mistakes import Mistake, unknown_key
 from mklearn.study.study import Study
 
 OF_THE_STUDY = frozenset({
@@ -90,36 +90,17 @@ def _refused(
 
 def _reason(function: Any, name: str, value: Any, default: Any) -> str:
     """Return why an implementation rejects a value; empty if the value is valid."""
-    from mklearn.base.parameters import InvalidParameterError, validate_parameter_constraints
+    from mklearn.base.parameters import validate_parameter_constraints
     from mklearn.kernels.base import Kernel
 
     constraints = getattr(function, "_parameter_constraints", {})
     if isinstance(value, bool) and not isinstance(default, bool) and "boolean" not in constraints.get(name, ()):
-        expected = _expected(constraints.get(name, ()))
-        return f"invalid value {value}: expected {expected}; YAML reads yes, no, on, off as booleans."
+        return f"invalid value {value}: expected a number or text; YAML reads yes, no, on, off as booleans."
     try:
         if isinstance(function, type) and issubclass(function, Kernel):
             function(**{name: value})
         else:
             validate_parameter_constraints(constraints, {name: value}, function.__name__)
-    except InvalidParameterError:
-        options = _options(constraints[name])
-        hint = nearest(value, options) if isinstance(value, str) else ""
-        return f"invalid value {show(value)}.{hint} Expected {_expected(constraints[name])}."
     except (UserError, TypeError, ValueError) as error:
         return str(error)
     return ""
-
-
-def _options(constraints: Collection[Any]) -> list[str]:
-    from mklearn.base.parameters import StrOptions
-
-    return sorted(option for each in constraints if isinstance(each, StrOptions) for option in each.options)
-
-
-def _expected(constraints: Collection[Any]) -> str:
-    from mklearn.base.parameters import StrOptions, make_constraint
-
-    forms = [f"one of: {one_of(words)}"] if (words := _options(constraints)) else []
-    forms += [str(make_constraint(each)) for each in constraints if not isinstance(each, StrOptions)]
-    return "; or ".join(forms) or "a number or text"

@@ -1,4 +1,4 @@
-"""Provenance of artefacts: canonical specifications and their keys, source files of a step, versions, the commit."""
+"""Provenance of artefacts: canonical specifications and their keys, source files of a job, versions, the commit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def file_digest(path: str | Path) -> str:
 
 
 def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str, Any]:
-    """Return the SHA-256 of a step's input files, by input name; inputs without files are omitted.
+    """Return the SHA-256 of a job's input files, by input name; inputs without files are omitted.
 
     Several files of one input are named by their paths relative to their common folder.
     """
@@ -79,14 +79,18 @@ def array_digest(array: Any) -> str:
     return digest.hexdigest()
 
 
-# --- the code of a step
+# --- the code of a job
 
 _FIT = (
     "kernels", "optimize", "base", "study/evaluation",
     "graphs", "extras.py", "nearest_neighbour.py", "survival/metrics.py",
 )  # fmt: skip
 _FOLDERS: dict[str, tuple[str, ...]] = {
-    "read": ("base/permutation.py", "optimize/ridge_path.py", "optimize/left_out.py"),
+    "read": (
+        "base/folds.py", "base/permutation.py", "kernels/feature_scaling.py", "optimize/ridge_path.py",
+        "optimize/left_out.py",
+    ),
+    "split": ("base/folds.py",),
     "distances": ("kernels", "extras.py"),
     **dict.fromkeys(("moments", "fit"), _FIT),
     "null_control": (*_FIT, "study/evaluation/null_control.py"),
@@ -96,16 +100,15 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",
         "study/evaluation/score_table.py", "survival",
     ),
-    "tables": ("study/evaluation",),
-    "page": ("study/evaluation", "study/report", "survival"),
+    "tables": ("study/evaluation", "base/statistics.py"),
+    "page": ("study/evaluation", "study/report", "base/statistics.py", "survival"),
 }  # fmt: skip
 """Folders and files in `PACKAGE` on which each rule depends, besides its script and the code in its specification."""
-_SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "null_control.py", "predictions.py", "reproduction.py", "sample_values.py",
-    "score_table.py", "summary.py", "view_contributions.py",
+    "score_table.py", "statistics.py", "summary.py", "view_contributions.py",
 })  # fmt: skip
-"""Files of ``study/evaluation`` that only tables and reports use."""
+"""Files of ``study/evaluation`` and ``base`` that only tables and reports use."""
 _FOLLOWED = re.compile(
     r"^\s*from (mklearn\.(?:extras"
     r"|(?:subspace|classifiers|regressors|survival|papers|descriptors|study\.data)\.[\w.]+)) import",
@@ -134,7 +137,7 @@ def code_files(rule: str, modules: Iterable[str] = (), scripts: Path = SCRIPTS) 
     They are the rule's folders and script, the modules named in its specification (a method, a descriptor, a reader),
     and followed imports of these files. For another package, they are all its modules.
     """
-    folders, script = _FOLDERS.get(rule, ()), scripts / f"{_SCRIPT_OF.get(rule, rule)}.py"
+    folders, script = _FOLDERS.get(rule, ()), scripts / f"{rule}.py"
     files = {script} | {file for folder in folders for file in _files_in(PACKAGE / folder)}
     if folders is _FIT:
         files = {file for file in files if file.name not in _AFTER_FITS}

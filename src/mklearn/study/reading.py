@@ -13,8 +13,7 @@ from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.parameters import parameter_mistakes
-from mklearn.study.plan.final import final_mistakes
-from mklearn.study.references import broken_references, normalised, study_part, table_names
+from mklearn.study.references import broken_references, normalised, valid_part
 from mklearn.study.specs.fit_spec import CLUSTERS
 from mklearn.study.study import Study
 from mklearn.study.yaml_file import read_study_file
@@ -38,16 +37,18 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
     try:
         study = Study.model_validate(raw)
     except ValidationError as error:
-        part, left_out = study_part(raw)
-        invalid = [*mistakes_of(error, Study, normalised(raw)), *broken_references(part, left_out)]
-        raise ConfigError(listed(f"{source} has", sorted({*invalid, *parameter_mistakes(part)}))) from None
+        entries = normalised(raw)
+        part, lacking = valid_part(entries, error)
+        invalid = set(mistakes_of(error, Study, entries))
+        if part is not None:
+            invalid |= {*broken_references(part, lacking), *parameter_mistakes(part)}
+        raise ConfigError(listed(f"{source} has", sorted(invalid))) from None
     mistakes = [
         *broken_references(study),
         *_published_mistakes(study),
         *_misread_numbers(raw, study.model_dump()),
         *target_mistakes(study),
         *_clustering_mistakes(study),
-        *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
     if mistakes or parameters:
         mistakes += parameter_mistakes(study)

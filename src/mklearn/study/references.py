@@ -1,34 +1,29 @@
-"""Check of the names in a study file, and of choices that its data sets, kernels and methods do not offer.
-
-Names are looked up in the valid part of the study, so that all mistakes are reported together.
-"""
+"""Check of the names in a study file, and of choices that its data sets, kernels and methods do not offer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+
+from pydantic import ValidationError
 
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import nearest
 from mklearn.study.data.registry import registry, selection_mistakes
 from mklearn.study.datasets import DatasetConfig, ImageFolder, RegisteredDataset, normalise_datasets
 from mklearn.study.entries import Kernel
-from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
+from mklearn.study.mistakes import Mistake, one_of
 from mklearn.study.naming import expanded_descriptors, image_descriptors, kernels_of, matching, sources_of, variants
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.model import Slug, as_list
-from mklearn.study.specs.table_specs import Comparison, Published, Remark
 from mklearn.study.study import Study
 
 
-class StudyPart(Study):
-    """The valid part of a study, with lists as mappings from position to entry."""
+class _Part(Study):
+    """A study without its invalid entries."""
 
     study: Slug = "study"
     datasets: dict[Slug, DatasetConfig] = {}
-    published: dict[int, Published] = {}  # type: ignore[assignment]
-    remarks: dict[int, Remark] = {}  # type: ignore[assignment]
-    comparisons: dict[int, Comparison] = {}  # type: ignore[assignment]
 
 
 def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,13 +35,18 @@ def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
-    """Return the valid part of a study, and the paths of the invalid values."""
-    entries = normalised(raw)
-    for section in ("published", "remarks", "comparisons"):
-        if isinstance(raw.get(section), list):
-            entries[section] = dict(enumerate(raw[section]))
-    return valid_part(StudyPart, entries)
+def valid_part(raw: Mapping[str, Any], error: ValidationError) -> tuple[Study | None, set[str]]:
+    """Return the study without the entries that have mistakes, or None, and the sections that lack entries."""
+    part, lacking = {str(key): value for key, value in raw.items()}, set[str]()
+    for section, *steps in {item["loc"] for item in error.errors(include_url=False, include_context=False)}:
+        lacking.add(str(section))
+        entries = part.pop(str(section), None)
+        if steps and isinstance(entries, dict):
+            part[str(section)] = {key: entry for key, entry in entries.items() if str(key) != str(steps[0])}
+    try:
+        return _Part.model_validate({key: value for key, value in part.items() if value != {}}), lacking
+    except ValidationError:
+        return None, lacking
 
 
 def table_names(study: Study) -> dict[str, str]:
@@ -55,11 +55,34 @@ def table_names(study: Study) -> dict[str, str]:
     return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels)}
 
 
-def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
-    """Return a mistake for each undefined name; ``left_out`` is the second result of `study_part`."""
-    names = _Names(study, list(left_out))
-    broken = [mistake for reference in _references(study) for mistake in names.missing(*reference)]
-    return broken + list(_impossible(study, names.valid.get("Gaussian kernel") == set()))
+def broken_references(study: Study, lacking: Collection[str] = ()) -> Iterator[Mistake]:
+    """Yield a mistake for each undefined name; a name may be defined for any of the data sets.
+
+    Names that a section of ``lacking`` may define are not reported.
+    """
+    configs = study.datasets.values()
+    sources = {name for config in configs for name in sources_of(config, study.descriptors)}
+    kernels = {name: kernel for config in configs for name, kernel in _kernels(study, config).items()}
+    valid: dict[str, set[str]] = {
+        "registered data set": set(registry()),
+        "data set": set(study.datasets),
+        "table in any data set": {name for config in configs for name in config.table_names},
+        "descriptor": {*(study.descriptors or ()), *sources},
+        "kernel": {*kernels, *(name for name, kernel in (study.kernels or {}).items() if kernel.is_product)},
+        "Gaussian kernel": {name for name, kernel in kernels.items() if kernel.kind == "gaussian"},
+        "method": set(table_names(study)),
+        "protocol": set(study.protocols),
+    }
+    """Defined names by their kind, as worded in messages; kinds that are not fully known are absent."""
+    for section in lacking:
+        for what in _DEFINED_IN.get(section, ()):
+            valid.pop(what, None)
+    for path, names, what, *more in _references(study):
+        words = [*valid.get(what, ()), *more]
+        for name in as_list(names) if what in valid else ():
+            if not (name is None or name in words or ("*" in name and matching(name, words))):
+                yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, words)} Expected: {one_of(words)}.")
+    yield from _impossible(study, valid)
 
 
 def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
@@ -67,62 +90,15 @@ def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
     return {one.name: kernel for _, kernel, one in planned}
 
 
-class _Names:
-    """Names that are defined in a study, or in the valid part of a study, over all data sets.
-
-    A name that an omitted part may define is not reported.
-    """
-
-    def __init__(self, study: Study, left_out: list[Path]) -> None:
-        configs = study.datasets.values()
-        sources = {name for config in configs for name in sources_of(config, study.descriptors)}
-        kernels = {name: kernel for config in configs for name, kernel in _kernels(study, config).items()}
-        products = {name for name, kernel in (study.kernels or {}).items() if kernel.is_product}
-        self.valid: dict[str, set[str]] = {
-            "registered data set": set(registry()),
-            "data set": set(study.datasets),
-            "table in any data set": {name for config in configs for name in config.table_names},
-            "descriptor": {*(study.descriptors or ()), *sources},
-            "kernel": {*kernels, *products},
-            "Gaussian kernel": {name for name, kernel in kernels.items() if kernel.kind == "gaussian"},
-            "method": set(table_names(study)),
-            "protocol": set(study.protocols),
-        }
-        """Defined names by their kind, as worded in messages; kinds that are not fully known are absent."""
-        sections = {path[0] for path in left_out if len(path) == 1}
-        if any(path[0] == "datasets" and (len(path) < 3 or path[2] in ("tables", "matrices")) for path in left_out):
-            sections |= {"tables", "kernels"}
-        self._doubtful = {path[1] for path in left_out if len(path) > 1}
-        """Keys of invalid entries; names that contain such a key may be valid."""
-        if sections & {"descriptors", "kernels"}:
-            sections |= {"descriptors", "kernels"}
-            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, ())}
-        for section in sections:
-            for what in _DEFINED_IN.get(section, ()):
-                del self.valid[what]
-
-    def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
-        """Yield a mistake for each undefined name; ``more`` are additional valid names."""
-        if (named := self.valid.get(what)) is None:
-            return
-        for name in as_list(names):
-            if name is None or name in named or name in more or ("*" in name and matching(name, named)):
-                continue
-            if not any(f"-{key}-" in f"-{name}-" or "*" in name for key in self._doubtful):
-                valid = [*named, *more]
-                yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
-
-
+_OF_KERNELS = ("kernel", "Gaussian kernel", "method")
 _DEFINED_IN = {
-    "datasets": ["data set"],
-    "tables": ["table in any data set"],
-    "descriptors": ["descriptor"],
-    "kernels": ["kernel", "Gaussian kernel"],
-    "methods": ["method"],
-    "protocols": ["protocol"],
+    "datasets": ("data set", "table in any data set", "descriptor", *_OF_KERNELS),
+    "descriptors": ("descriptor", *_OF_KERNELS),
+    "kernels": _OF_KERNELS,
+    "methods": ("method",),
+    "protocols": ("protocol",),
 }
-
-
+"""Kinds of names that depend on a section of the study."""
 SECTIONS = ("descriptors", "kernels", "methods", "protocols")
 REFERRING = {"dataset": "data set", "protocol": "protocol", "protocols": "protocol", "method": "method"}
 """Fields of published values, remarks and comparisons that refer to a name, and the kind of the name."""
@@ -158,8 +134,7 @@ def _references(study: Study) -> Iterator[tuple[Any, ...]]:
         yield "final.dataset", study.final.dataset, "data set"
         yield "final.protocol", study.final.protocol, "protocol"
     for section in ("published", "remarks", "comparisons"):
-        entries = getattr(study, section)
-        for number, entry in entries.items() if isinstance(entries, dict) else enumerate(entries):
+        for number, entry in enumerate(getattr(study, section)):
             for field, what in REFERRING.items():
                 yield f"{section}[{number}].{field}", getattr(entry, field, None), what
             compared = [method for pair in getattr(entry, "pairs", ()) for method in pair]
@@ -172,7 +147,7 @@ def _entries(study: Study) -> Iterator[tuple[str, Any]]:
             yield f"{section}.{key}", entry
 
 
-def _impossible(study: Study, no_gaussian: bool) -> Iterator[Mistake]:
+def _impossible(study: Study, valid: Mapping[str, Collection[str]]) -> Iterator[Mistake]:
     """Yield mistakes for incompatible options, and for selections that a data set does not offer."""
     for path, entry in _entries(study):
         yield from (Mistake(f"{path}.{name}", text) for name, text in entry.option_mistakes())
@@ -188,8 +163,9 @@ def _impossible(study: Study, no_gaussian: bool) -> Iterator[Mistake]:
         if config.splits_of != key and source not in (None, config.splits_of):
             text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
             yield Mistake(f"datasets.{key}.splits_of", text)
-    if study.null is not None and not any(method.is_recommended for method in study.methods.values()):
+    recommended = any(method.is_recommended for method in study.methods.values())
+    if study.null is not None and "method" in valid and not recommended:
         yield Mistake("null", "there is no multi-view method on all kernels to control; add {kind: multi_view}.")
     for key, kernel in (study.kernels or {}).items():
-        if kernel.of == "all" and no_gaussian:
+        if kernel.of == "all" and valid.get("Gaussian kernel") == set():
             yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")

@@ -1,9 +1,9 @@
 """Memory and run time that each job requests from a cluster, by problem size.
 
-There are two formulas with measured constants, for matrices among samples and for features. A job that runs out of
-memory or time is retried with twice as much. Jobs share the cores and, except distances between point sets, have one
-thread: the last bits of a sum depend on the number of threads, and results must not. Memory is in MB (2^20 bytes), time
-in minutes.
+There are two formulas of memory with measured constants, for matrices among samples and for features; the time is one
+constant. A job that runs out of memory or time is retried with twice as much. Jobs share the cores and, except
+distances between point sets, have one thread: the last bits of a sum depend on the number of threads, and results must
+not. Memory is in MB (2^20 bytes), time in minutes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.specs.data_specs import FOLDER_KEY, SplitSpec
-from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, VIEW_SAMPLES, VIEW_SPLITS, FitSpec
+from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, VIEW_SAMPLES, FitSpec
 
 AROUND_MB = 650
 """Memory of a step without data, its libraries, and two processes of the SLURM executor, in MB (measured: 545)."""
 HEADROOM = 1.25
-LONGEST_MINUTES = 24 * 60
-"""Longest run time of a first attempt in minutes: few clusters accept longer jobs."""
+MINUTES = 240
+"""Run time of a first attempt in minutes."""
 UNKNOWN_SAMPLES = 2000
 """Number of samples assumed until a user's own data are read, before other jobs are submitted."""
 COMPOSED_SAMPLES = 6000
@@ -47,17 +47,15 @@ class Requests:
             return attempt * 100 * math.ceil(HEADROOM * (AROUND_MB + self._data_mb(rule, wildcards, input)) / 100)
 
         def runtime(wildcards: Any, input: Any, attempt: int) -> int:
-            limit = self._fit(wildcards).evaluation.time_limit if rule == "fit" else None
-            if limit is not None:  # longer than the study's limit, which ends the fit with a row
-                return attempt * 10 * math.ceil((20 + limit * len(self._fit(wildcards).settings)) / 10)
-            minutes = 30 + 4 * self._seconds(rule, wildcards, input) / 60  # factor 4 for slow cores and disks
-            return attempt * min(LONGEST_MINUTES, 10 * math.ceil(minutes / 10))
+            minutes = MINUTES
+            if rule in ("fit", "view_contributions"):
+                spec = self.jobs.job(rule, wildcards).spec
+                n_limited = len(spec.settings) if rule == "fit" else 1 + 2 * len(spec.views)
+                if spec.evaluation.time_limit:  # longer than the study's limit, which ends the fit with a row
+                    minutes = 10 * math.ceil((20 + spec.evaluation.time_limit * n_limited) / 10)
+            return attempt * minutes
 
         return {"mem_mb": mem_mb, "runtime": runtime}
-
-    def fit_priority(self, wildcards: Any) -> float:
-        """Return the priority of a fit: higher for longer fits, but below 1, the priority of jobs before the fits."""
-        return 1.0 - 1.0 / (1.0 + self._seconds("fit", wildcards, None))
 
     def distance_threads(self, wildcards: Any) -> int:
         """Return the number of threads of a distance job: several for point sets, else one."""
@@ -68,13 +66,13 @@ class Requests:
         if fits := self._fits(rule, wildcards):
             inputs = self.jobs.job(rule, wildcards).inputs
             n_blocks = len(inputs.get("moments", ())) or 1  # blocks are read one at a time
-            reads_features = any(inputs.get(name) for name in ("samples", "sources", "blocks"))
+            reads_features = any(inputs.get(name) for name in ("samples", "sources"))
             features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
-            return max(fit_mb(spec, n, max(sizes)) for spec, n, sizes, _ in fits) + features
+            return max(fit_mb(*fit) for fit in fits) + features
         dataset = self.plan.datasets[wildcards.dataset]
         n = self._n_samples(dataset)
         if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
-            moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
+            moments = self.jobs.job(rule, wildcards).spec
             n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
             n_blocks = dataset.n_blocks if wildcards.part.startswith("1of") else 1
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
@@ -85,51 +83,35 @@ class Requests:
         among = kernels_mb(n, 0, 4) if rule == "distances" else 0.0
         return features_mb(files.size_mb + n_bytes / 2**20) + among
 
-    def _seconds(self, rule: str, wildcards: Any, files: Any) -> float:
-        """Estimate the run time of a job in seconds: the time of its fits, or two seconds per MB of its files."""
-        if fits := self._fits(rule, wildcards):
-            return max(repeats * sum(fit_seconds(spec, size) for size in sizes) for spec, _, sizes, repeats in fits)
-        if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for each pair of point sets
-            return self._n_samples(self.plan.datasets[wildcards.dataset]) ** 2 / 1e4
-        return 2 * float(files.size_mb)
-
-    def _fits(self, rule: str, wildcards: Any) -> list[tuple[FitSpec, int, list[int], int]]:
-        """Return the fits of a job: specification, number of samples, training sizes, and fits per training size."""
-        plan = self.plan
-        if rule == "model" and plan.final is not None:  # one of the candidates
-            n = self._n_samples(plan.final.dataset)
-            return [(spec, n, [n], 1) for spec in plan.final.spec.candidates]
-        if rule == "null_control":
-            control = plan.controls[wildcards.dataset, wildcards.method]
-            n = min(self._n_samples(plan.datasets[wildcards.dataset]), NULL_SAMPLES)
-            return [(control.fit, n, [n], 1 + control.n_shuffles)]
-        if rule == "view_contributions":
-            spec = plan.contributions[wildcards.dataset, wildcards.protocol, wildcards.method]
-            n = min(self._n_samples(plan.datasets[wildcards.dataset]), VIEW_SAMPLES)
-            return [(spec, n, [n], VIEW_SPLITS * (1 + 2 * len(spec.views)))]
+    def _fits(self, rule: str, wildcards: Any) -> list[tuple[FitSpec, int, int]]:
+        """Return the fits of a job: specification, number of samples, and of training samples of a split."""
+        if rule not in ("fit", "null_control", "view_contributions", "model"):
+            return []
+        spec, final = self.jobs.job(rule, wildcards).spec, self.plan.final
+        if rule == "model" and final is not None:
+            n = self._n_samples(final.dataset)
+            return [(candidate, n, n) for candidate in spec.candidates]
         if rule == "fit":
-            protocol = plan.protocols[wildcards.protocol]
-            return [(self._fit(wildcards), *self._training_sizes(wildcards, protocol), number_of_splits(protocol))]
-        return []
-
-    def _fit(self, wildcards: Any) -> FitSpec:
-        return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method].spec
+            return [(spec, *self._training_size(wildcards, spec))]
+        fit, most = (spec.fit, NULL_SAMPLES) if rule == "null_control" else (spec, VIEW_SAMPLES)
+        n = min(self._n_samples(self.plan.datasets[wildcards.dataset]), most)
+        return [(fit, n, n)]
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
         counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.key)))
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
-    def _training_sizes(self, wildcards: Any, protocol: SplitSpec) -> tuple[int, list[int]]:
-        """Return the number of samples, and of training samples per split at each training size; all if unknown."""
+    def _training_size(self, wildcards: Any, fit: FitSpec) -> tuple[int, int]:
+        """Return the number of samples, and of training samples of a split at the largest training size, at most."""
+        protocol = self.plan.protocols[wildcards.protocol]
         if getattr(PROTOCOLS.get(protocol.kind), "composes", False):
-            return COMPOSED_SAMPLES, [COMPOSED_SAMPLES]
+            return COMPOSED_SAMPLES, COMPOSED_SAMPLES
         dataset = self.plan.datasets[wildcards.dataset]
         n, n_classes = self._n_samples(dataset), dataset.read.get("expected", {}).get("n_classes")
         if isinstance(folds := protocol.parameters.get("folds"), int):
-            return n, [math.ceil(n * (folds - 1) / folds)]
-        sizes = [setting.train_size for setting in self._fit(wildcards).settings]
+            return n, math.ceil(n * (folds - 1) / folds)
         unit = n_classes if protocol.kind == "random_per_class" else 1
-        return n, [min(n, size * unit) if size and unit else n for size in sizes]
+        return n, max(min(n, each.train_size * unit) if each.train_size and unit else n for each in fit.settings)
 
 
 def features_mb(source_mb: float) -> float:
@@ -152,20 +134,6 @@ def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
     if spec.kernels:
         return kernels_mb(n_samples, n_train, len(spec.kernels))
     return min(1024.0, kernels_mb(n_train, 0, spec.n_kernels)) + kernels_mb(0, n_train, 0) if spec.n_kernels else 0.0
-
-
-def fit_seconds(spec: FitSpec, n_train: int) -> float:
-    """Estimate the run time of a split in seconds: one fit, and one per candidate and fold of the inner CV.
-
-    A fit takes half a second and up to 20 eigenproblems of 3 ns n_train^3 each on one core; with landmarks, the number
-    of landmark features replaces n_train.
-    """
-    method, inner = spec.method, spec.evaluation.inner_folds
-    n_candidates = method.n_candidates(spec.n_kernels) * (len(method.refit.sizes) if method.refit else 1)
-    nothing_to_choose = n_candidates == 1 and spec.evaluation.components == "all"
-    n_fits = 1 if nothing_to_choose else 1 + n_candidates * (n_train if inner == "leave_one_out" else inner)
-    size = spec.n_landmark_features if method.landmarks else n_train
-    return n_fits * (0.5 + (6e-8 * size**3 if spec.n_kernels else 0.0))
 
 
 def counted_samples(sample_set: Path) -> int | None:

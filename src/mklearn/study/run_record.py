@@ -15,7 +15,6 @@ TITLES = {
     "read": "Read the data sets, resize images",
     "split": "Split",
     "learn": "Learn words, patches, axes",
-    "describe_part": "Describe parts of the samples",
     "describe": "Describe the samples",
     "distances": "Compare all pairs",
     "moments": "Gather moments",

@@ -88,7 +88,8 @@ class Evaluation(Strict):
     time_limit: Positive | None = None
     """Time limit in minutes of a method on all splits of one training size; later splits have no value."""
     reference: Slug | None = None
-    """Reference method for paired comparisons; by default the first uniform average of all kernels."""
+    """Reference method for paired comparisons; by default the first method with equal weights of all kernels, otherwise
+    the mean regressor."""
 
     @model_validator(mode="before")
     @classmethod
@@ -112,7 +113,7 @@ class Report(Strict):
     """Smallest relevant gain in percentage points: a method "did not pay" only if its interval excludes this gain."""
     views: bool = True
     """Whether the page shows what each view adds to the others, and what it does alone, for the first multi-view
-    classifier or regressor on each data set of several views. It takes two fits per view on up to ten splits."""
+    method on each data set of several views. It takes two fits per view on up to ten splits."""
     parts: list[str] = []
     """Functions ``module:function`` that add figures and tables, see :mod:`mklearn.study.report.parts`."""
 
@@ -123,7 +124,7 @@ class Final(Strict):
     method: Slug = BEST
     """Method of the study, or ``best``: the method with the best mean metric, methods that choose parameters on test
     samples excluded. The headline of the page names the same method: it uses the same metric and, for embeddings, the
-    Euclidean rule, by which models predict."""
+    Euclidean rule, by which models predict. With given or released splits, name the method."""
     metric: str | None = None
     """Metric of the study that defines ``best``, the model's expected performance, and the page; by default the first
     of ``evaluation.metrics``."""
@@ -137,7 +138,7 @@ class Final(Strict):
     default importances are not computed."""
     include_test: bool = False
     """If true, the model is also fitted to the test samples of a single given split, such as samples of another
-    hospital. In any case, ``best`` is chosen on the training samples of such a split."""
+    hospital."""
 
 
 class Study(Strict):
@@ -188,8 +189,8 @@ class Study(Strict):
     report: Report = Report()
     """Settings of the page."""
     null: Count | None = None
-    """Number of shuffles of the null control: the multi-view classifier or regressor is fitted to the target of each
-    data set and to shuffled targets, and the page compares their R² on left-out samples. By default none."""
+    """Number of shuffles of the null control: the multi-view method is fitted to the target of each data set and to
+    shuffled targets, and the page compares their R² on left-out samples. By default none."""
     final: Final | None = None
     """Final model, fitted to all samples, for ``mklearn predict``; by default none."""
 
@@ -206,7 +207,7 @@ class Study(Strict):
             data = {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
         if metrics is None:
             return data
-        evaluation = data.get("evaluation") or {}
+        evaluation = data.get("evaluation", {})
         if isinstance(evaluation, Mapping):
             compared: dict[str, str] = (
                 {"reference": "average"} if target == "survival" and "methods" not in data else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -11,19 +12,18 @@ import yaml
 
 from mklearn.errors import ConfigError
 
-DEEPEST = 50
-"""Largest nesting depth of lists and mappings in a study file."""
-
 
 def read_yaml(path: str | Path) -> Any:
     """Read a YAML file as plain objects.
 
-    Raise ConfigError if the file is missing, is not UTF-8 or YAML, has a duplicate key, or is nested too deeply.
+    Raise ConfigError if the file is missing, is not UTF-8 or YAML, or has a duplicate key.
     """
     text = ""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        return yaml.load(text, Loader=_StudyLoader)
+        study = yaml.load(text, Loader=_StudyLoader)
+        json.dumps(study, default=str, ensure_ascii=False).encode()  # fails for loops, surrogates and deep nesting
+        return study
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file.") from None
     except UnicodeDecodeError as error:
@@ -37,6 +37,8 @@ def read_yaml(path: str | Path) -> Any:
     except yaml.YAMLError as error:
         message = " ".join(str(error).split()).replace('in "<unicode string>", ', "at ")
         raise ConfigError(f"{path}: is not valid YAML: {message}") from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ConfigError(f"{path}: is not valid YAML: {error}") from None
 
 
 def read_study_file(path: str | Path) -> Any:
@@ -82,49 +84,14 @@ def yaml_text(config: dict[str, object]) -> str:
 
 
 class _StudyLoader(yaml.SafeLoader):
-    """A loader that rejects YAML that is useless in a study; its errors name line and column.
-
-    It rejects duplicate keys in a mapping, of which YAML silently keeps the last; keys that are not scalars; aliases to
-    an enclosing list or mapping; and text that can't be encoded as UTF-8.
-    """
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self._depth, self._complete = 0, set[int]()
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        mark, is_alias = self.peek_event().start_mark, self.check_event(yaml.AliasEvent)
-        self._depth += 1
-        node = super().compose_node(parent, index) if self._depth <= DEEPEST else None
-        self._depth -= 1
-        if node is None:
-            raise yaml.composer.ComposerError(None, None, f"nested more than {DEEPEST} deep", mark)
-        if is_alias and id(node) not in self._complete:
-            raise yaml.composer.ComposerError(None, None, "an alias refers to a list or mapping that contains it", mark)
-        self._complete.add(id(node))
-        return node
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            value = super().construct_object(node, deep=deep)
-            if isinstance(value, str):
-                value.encode()
-        # An impossible date, a number with thousands of digits, or a value that does not fit its tag.
-        except (ValueError, OverflowError, AttributeError, LookupError, TypeError) as error:
-            raise yaml.constructor.ConstructorError(None, None, f"invalid value: {error}", node.start_mark) from None
-        return value
+    """A loader that rejects duplicate keys in a mapping, of which YAML silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        if not isinstance(node, yaml.MappingNode):  # a scalar or sequence with the tag !!map
-            raise yaml.constructor.ConstructorError(None, None, "expected a mapping", node.start_mark)
-        seen: set[Any] = set()
+        seen = set[str]()
         for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key is a list or mapping", key_node.start_mark)
-            name = key_node.value
-            if key_node.tag != "tag:yaml.org,2002:merge" and name in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {name!r} appears twice in one mapping", key_node.start_mark
-                )
-            seen.add(name)
+            if isinstance(key_node, yaml.ScalarNode) and key_node.tag != "tag:yaml.org,2002:merge":
+                if key_node.value in seen:
+                    message = f"the key {key_node.value!r} appears twice in one mapping"
+                    raise yaml.constructor.ConstructorError(None, None, message, key_node.start_mark)
+                seen.add(key_node.value)
         return super().construct_mapping(node, deep=deep)

@@ -23,9 +23,9 @@ def core(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Checkout
 
 def test_the_default_study_is_planned_to_the_same_jobs(core: Checkout, repository: Path) -> None:
     code = (
-        "import sys; from mklearn.study.reading import read_study; "
+        "import sys; from mklearn.study.jobs import Jobs; from mklearn.study.reading import read_study; "
         "from mklearn.study.plan.plan import plan_study; plan = plan_study(read_study('config.yaml')); "
-        "print(*sorted(plan.fits), *sorted(plan.descriptors), *sorted(plan.pairwise)); "
+        "print(*sorted(plan.fits), *sorted(plan.descriptors), *Jobs(plan).keys('distances')); "
         "assert not {'numpy', 'sklearn'} & set(sys.modules)"
     )
     assert "study 'six-views' is valid" in core.output("mklearn", "validate", "config.yaml")

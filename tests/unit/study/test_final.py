@@ -39,14 +39,15 @@ def planned(final: dict[str, Any], **sections: Any) -> Plan:
         ({"importances": 0}, {}, "final.importances: invalid value 0"),
         ({"method": "gated"}, {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating), and a model"),
         ({"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
-         "final.method: 'forest' has trees or objects of another package, which a model file can't hold: they would be "
-         "read unchecked; valid:"),
+         "final.method: this method can't be a model of data set 'digits': forest has trees or objects of another "
+         "package, which a model file can't hold: they would be read unchecked."),
         ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
-         "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate"),
+         "final.method: this method can't be a model of data set 'digits': average predicts by Euclidean distance"),
         ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
          "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
         ({}, {"protocols": {"c": {"kind": "clustering", "train_size": 4}}, "evaluation": {"neighbours": ["clusters"]}},
          "final.protocol: no protocol can estimate the performance for samples: c clusters samples without labels"),
+        ({}, {"protocols": {"given": {"kind": "given", "path": __file__}}}, "final.method: name a method; with given"),
         ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
          "final.dataset: is needed, as there are several: digits, more."),
         ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},
@@ -64,7 +65,7 @@ def test_matrices_have_no_model(matrices: dict[str, Any]) -> None:
     raw = study({}, datasets={"own": matrices}, protocols={"folds": {"kind": "k_fold", "folds": 2}})
     del raw["descriptors"]
     with pytest.raises(ConfigError, match=r"final\.dataset: 'own' has matrices among its samples only"):
-        check_study(raw)
+        plan_study(check_study(raw))
 
 
 def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
@@ -96,7 +97,8 @@ def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str], who
 def test_the_job_reads_what_it_needs_and_the_page_waits_for_importances() -> None:
     made = Jobs(planned({"method": "average", "importances": 3}))
     assert made.path("model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.job("model").inputs["sources"]] == ["blocks", "pixels"]
+    sources = [Path(path).parent.name for path in made.job("model").inputs["sources"]]
+    assert [name.split("-")[0] for name in sources] == ["blocks", "pixels"]
     assert made.job("page").inputs["importances"] == [made.path("model", "importances")]
     code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
     assert {"final_model.py", "kfd.py", "functions.py", "saved_models.py"} <= code

@@ -158,6 +158,10 @@ def test_a_descriptor_and_a_reader_are_code_of_no_other() -> None:
     assert {path for path in pixels if path.startswith("descriptors/")} == {
         "descriptors/pixels.py", "descriptors/images.py", "descriptors/point_sets.py",
     }  # fmt: skip
+    own = code_of("read", {"reader": "mklearn.study.data.readers.own_tables:feature_tables"})
+    assert {"kernels/feature_scaling.py", "base/folds.py"} <= own  # for notes on the data
+    assert "base/folds.py" in code_of("split", {})
+    assert "base/statistics.py" in code_of("tables", {}) & code_of("page", {}) - code_of("fit", {})
     readers = {known.reader for known in registry().values()}
     for reader in readers | {"mklearn.study.data.readers.own_tables:feature_tables"}:
         path = reader.partition(":")[0].removeprefix("mklearn.").replace(".", "/")

@@ -97,7 +97,8 @@ def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: boo
     entry = {"kind": "feature_tables", "tables": write_tables(folder, HALVES, IDS, label=labels)}
     methods = {"svc": METHODS["svc"], "majority": {"kind": "majority", "descriptors": "all"}}
     protocols = {"cohort": {"kind": "given", "path": "splits.csv"}}
-    run(folder, entry, kernels=KERNELS, methods=methods, protocols=protocols, final={"include_test": include_test})
+    final = {"method": "svc", "include_test": include_test}
+    run(folder, entry, kernels=KERNELS, methods=methods, protocols=protocols, final=final)
     results = folder / "results" / "own"
     rows = pd.read_csv(results / "report" / "summary.csv").query("selection == 'inner_cv'").set_index("method")
     assert rows.loc["majority", "mean"] == 1.0
@@ -112,4 +113,3 @@ def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: boo
         (90, False) if include_test else (60, True)
     )
     assert set(saved.arrays["ids"]) == set(IDS if include_test else IDS[:60])
-    assert "without the test samples" in page(folder)

@@ -35,9 +35,13 @@ def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
     return study
 
 
+def distances(plan: Plan) -> set[tuple[str, ...]]:
+    return {(*key.values(),) for key in Jobs(plan).keys("distances")}
+
+
 def keys(plan: Plan) -> dict[str, set[Any]]:
     return {
-        "datasets": set(plan.datasets), "descriptors": set(plan.descriptors), "pairwise": set(plan.pairwise),
+        "datasets": set(plan.datasets), "descriptors": set(plan.descriptors), "distances": distances(plan),
         "protocols": set(plan.protocols), "fits": set(plan.fits),
     }  # fmt: skip
 
@@ -152,9 +156,9 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
 def test_histograms_are_compared_by_chi_square_unless_a_kernel_says_otherwise() -> None:
     descriptors = {"lbp": {"kind": "lbp", "grid": 2}, "pixels": {"kind": "pixels"}}
     study = SMOKE | {"descriptors": descriptors}
-    assert sorted(m for _, _, m in planned(study).pairwise) == ["chi2", "squared_euclidean"]
+    assert sorted(m for _, _, m in distances(planned(study))) == ["chi2", "squared_euclidean"]
     study["kernels"] = {"g": {"kind": "gaussian", "measure": "squared_euclidean"}}
-    assert [m for _, _, m in planned(study).pairwise] == ["squared_euclidean"] * 2
+    assert [m for _, _, m in distances(planned(study))] == ["squared_euclidean"] * 2
 
 
 def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
@@ -239,7 +243,6 @@ def test_inputs_and_weights_of_a_method() -> None:
     specs = {fit.method_id: fit.spec for fit in plan.fits.values()}
     assert [kernel["id"] for kernel in specs["weighted"].kernels] == ["blocks", "pixels"]
     assert specs["weighted"].method.parameters["kernel_weights"] == [1.0, 2.0]
-    assert specs["weighted"].method.n_candidates(2) == 1
     assert list(specs["gated"].method.inputs) == ["kernels", "gating"]
     assert list(specs["ungated"].method.inputs) == ["kernels"]
     assert (specs["learner"].kernels, specs["learner"].pairwise, specs["learner"].n_kernels) == ([], [], 20)
@@ -311,9 +314,9 @@ KEPT = [
 """Changes of a study that change no number, and therefore no file."""
 CHANGED = [
     (("seed",), 1, {"protocols", "fits"}),
-    (("datasets", "digits", "per_class"), 21, {"datasets", "descriptors", "pairwise", "fits"}),
-    (("datasets", "digits", "resize"), {"shape": [9, 9]}, {"datasets", "descriptors", "pairwise", "fits"}),
-    (("descriptors", "pixels", "norm"), "l2", {"descriptors", "pairwise", "fits"}),
+    (("datasets", "digits", "per_class"), 21, {"datasets", "descriptors", "distances", "fits"}),
+    (("datasets", "digits", "resize"), {"shape": [9, 9]}, {"datasets", "descriptors", "distances", "fits"}),
+    (("descriptors", "pixels", "norm"), "l2", {"descriptors", "distances", "fits"}),
     (("methods", "average", "ridge"), 0.5, {"fits"}),
     (("methods", "average", "n_components"), 3, {"fits"}),
     (("methods", "mkl-lda", "ridge"), [0.01, 0.1], {"fits"}),
@@ -382,7 +385,7 @@ def as_planned(plan: Plan) -> list[str]:
     """Return the keys and specifications of every job but those of tables and page."""
     assert plan.final is not None
     specifications = [
-        *plan.datasets, *plan.descriptors, *plan.pairwise, *plan.protocols, *plan.fits, *plan.moments,
+        *plan.datasets, *plan.descriptors, *distances(plan), *plan.protocols, *plan.fits, *Jobs(plan).keys("moments"),
         *(fit.spec.as_dict() for fit in plan.fits.values()), plan.final.spec.as_dict(),
     ]  # fmt: skip
     return sorted(map(canonical, specifications))

@@ -59,7 +59,7 @@ def the_fit(plan: Plan, method: str = "average") -> Any:
 def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     plan = planned()
     fit = the_fit(plan)
-    assert not plan.pairwise
+    assert not Jobs(plan).keys("distances")
     assert fit.spec.pairwise == []
     pixels, lbp = sorted(fit.spec.kernel_features, reverse=True)
     assert {(pixels.split("-")[0], lbp.split("-")[0])} == {("pixels", "lbp")}
@@ -75,7 +75,7 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     wildcards, asked_mb = wildcards_of(jobs.keys("fit")[0]), Requests(jobs).of("fit")["mem_mb"]
     inputs = jobs.job("fit", wildcards).inputs
     assert not inputs["matrices"]
-    assert [path.split("/")[-1] for path in inputs["sources"]] == [f"{lbp}.npz", f"{pixels}.npz"]
+    assert [path.split("/")[-2] for path in inputs["sources"]] == [lbp, pixels]
     assert asked_mb(wildcards, SimpleNamespace(size_mb=100), 1) > asked_mb(wildcards, SimpleNamespace(size_mb=1), 1)
 
 
@@ -268,9 +268,11 @@ def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None
     assert sets["mkl"] == sets["kfd"] is not None
     assert sets["one"] not in (None, sets["mkl"])
     assert sets["dense"] is None
-    assert {name for *_, name in plan.moments} == {sets["mkl"], sets["one"]}
+    jobs = Jobs(plan)
+    assert {key["landmark_set"] for key in jobs.keys("moments")} == {sets["mkl"], sets["one"]}
     dense = next(fit for fit in plan.fits.values() if fit.method_id == "dense")
-    assert {(dense.dataset.key, *name.split("/")) for name in dense.spec.pairwise} == plan.pairwise.keys()
+    matrices = [f"{key['descriptor']}/{key['measure']}" for key in jobs.keys("distances")]
+    assert matrices == dense.spec.pairwise
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
@@ -279,15 +281,16 @@ def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None
 )
 def test_other_landmarks_are_another_fit(other: dict[str, Any], blocks: int) -> None:
     plans = [one_method(blocks, landmarks=value) for value in (30, {"n": 30}, other)]
-    same, again, another = ([*plan.moments, *plan.fits] for plan in plans)
+    same, again, another = ([*map(str, Jobs(plan).keys("moments")), *plan.fits] for plan in plans)
     assert same == again
     assert not set(same) & set(another)
 
 
 def test_inner_folds_and_seed_change_the_moments_and_a_grid_does_not() -> None:
-    sets = [[*one_method(**more).moments] for more in ({}, {"ridge": [0.1, 1.0]}, {"inner_folds": 4})]
+    sets = [Jobs(one_method(**more)).keys("moments") for more in ({}, {"ridge": [0.1, 1.0]}, {"inner_folds": 4})]
     assert sets[0] == sets[1] != sets[2]
-    assert [*planned_landmarks(seed=5, methods={"m": {"kind": "mkl_dr", "landmarks": 30}}).moments] != sets[0]
+    other = planned_landmarks(seed=5, methods={"m": {"kind": "mkl_dr", "landmarks": 30}})
+    assert Jobs(other).keys("moments") != sets[0]
 
 
 def test_of_one_block_landmarks_are_a_parameter_and_their_numbers_a_grid() -> None:
@@ -301,8 +304,9 @@ def test_of_one_block_landmarks_are_a_parameter_and_their_numbers_a_grid() -> No
     assert {kernel["view"] for kernel in fit.spec.kernels} == set(fit.spec.kernel_features)
     assert {kernel["feature_scaling"] for kernel in fit.spec.kernels} == {"none"}
     jobs = Jobs(one_method(1))
-    assert jobs.keys("moments") == jobs.keys("describe_part") == []
-    assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs.keys() == {"labels", "matrices", "sources"}
+    assert jobs.keys("moments") == []
+    assert {key["part"] for key in jobs.keys("describe")} == {"1of1"}
+    assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs["moments"] == []
 
 
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
@@ -313,12 +317,11 @@ def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     every = jobs.job("moments", first).inputs["features"]
     assert [path.rpartition("/")[2] for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
     assert jobs.job("moments", second).inputs == {
-        "labels": jobs.labels(second), "features": [path for path in every if path.endswith("2of3.npz")],
-        "landmarks": jobs.path("moments", **vars(first)),
+        "features": [path for path in every if path.endswith("2of3.npz")],
+        "landmarks": [jobs.path("moments", **vars(first))],
     }  # fmt: skip
     assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs == {
-        "labels": jobs.labels(first), "matrices": [],
-        "moments": [jobs.path("moments", **vars(key)) for key in passes], "blocks": every,
+        "matrices": [], "moments": [jobs.path("moments", **vars(key)) for key in passes], "sources": every,
     }  # fmt: skip
 
 

@@ -33,15 +33,15 @@ def rows_of_part(n: int, part: str) -> slice:
 
 def described(
     samples: Path, learned: Path | None, kind: str, implementation: str, parameters: dict[str, Any],
-    dtype: FeatureType | None, part: str | None,
+    dtype: FeatureType | None, part: str,
 ) -> tuple[Features, np.ndarray]:  # fmt: skip
-    """Compute the features of all samples, or of one part of them; return features and ids.
+    """Compute the features of one part of the samples, such as "1of1" for all; return features and ids.
 
     Raise DataError if the samples lack the images or the table, if features are not finite or too large for `dtype`, or
     if batches of images give features of different lengths or types.
     """
     data = SampleSet.load(samples)
-    rows = slice(None) if part is None else rows_of_part(len(data), part)
+    rows = rows_of_part(len(data), part)
     ids = data.ids[rows]
     if kind == "table":
         name = parameters["table"]

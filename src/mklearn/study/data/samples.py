@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import DataError, UserError
-from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.specs.data_specs import TargetKind
 
 Images = np.ndarray | list[np.ndarray] | None
@@ -229,6 +229,13 @@ class SampleSet:
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
+
+
+def read_labels(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Read the labels file of a data set: the target, the ids, and the groups if there are any."""
+    table = read_table(path)[0]
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    return table["y"].to_numpy(), table["id"].to_numpy(dtype=str), groups
 
 
 def read_each(read: Callable[[Any], Any], names: Iterable[Any], most: int | None = None) -> dict[Any, Any]:

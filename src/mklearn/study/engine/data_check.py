@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -45,18 +46,18 @@ def check_data(plan: Plan) -> DataCheck:
     """
     checked, jobs = DataCheck(), Jobs(plan)
     tables = {dataset.id: _labels(plan, jobs, dataset, checked) for dataset in plan.datasets.values()}
-    for (key, name), control in plan.controls.items():
-        path = Path(jobs.path("null_control", dataset=key, method=name))
+    for key in jobs.keys("null_control"):
+        path, control = Path(jobs.path("null_control", **key)), jobs.job("null_control", SimpleNamespace(**key)).spec
         fitted = f"the run fits {control.fit.method.id} to {control.n_shuffles} shuffled targets too (null)"
         checked.notes.append(f"{control.fit.dataset}: {NullControl.read(path).sentence if path.is_file() else fitted}")
-    for key, dataset in plan.datasets.items():
+    for dataset in plan.datasets.values():
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:
             continue
         checked.counts.append(f"{dataset.id}: {target_counts(table, dataset.target)}")
         if dataset.splits_from and reference is None:
             continue
-        fits = [fit for (name, _, _), fit in plan.fits.items() if name == key]
+        fits = [fit for (name, _, _), fit in plan.fits.items() if name == dataset.key]
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
             files = [Path(path) for path in split_files(dataset, plan.protocols[protocol])]
             if not all(path.is_file() for path in files):

@@ -56,7 +56,7 @@ class PlannedDataset:
     impute: Impute = "none"
     """Imputation of missing values of tables."""
     target: TargetKind = "classes"
-    """Kind of the target: classes or numbers."""
+    """Kind of the target: classes, numbers or survival times."""
     keeps_ratios: bool = False
     """Whether images may have different sizes because resizing to a number of pixels keeps aspect ratios."""
 

@@ -1,16 +1,16 @@
-"""Final model of a study: its data set, protocol, candidate methods and job, and the mistakes in ``final``."""
+"""Final model of a study: its data set, protocol, candidate methods and job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mklearn.errors import ConfigError
 from mklearn.extras import require
-from mklearn.study.datasets import LABELS_KEY, FeatureFiles, Precomputed, TableFile
+from mklearn.study.datasets import LABELS_KEY, FeatureFiles, TableFile
 from mklearn.study.method import Method
-from mklearn.study.mistakes import Mistake, one_of
+from mklearn.study.mistakes import one_of
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.kernels import PlannedDescriptor, kernels_on_features, unsuited_kernels
@@ -39,6 +39,8 @@ class PlannedFinal:
 def final_dataset(study: Study) -> str:
     """Return the name of the data set of the model: ``final.dataset``, or the only one of the study."""
     assert study.final is not None
+    if study.final.dataset is None and len(study.datasets) > 1:
+        raise ConfigError(f"final.dataset: is needed, as there are several: {one_of(study.datasets)}.")
     return study.final.dataset or next(iter(study.datasets))
 
 
@@ -84,52 +86,30 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     return ""
 
 
-def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake]:
-    """Yield the mistakes in the section ``final``; ``entries`` maps method names in tables to keys of the study.
-
-    Unknown names are reported elsewhere.
-    """
-    final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
-    assert final is not None
-    if study.metric not in evaluation.metrics:
-        yield Mistake(
-            "final.metric", f"{final.metric!r} is not among evaluation.metrics: {one_of(evaluation.metrics)}."
-        )
-    if final.dataset is None and len(datasets) > 1:
-        yield Mistake("final.dataset", f"is needed, as there are several: {one_of(datasets)}.")
-        return
-    dataset = final_dataset(study)
-    if dataset not in datasets or (final.protocol and final.protocol not in study.protocols):
-        return
-    if isinstance(datasets[dataset], Precomputed):
-        text = f"{dataset!r} has matrices among its samples only; a model needs images or tables of features."
-        yield Mistake("final.dataset", text)
-    if final_protocol(study) is None:
-        reasons = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
-        yield Mistake("final.protocol", f"no protocol can estimate the performance for samples: {reasons}.")
-    chosen = entries.get(final.method)
-    if chosen is not None and (reason := unsuited(methods[chosen], evaluation.neighbours)):
-        others = [name for name, method in methods.items() if not unsuited(method, evaluation.neighbours)]
-        valid = f"valid: best, {one_of(others)}" if others else "the study has no other"
-        yield Mistake("final.method", f"{final.method!r} {reason}; {valid}.")
-    if chosen is not None and not methods[chosen].applies_to(dataset):
-        yield Mistake("final.method", f"{final.method!r} is not used on data set {dataset!r}.")
-
-
 def planned_final(
     study: Study, dataset: PlannedDataset, descriptors: Mapping[str, PlannedDescriptor], fits: Sequence[PlannedFit],
     protocols: Sequence[PlannedProtocol],
 ) -> PlannedFinal:  # fmt: skip
     """Plan the final model of a study on its data set; `descriptors` are by key.
 
-    Raise ConfigError if no candidate method remains, for example because kernels can't be computed from the features of
-    a new sample.
+    Raise ConfigError if the study can't evaluate a model, or no candidate method remains, for example because kernels
+    can't be computed from the features of a new sample.
     """
     final = study.final
     assert final is not None
     require("skops")  # checked before the fits, not after them
-    named = final_protocol(study)
+    if dataset.family == "matrices":
+        text = "has matrices among its samples only; a model needs images or tables of features"
+        raise ConfigError(f"final.dataset: {dataset.id!r} {text}.")
+    if study.metric not in study.evaluation.metrics:
+        valid = one_of(study.evaluation.metrics)
+        raise ConfigError(f"final.metric: {final.metric!r} is not among evaluation.metrics: {valid}.")
+    if (named := final_protocol(study)) is None:
+        unsuited_ones = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
+        raise ConfigError(f"final.protocol: no protocol can estimate the performance for samples: {unsuited_ones}.")
     protocol = next(protocol for protocol in protocols if protocol.id == named)
+    if final.method == BEST and protocol.spec.kind in GIVEN:
+        raise ConfigError("final.method: name a method; with given splits, best would be chosen on their test samples.")
     names = {key: planned.id for key, planned in descriptors.items()}
     config, candidates, reasons, rivals = study.datasets[dataset.id], [], [], []
     tables = config.tables if isinstance(config, FeatureFiles) else {}

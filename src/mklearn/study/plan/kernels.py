@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -107,6 +108,7 @@ def pairwise_spec(source: str, measure: str, config: DatasetConfig) -> Spec:
     return {"measure": measure} | ({"implementation": POINT_SET_DISTANCE} if measure == POINT_SET else {})
 
 
+@functools.cache
 def _matrix_key(name: str) -> str:
     return key(name, {"matrix": name})
 

@@ -20,17 +20,9 @@ from mklearn.study.plan.datasets import (
     planned_protocol,
 )
 from mklearn.study.plan.final import PlannedFinal, final_dataset, planned_final
-from mklearn.study.plan.fits import PlannedFit, null_specs, planned_fits, view_specs
-from mklearn.study.plan.kernels import (
-    PlannedDescriptor,
-    Spec,
-    pairwise_of,
-    pairwise_spec,
-    planned_descriptors,
-    planned_kernels,
-)
+from mklearn.study.plan.fits import PlannedFit, planned_fits
+from mklearn.study.plan.kernels import PlannedDescriptor, planned_descriptors, planned_kernels
 from mklearn.study.specs.data_specs import SplitSpec
-from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, NullSpec
 from mklearn.study.study import Study
 
 MEAN = "mean_regressor"
@@ -48,16 +40,8 @@ class Plan:
     """Descriptors by data set and descriptor key."""
     kernels: list[str] = field(default_factory=list)
     """Names of the kernels in the order of the study, for tables and figures."""
-    pairwise: dict[tuple[str, str, str], Spec] = field(default_factory=dict)
-    """Pairwise matrices by data set, descriptor (or matrix of the user) and measure."""
-    moments: dict[tuple[str, str, str], MomentsSpec] = field(default_factory=dict)
-    """Moments by data set, protocol and landmark set."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
     """Fits by data set, protocol and method."""
-    controls: dict[tuple[str, str], NullSpec] = field(default_factory=dict)
-    """Null controls by data set and key."""
-    contributions: dict[tuple[str, str, str], FitSpec] = field(default_factory=dict)
-    """Fits whose views are left out in turn, by data set, protocol and key."""
     final: PlannedFinal | None = None
     """Final model; None if the study has no section ``final``."""
 
@@ -65,7 +49,7 @@ class Plan:
     def reference(self) -> str:
         """Reference method, with which all others are compared; empty if there is none.
 
-        By default the first method that averages all kernels uniformly, otherwise the mean regressor.
+        By default the first method with equal kernel weights, otherwise the mean regressor.
         """
         means = (name for name, method in self.study.methods.items() if method.kind == MEAN)
         return self.study.evaluation.reference or self.study.average or next(means, "")
@@ -151,21 +135,11 @@ def _add_dataset(
             fits += planned_fits(study, dataset, method_id, kernels, descriptors, protocols)
     for used_by in {fit.protocol for fit in fits}:
         _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
-    by_key = {planned.key: planned for planned in descriptors.values()}
-    read = {name for fit in fits for name in fit.spec.pairwise}
-    for source, measure in [name.split("/") for kernel in kernels for name in pairwise_of(kernel) if name in read]:
-        plan.pairwise[dataset.key, source, measure] = pairwise_spec(source, measure, config)
-    used = {source for of, source, _ in plan.pairwise if of == dataset.key}
-    used |= {name for fit in fits for name in fit.spec.descriptors}
+    used = {name.split("/")[0] for fit in fits for name in [*fit.spec.pairwise, *fit.spec.descriptors]}
     plan.datasets[dataset.key] = dataset
     plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
-    plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})
-    plan.controls.update({(dataset.key, name): spec for name, spec in null_specs(study, fits).items()})
-    plan.contributions.update({(dataset.key, *names): spec for names, spec in view_specs(study, fits).items()})
-    for fit in fits:
-        plan.fits[dataset.key, fit.protocol, fit.method] = fit
-        if fit.moments is not None and fit.landmark_set is not None:
-            plan.moments[dataset.key, fit.protocol, fit.landmark_set] = fit.moments
+    plan.descriptors.update({(dataset.key, each.key): each for each in descriptors.values() if each.key in used})
+    plan.fits.update({(dataset.key, fit.protocol, fit.method): fit for fit in fits})
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:

@@ -200,11 +200,6 @@ def _model(results: Results, final: FinalSpec, rivals: Results | None) -> str:
         return ""
     row, is_chosen = best.row, final.method == BEST
     of_one_test_set = final.given_splits and row["n_repeats"] + row["n_failed"] == 1
-    if is_chosen and of_one_test_set:
-        return (
-            "The model of this study (model.mklearn) is of the method that inner cross-validation on the training "
-            "samples chose, without the test samples: model.md names it."
-        )
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = f"chosen among {plural(best.among, 'method')}" if is_chosen else "as the study says"
     value = f"{wording.percent(row['mean'])} %" if metric.in_percent else wording.value_and_interval(row, False)

@@ -39,7 +39,7 @@ class FileSpec(Spec):
 
 
 class SplitSpec(Spec):
-    """Specification of the step ``split``: the splits of one protocol, at all its training sizes."""
+    """Specification of the rule ``split``: the splits of one protocol, at all its training sizes."""
 
     kind: str
     implementation: str

@@ -77,7 +77,7 @@ class FinalSpec(Spec):
     """Settings for reading samples, with the views of all candidates. Feature files are in the order of the views."""
     exclude_classes: list[str] = []
     given_splits: bool = False
-    """Whether splits are read and not drawn. With a single given split, nothing is chosen on its test samples."""
+    """Whether splits are read and not drawn."""
     include_test: bool = False
     """Whether the model is fitted to the test samples of a single given split too."""
     permutations: int = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -122,11 +121,6 @@ class MethodSpec(Strict):
         """Keys of the descriptors for which the method has a dictionary of kernels, in order."""
         return [name for entry in self.inputs.values() if entry.kind == "kernels" for name in entry.descriptors]
 
-    def n_candidates(self, n_kernels: int) -> int:
-        """Count the combinations of the grid, times the number of kernels if the evaluation tries them one by one."""
-        combinations = math.prod(len(values) for values in self.grid.values())
-        return combinations * (max(1, n_kernels) if self.kernel_choice else 1)
-
 
 def headline_rule(neighbours: Sequence[str]) -> str:
     """Return the rule of the headline, of the figures and tables of classes, and of the final model.
@@ -176,7 +170,7 @@ def is_pairwise(view: str) -> bool:
     return "/" in view
 
 
-class FitSpec(Strict):
+class FitSpec(Spec):
     """A method on every training size and repeat of one protocol of one data set."""
 
     dataset: str
@@ -234,10 +228,6 @@ class FitSpec(Strict):
         """Method, protocol and training size at the largest training size, as rows of the summary name them."""
         setting = max(self.settings, key=lambda setting: setting.train_size or 0)
         return self.method.id, setting.protocol, setting.train_size
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return builtin types, without defaults, so that a new field changes no key of an existing fit."""
-        return self.model_dump(mode="json", exclude_defaults=True)
 
 
 NULL_SAMPLES = 2_000

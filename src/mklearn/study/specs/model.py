@@ -37,6 +37,6 @@ class Spec(Strict):
     def as_dict(self) -> dict[str, Any]:
         """Return the specification in builtin types, for the parameters of a rule and the keys of files.
 
-        Fields that were not set are omitted, so that a new optional field changes no key.
+        Defaults are omitted, so that a new optional field changes no key.
         """
-        return self.model_dump(mode="json", exclude_unset=True)
+        return self.model_dump(mode="json", exclude_defaults=True)

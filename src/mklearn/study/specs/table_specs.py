@@ -49,15 +49,9 @@ class Published(Strict):
     @model_validator(mode="after")
     def _one_length(self) -> Published:
         lengths = {name: len(value) for name in _BY_SIZE if isinstance(value := getattr(self, name), list)}
-        several = isinstance(self.value, list)
-        if several != isinstance(self.train_size, list) or (lengths and not several):
-            raise ValueError(
-                "expected train_size and value to be both one number, or both lists with a value for each size; std "
-                f"and dimension can be lists only then. Lists here: {', '.join(lengths)}."
-            )
-        if len(set(lengths.values())) > 1:
-            counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-            raise ValueError(f"expected lists of one length, one entry per cell: {counts}.")
+        if lengths and (not {"train_size", "value"} <= lengths.keys() or len(set(lengths.values())) > 1):
+            found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            raise ValueError(f"expected train_size and value to be both one number, or lists of one length: {found}.")
         return self
 
     def cells(self, repeats: int | None = None) -> Iterator[dict[str, Any]]:

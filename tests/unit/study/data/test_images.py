@@ -125,7 +125,7 @@ def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
     for data, values in ((samples, [76]), (rgb, [255, 0, 0])):  # what a descriptor of another package gets
         data.save(tmp_path / "samples.npz")
         mine = f"{__name__}:first_pixels"
-        features, _ = described(tmp_path / "samples.npz", None, mine, mine, {}, None, None)
+        features, _ = described(tmp_path / "samples.npz", None, mine, mine, {}, None, "1of1")
         np.testing.assert_array_equal(features[-1], values)
 
 

@@ -67,7 +67,7 @@ def test_parameters_are_checked_before_the_first_job(tmp_path: Path, capsys: pyt
     with pytest.raises(SystemExit):
         begin(workflow_jobs)
     output = capsys.readouterr().err
-    assert "study.yaml has 2 mistakes:\n  1. methods.m.ridge: invalid value -1." in output
+    assert "study.yaml has 2 mistakes:\n  1. methods.m.ridge: The 'ridge' parameter of KernelFDA must be" in output
     assert "  2. methods.m.scale: unknown key 'scale'. Did you mean 'scaling'? Valid keys: components, " in output
 
 

@@ -21,15 +21,22 @@ from mklearn.study.artefacts import write_arrays
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.null_control import NullControl, null_test
 from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, NullSpec, Setting
+from mklearn.survival import MultiViewSurvival
 
 CLASSIFIER, REGRESSOR = "multi_view", "multi_view_regressor"
 
 
 def controlled(
-    kind: str, views: dict[str, NDArray[Any]], y: NDArray[Any], n_shuffles: int, groups: Any = None, seed: int = 0
+    kind: str,
+    views: dict[str, NDArray[Any]],
+    y: NDArray[Any],
+    n_shuffles: int,
+    groups: Any = None,
+    seed: int = 0,
+    **parameters: Any,
 ) -> tuple[PermutationTest, str]:
     method = MethodSpec(
-        id=kind, implementation=METHODS[kind].implementation,
+        id=kind, implementation=METHODS[kind].implementation, parameters=parameters,
         inputs={"kernels": InputSpec(kind="kernels", descriptors=sorted(views))},
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
@@ -60,6 +67,16 @@ def test_p_is_the_smallest_on_digits() -> None:
     test, _ = controlled(CLASSIFIER, views, y[:200], 9)
     assert test.p_value == 0.1
     assert test.score > 0.7 > 0.1 > test.shuffled.max()
+
+
+def test_of_survival_at_several_times_the_score_is_the_mean() -> None:
+    X, rng = load_digits().data[:60, :8], np.random.default_rng(0)
+    views, y = {"upper": X[:, :4], "lower": X[:, 4:]}, rng.exponential(size=60)
+    test, message = controlled("multi_view_survival", views, y, 2, times=[0.3, 0.6])
+    model = MultiViewSurvival(times=[0.3, 0.6]).fit(Views(views), y)
+    assert message == ""
+    assert test.score == pytest.approx(np.mean(model.left_out_r2_))
+    assert len(test.shuffled) == 2
 
 
 def test_samples_of_a_group_are_left_out_and_shuffled_together() -> None:
