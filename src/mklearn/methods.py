@@ -266,7 +266,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C",),
     ),
     "majority": _baseline(
-        "mklearn.classifiers.baselines:MajorityClassifier",
+        "mklearn.classifiers.baselines:majority",
         "Majority class",
         reference="Witten, Frank, Hall 2011 (ZeroR)",
         advice="Classes that differ in size: the rate that others have to beat.",

@@ -16,7 +16,6 @@ from mklearn.classifiers import (
     KernelRidgeClassifier,
     KernelSVC,
     LedoitWolfLDA,
-    MajorityClassifier,
     MultiViewClassifier,
     logistic_regression,
 )
@@ -39,7 +38,6 @@ WEIGHTED: list[tuple[BaseEstimator, float]] = [
     (LedoitWolfLDA(rule="euclidean"), 1e-7),
 ]
 TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {
-    MajorityClassifier,
     MultiViewClassifier,
     KernelRidge,
     MultiViewRegressor,
@@ -159,7 +157,7 @@ def test_weights_bound_the_dual_variables_and_keep_the_duality_gap(digits):
         ("class", "all weights of class 1 are zero"),
     ],
 )
-@pytest.mark.parametrize("estimator", [KernelSVC(kernels="linear"), LedoitWolfLDA(), MajorityClassifier()], ids=repr)
+@pytest.mark.parametrize("estimator", [KernelSVC(kernels="linear"), LedoitWolfLDA()], ids=repr)
 def test_weights_that_are_refused(digits, estimator, weights, message):
     X, y, _, _ = digits
     with pytest.raises(DataError, match=message):
