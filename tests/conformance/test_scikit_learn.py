@@ -23,7 +23,7 @@ from mklearn.classifiers import (
 )
 from mklearn.papers.fsvm import RMMSVC
 from mklearn.papers.mkmmc import MKMMC
-from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
+from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge, MultiViewRegressor
 from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, KernelMMC, NullSpaceLDA
 
@@ -64,7 +64,6 @@ OTHER_WAYS = [
     KernelRidge(kernels=KERNELS, kernel_weights="learned"),
     MultiViewRegressor(weights="per_target"),
     NearestNeighbours(1),
-    GLRAM(centre=True),
     TwoDLDA(scaling="orthonormal"),
     LandmarkFeatures(n=4),
     LandmarkFeatures(["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n=4, how="kmeans"),
