@@ -12,7 +12,6 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.classifiers import (
     FSVC,
     LMKLSVC,
-    MKLSVC,
     EasyMKL,
     KernelRidgeClassifier,
     KernelSVC,
@@ -90,7 +89,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     """Return the checks that fail, and why: their data, or sample weights where kernels are fitted to features."""
     indefinite = ConvexMKLDR | KernelRidgeClassifier | EasyMKL | MultiViewClassifier
     regressors = KernelRidge | MultiViewRegressor
-    weighted = KernelRidgeClassifier | KernelSVC | LMKLSVC | MKLSVC | MultiViewClassifier
+    weighted = KernelRidgeClassifier | KernelSVC | MultiViewClassifier
     found = {}
     if isinstance(estimator, indefinite) and estimator.kernels == "precomputed":
         found["check_estimators_dtypes"] = "rounds the Gram matrix to integers, which makes it indefinite"
@@ -107,8 +106,6 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         found["check_decision_proba_consistency"] = "gives features, not a Gram matrix"
     if isinstance(estimator, MultiViewClassifier) and estimator.decision == "cosine":
         found["check_class_weight_classifiers"] = "the cosine is about the class frequencies, whatever they are"
-    if isinstance(estimator, LedoitWolfLDA):
-        found["check_sample_weights_shape"] = "residuals of equal length in one direction: nothing is shrunk"
     return found
 
 
