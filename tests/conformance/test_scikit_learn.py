@@ -49,7 +49,7 @@ OTHER_WAYS = [
     MKLDR(kernels=["gaussian"], graph="pca", max_iter=3),
     MKLDR(kernels=["gaussian"], graph="lpp", max_iter=3),
     MKLDR(kernels=["gaussian"], a_step="trace_ratio", max_iter=3),
-    KernelMMC(kernels=["gaussian"], constraint="coef", trade_off="trace_ratio"),
+    KernelMMC(kernels=["gaussian"], constraint="coef", trade_off=2.0),
     MKMMC(constraint="coef"),
     MMC(trade_off="trace_ratio"),
     Fisherface(ridge=1.0, n_pca="all", scaling="within"),

@@ -8,7 +8,7 @@ its result equals the plain refit up to signs and rounding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 
 from mklearn.graphs import margin_laplacian
 from mklearn.kernels.matrices import centre_kernel
-from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace_ratio, margin_step
+from mklearn.optimize.margin import Constraint, check_not_constant, margin_step
 
 Array = NDArray[np.floating[Any]]
 WithoutOne = tuple[int, Array, Array]
@@ -27,7 +27,7 @@ def margins_without_each(
     kernel: Array,
     y: NDArray[Any],
     *,
-    trade_off: float | Literal["trace_ratio"],
+    trade_off: float,
     constraint: Constraint,
     n_components: int | None,
     cutoff: float,
@@ -50,8 +50,6 @@ def margins_without_each(
     counts = np.bincount(codes).astype(np.float64)
     for i in range(n) if order is None else order:
         rest = np.arange(n) != i
-        fixed = not isinstance(trade_off, str)
-        weight = float(trade_off) if fixed else kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest])
         left = np.bincount(codes[rest], minlength=len(classes))
         p = int((left > 0).sum()) - 1 if n_components is None else n_components
         p = min(p, n - 1)
@@ -66,15 +64,15 @@ def margins_without_each(
             total = without.sum(axis=0)
             moments = second_moments[np.ix_(columns, columns)]
             scatter = means.T @ means
-            scatter *= 1.0 + weight
-            scatter -= weight * (moments - np.outer(own, own))
+            scatter *= 1.0 + trade_off
+            scatter -= trade_off * (moments - np.outer(own, own))
             scatter -= np.outer(total, total) / (n - 1)
             values, vectors = eigh(scatter, driver="evd", check_finite=False, overwrite_a=True)
             # Only directions of positive eigenvalue are sure to lie in the span of the remaining samples.
             if p <= len(values) and values[-p] > 1e-10 * values[-1]:
                 embedded = features[:, columns] @ vectors[:, : -p - 1 : -1]
         if embedded is None:
-            operator = margin_laplacian(y[rest], weight)
+            operator = margin_laplacian(y[rest], trade_off)
             _, coefficients = margin_step(kernel[np.ix_(rest, rest)], operator, p, constraint, cutoff)
             embedded = kernel[:, rest] @ coefficients
         yield i, embedded[rest], embedded[i : i + 1]

@@ -29,7 +29,7 @@ def kernel_of(X: np.ndarray, bandwidth: float) -> np.ndarray:
         (KernelMMC(constraint="rkhs"), 3, 40),
         (KernelMMC(constraint="coef"), 3, 40),
         (KernelMMC(constraint="sample"), 3, 40),
-        (KernelMMC(constraint="rkhs", trade_off="trace_ratio"), 4, 40),
+        (KernelMMC(constraint="rkhs", trade_off=0.5), 4, 40),
         (KernelMMC(constraint="coef", trade_off=3.0), 2, 40),
         (KernelMMC(2, constraint="rkhs"), 3, 40),
         (KernelPCA(), 3, 40),

@@ -79,7 +79,7 @@ class MKMMC(KernelEmbedding):
         Number of the returned A-step.
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
-    kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
+    kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, embedding_, n_features_in_
         As for `mklearn.subspace.kernel_mmc.KernelMMC`.
 
     Raises
@@ -145,7 +145,6 @@ class MKMMC(KernelEmbedding):
         self.objective_ = float(self.eigenvalues_.sum())
         self.n_iter_ = last
         self.best_iter_ = kept
-        self.trade_off_ = float(self.trade_off)
 
     def _alternate(
         self, stack: KernelStack, margin: LaplacianOperator, n_components: int
