@@ -46,7 +46,7 @@ UNSUPERVISED = {"kernel_pca", "pca", "glram"}
 FOREIGN = {kind for kind, row in METHODS.items() if ".baselines:" in row.implementation}
 """scikit-learn's own estimators, which raise its own ValueError: the one exception from mklearn's typed errors."""
 NOT_TRIED = {"weights", "algorithm", "metric", "missing_views", "impute", "kernel_weights", "init", "step"}
-"""Parameters with tests of their own, or scikit-learn's own; MOSEK needs a licence."""
+"""Parameters with tests of their own, or scikit-learn's own."""
 SIZE = 3
 """Dimensions of the methods that are fitted anew for each number of them, as the workflow does; digits are 8 x 8."""
 CLASSES_LESS_ONE = 3
@@ -114,7 +114,7 @@ def ways(kind: str) -> list[dict[str, Any]]:
         constraints = getattr(function, "_parameter_constraints", {}).get(name, ())
         options = {option for each in constraints if isinstance(each, StrOptions) for option in each.options}
         own = default.get(name, parameter.default)
-        found += [default | {name: option} for option in sorted(options - {own, "MOSEK", "svd"})]
+        found += [default | {name: option} for option in sorted(options - {own, "svd"})]
     return found
 
 
