@@ -15,16 +15,6 @@ from mklearn.rows import Row
 
 
 @dataclass(frozen=True)
-class Refit:
-    """Separate fits for several numbers of components, for methods where one fit does not give them all."""
-
-    path: str | None = None
-    """``module:function`` that computes all fits and shares their common work; None to fit them one by one."""
-    at_most: str = ""
-    """Upper limit of the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
-
-
-@dataclass(frozen=True)
 class Part:
     """A parameter that is itself an estimator: its valid kinds, and the parameters of it that the method sets."""
 
@@ -60,8 +50,10 @@ class MethodRow(Row):
     """Kinds of target that the method predicts: "classes", "numbers", "survival"."""
     learns_weights: bool = False
     """Whether the method learns kernel weights; a report then compares them with equal weights."""
-    refit: Refit | None = None
-    """Separate fits for several numbers of components, if one fit does not give them all."""
+    refit: bool = False
+    """Whether each number of components needs its own fit."""
+    at_most: Literal["n_classes", "image_side"] | None = None
+    """Upper bound on these numbers, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
     order_decides: bool = False
     """Whether the order of its kernels or descriptors changes results beyond rounding; the study order is then kept."""
     in_model_files: bool = True
@@ -75,9 +67,7 @@ _embedding = partial(MethodRow, embeds=True)
 _feature_embedding = partial(_embedding, takes="descriptor")
 _kernel_embedding = partial(_embedding, combines=True)
 _mkl_embedding = partial(_embedding, learns_weights=True)
-_image_embedding = partial(
-    _embedding, takes="images", refit=Refit(at_most="image_side"), fixed=("n_components", "shape", "init")
-)
+_image_embedding = partial(_embedding, takes="images", refit=True, at_most="image_side", fixed=("n_components",))
 _baseline = partial(MethodRow, takes="descriptors")
 _trees = partial(_baseline, order_decides=True, in_model_files=False)
 _regression_baseline = partial(_baseline, targets=("numbers",))
@@ -219,7 +209,7 @@ METHODS: dict[str, MethodRow] = {
         combines=True,
         tuned=("n_components",),
         parts={"machine": Part(("fsvc", "r_svm_plus", "r_svm_plus_mu", "rmm_svc"), without=("feature_scaling",))},
-        refit=Refit("mklearn.classifiers.kernel_pca_classifier:fit_path"),
+        refit=True,
     ),
     "kernel_ridge": MethodRow(
         "mklearn.classifiers.kernel_ridge:KernelRidgeClassifier",
@@ -274,7 +264,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C",),
     ),
     "majority": _baseline(
-        "mklearn.classifiers.baselines:MajorityClassifier",
+        "mklearn.classifiers.baselines:majority",
         "Majority class",
         reference="Witten, Frank, Hall 2011 (ZeroR)",
         advice="Classes that differ in size: the rate that others have to beat.",
@@ -466,7 +456,8 @@ METHODS: dict[str, MethodRow] = {
         reference='Gu, Zhou 2009, "Multiple kernel maximum margin criterion"',
         advice="To reproduce the paper. It selects one kernel; significantly above the average in one of nine cells.",
         tuned=("max_iter",),
-        refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),
+        refit=True,
+        at_most="n_classes",
     ),
     "glram": _image_embedding(
         "mklearn.papers.two_d_mmc.glram:GLRAM",

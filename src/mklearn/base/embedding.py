@@ -38,23 +38,23 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array of shape (m, ...), as in ``fit``
+            Precomputed kernels, (m, n_train, n_kernels), have new samples as rows, training samples as columns.
 
         Returns
         -------
         array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
+            In the dtype of X (float32 or float64) or, with landmarks, of the landmark features.
 
         Raises
         ------
         DataError
-            X is not finite, or its number of features differs from ``fit``.
+            X is not finite, or its number of features, training samples or kernels differs from ``fit``.
         """
-        return self._project(X)
+        return self._with_row_labels(self._project(X), X)
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
         """Fit the embedding and return the embedded training samples, `embedding_`."""
-        embedded: NDArray[np.floating] = self.fit(X, y, **fit_params).embedding_
-        return embedded
+        return self._with_row_labels(self.fit(X, y, **fit_params).embedding_, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the nearest training sample in the embedding, shape (m,).
@@ -94,6 +94,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _project(self, X: Any) -> NDArray[np.floating]:
         """Embed samples, as an array regardless of the configured output type."""
         raise NotImplementedError
+
+    def _with_row_labels(self, values: NDArray[np.floating], X: Any) -> Any:
+        """Return embedded samples; a subclass may add row labels that scikit-learn does not keep."""
+        return values
 
     def _labelled(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Return a mask of the training samples with a label: all, unless the method is semi-supervised."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.fit_context import fit_context
+from mklearn.base.fit_context import few_threads, fit_context
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
@@ -286,6 +286,7 @@ class LandmarkEmbedding(LandmarkInput):
         limit = f"the landmarks have {most} features"
         return checked_components(self.n_components, most, limit, default=min(most, default))
 
+    @few_threads
     def _project(self, X: Any) -> Array:
         features = getattr(self, "landmark_features_", None)
         return super()._project(X) if features is None else self._outputs(features, X)  # type: ignore[misc]

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import CLASS_WEIGHT, NONNEGATIVE, POSITIVE, SHARE, StrOptions, at_least, constrained
-from mklearn.checks import checked_array, checked_labels, checked_sample_weight
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import NotApplicable
-from mklearn.graphs import class_structure
 from mklearn.kernels.feature_scaling import StandardScaler, constant_features
 
 UNSHRUNK = (
@@ -31,6 +29,11 @@ UNSHRUNK = (
     "use ledoit_wolf_lda, which pools before shrinking"
 )
 MOST_FEATURES = 4096
+
+
+def majority() -> DummyClassifier:
+    """Build a classifier that always predicts the largest training class; of equally large ones the first, sorted."""
+    return DummyClassifier()
 
 
 @constrained(C=[POSITIVE])
@@ -245,70 +248,6 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
             validate_data(self, X, skip_check_array=True)  # keeps the names of the features
             return self
         return super().fit(X, y)
-
-
-class MajorityClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier that always predicts the largest training class: the baseline that others have to beat.
-
-    Ties go to the class whose first training sample comes first.
-
-    Attributes
-    ----------
-    majority_ : label
-        The predicted class.
-    classes_, n_features_in_
-        As in scikit-learn.
-
-    Raises
-    ------
-    DataError, NotApplicable
-        Invalid samples or labels; a single class.
-
-    References
-    ----------
-    ZeroR in Witten, Frank, Hall, "Data mining", 3rd edition, 2011, section 11.4.
-
-    Examples
-    --------
-    >>> MajorityClassifier().fit([[1.0], [2.0], [3.0]], ["b", "a", "b"]).predict([[4.0]])
-    array(['b'], dtype='<U1')
-    """
-
-    score = aligned(ClassifierMixin.score)
-
-    @aligned
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Checked, but not used.
-        y : array of shape (n,)
-            Class labels.
-        sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two, a sample of weight 0 as none.
-        """
-        n = len(checked_array(self, X, reset=True))
-        classes = class_structure(checked_labels(self, y, n))
-        self.classes_ = classes.labels
-        weights = checked_sample_weight(sample_weight, classes.codes, classes.labels)
-        sizes = np.bincount(classes.codes, weights)
-        largest = sizes[classes.codes] == sizes.max()
-        if weights is not None:
-            largest &= weights > 0
-        self.majority_ = self.classes_[classes.codes[np.argmax(largest)]]
-        return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
-        """Return the majority class for each sample, shape (m,)."""
-        check_is_fitted(self)
-        return np.full(len(checked_array(self, X, reset=False)), self.majority_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class UnitSpread(TransformerMixin, BaseEstimator):

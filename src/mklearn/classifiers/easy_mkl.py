@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklearn.base.parameters import Interval
 from mklearn.classifiers.class_scores import one_vs_rest_signs
-from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
+from mklearn.classifiers.kernel_svc import CombinedSVC, CScale, Decide
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 

@@ -53,10 +53,10 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
 class WeightedKernelClassifier(KernelClassifier):
     """Base of kernel classifiers whose ``fit`` takes sample weights.
 
-    A subclass implements `_fit_weighted`; it may have the parameter ``class_weight``.
+    A subclass implements `_fit_weighted` and has the parameter ``class_weight``.
     """
 
-    class_weight: Any = None
+    class_weight: Any
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
@@ -118,17 +117,12 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
-        self.kernel_pca_ = KernelPCA().fit(kernel)
-        self._rank = self.kernel_pca_.eigenvalues_.size
-        # Labels instead of codes, so that messages name them.
-        self._fit_machine(self.classes_[codes])
-
-    def _fit_machine(self, y: NDArray[Any]) -> None:
-        """Fit the linear classifier to the leading components."""
-        rank = self._rank
+        components = KernelPCA().fit(kernel)
+        rank = components.eigenvalues_.size
         self.n_components_ = rank if self.n_components == "all" else min(rank, int(self.n_components))
-        self.kernel_pca_ = self.kernel_pca_.leading(self.n_components_)
-        machine = self._machine().fit(self.kernel_pca_.embedding_, y)
+        self.kernel_pca_ = components.leading(self.n_components_)
+        # Labels instead of codes, so that messages name them.
+        machine = self._machine().fit(self.kernel_pca_.embedding_, self.classes_[codes])
         self.machine_ = machine
         self.gap_, self.objective_, self.certificate_ = machine.gap_, machine.objective_, machine.certificate_
         self.status_, self.message_, self.history_ = machine.status_, machine.message_, getattr(machine, "history_", [])
@@ -148,22 +142,3 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         stack, _ = self._new_stack(X)
         components = self.kernel_pca_.transform(np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64))
         return self.machine_.class_scores(components)
-
-
-def fit_path(
-    estimator: KernelPCAClassifier, X: Any, y: ArrayLike, *, sizes: Sequence[ComponentCount]
-) -> list[KernelPCAClassifier]:
-    """Fit the classifier for each number of components; kernel principal components are computed once.
-
-    X and y are as for ``fit``; ``sizes`` lists values of ``n_components``. The estimator is not modified.
-    """
-    most: ComponentCount = "all" if "all" in sizes else max(sizes, key=int)
-    largest = clone(estimator).set_params(n_components=most).fit(X, y)
-
-    def smaller(size: ComponentCount) -> KernelPCAClassifier:
-        other = copy(largest)
-        other.n_components = size
-        other._fit_machine(np.asarray(y))
-        return other
-
-    return [largest if size == most else smaller(size) for size in sizes]

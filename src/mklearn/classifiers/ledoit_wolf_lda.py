@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.fit_context import fit_context
 from mklearn.base.parameters import one_of
-from mklearn.checks import checked_components, checked_sample_weight
+from mklearn.checks import checked_components
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
@@ -65,8 +64,6 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     class each s is 0 and the covariance is singular. Pooling the residuals avoids this. The projection changes neither
     rule: all class means lie in the subspace, and the part of a sample outside it is the same for every class.
 
-    With sample weights w, means and scatters are weighted by w, and n is the sum of w.
-
     Everything is computed in the span of the samples, in O(n^2 d).
     """
 
@@ -79,54 +76,30 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
         self.n_components = n_components
         self.rule = rule
 
-    @fit_context
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the projection.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,)
-            Class labels.
-        sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two equal ones, a sample of weight 0 as none.
-        """
-        return self._fit(X, y, sample_weight=sample_weight)
-
-    def _fit_features(self, features: Array, labels: NDArray[Any], sample_weight: ArrayLike | None = None) -> None:
+    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)
-        checked = checked_sample_weight(sample_weight, classes.codes, classes.labels)
-        if checked is not None and not checked.all():
-            features, labels, checked = features[checked > 0], labels[checked > 0], checked[checked > 0]
-            classes = class_structure(labels)
-        weights = np.ones(len(features)) if checked is None else checked
-        d, n = features.shape[1], float(weights.sum())
-        counts = np.bincount(classes.codes, weights)
-        averaging = classes.indicator().T * weights / counts[:, None]
+        n, d = features.shape
+        averaging = classes.indicator().T / classes.counts[:, None]
         span = centred_span(features)
         coordinates = span.coordinates()
-        offset = np.zeros(span.rank) if checked is None else np.average(coordinates, axis=0, weights=weights)
-        coordinates -= offset
         residuals = coordinates - (averaging @ coordinates)[classes.codes]
-        roots = np.sqrt(weights)[:, None]
-        total, scatter = float(((roots * coordinates) ** 2).sum()), float(((roots * residuals) ** 2).sum())
-        if not scatter > 1e-24 * total:
+        if not (residuals**2).sum() > 1e-24 * (coordinates**2).sum():
             raise NotApplicable(
                 "there is no within-class scatter, so no covariance: give several different samples per class"
             )
         # The estimate uses norms and inner products only, which an orthonormal basis leaves unchanged.
-        shrinkage, level = ledoit_wolf_shrinkage(residuals, d, weights)
-        covariance = (1.0 - shrinkage) / n * ((roots * residuals).T @ (roots * residuals))
+        shrinkage, level = ledoit_wolf_shrinkage(residuals, d)
+        covariance = (1.0 - shrinkage) / n * (residuals.T @ residuals)
         covariance[np.diag_indices(span.rank)] += shrinkage * level
 
-        centres = averaging @ coordinates * np.sqrt(counts / n)[:, None]
+        centres = averaging @ coordinates * np.sqrt(classes.counts / n)[:, None]
         most = min(classes.n_classes - 1, span.rank)
         values, vectors = generalized_eigh(centres.T @ centres, covariance, most, "largest")
         most = int((values > span.rank * np.finfo(np.float64).eps * max(values[0], 0.0)).sum())
         if most == 0:
             raise NotApplicable("the classes have the same mean: no class can be discriminated")
         p = checked_components(self.n_components, most, f"the class means span {most} dimensions")
-        self.mean_ = span.mean + span.axes.T @ offset
+        self.mean_ = span.mean
         self.shrinkage_ = shrinkage
         self.eigenvalues_ = values[:p]
         self.components_ = fix_signs(span.axes.T @ vectors[:, :p]).T
@@ -147,27 +120,22 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
         return (Z @ self.class_means_.T) / np.where(lengths > 0, lengths, 1.0)
 
 
-def ledoit_wolf_shrinkage(
-    residuals: Array, n_features: int | None = None, sample_weight: Array | None = None
-) -> tuple[float, float]:
+def ledoit_wolf_shrinkage(residuals: Array, n_features: int | None = None) -> tuple[float, float]:
     """Compute Ledoit and Wolf's shrinkage intensity s, from 0 to 1, of centred samples, and mu, their mean variance.
 
     The samples, (n, r), are in feature space or in coordinates of an orthonormal basis of their span; ``n_features`` is
-    d, the dimension of the whole space, by default r, and ``sample_weight``, (n,), above 0, states how often each
-    sample counts.
+    d, the dimension of the whole space, by default r.
 
     With S = R'R/n: s = min(b, D) / D for D = |S|^2 - d mu^2 and b = (mean of |x|^4 - |S|^2) / n, in Frobenius norms.
     Inner products among the samples suffice: |S| = |RR'|/n.
     """
-    weights = np.ones(len(residuals)) if sample_weight is None else sample_weight
-    n, d = float(weights.sum()), n_features or residuals.shape[1]
-    scaled = np.sqrt(weights)[:, None] * residuals
-    gram = scaled @ scaled.T
+    n, d = len(residuals), n_features or residuals.shape[1]
+    gram = residuals @ residuals.T
     lengths = gram.diagonal()
     level = float(lengths.sum()) / (n * d)
     norm = float((gram**2).sum()) / n**2
     spread = norm - d * level**2
-    noise = (float((lengths**2 / weights).sum()) / n - norm) / n
+    noise = (float((lengths**2).sum()) / n - norm) / n
     if not spread > 1e-14 * norm:
         return 1.0, level  # S is a multiple of the identity
     return min(max(noise, 0.0), spread) / spread, level

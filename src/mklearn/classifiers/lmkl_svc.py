@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
-from mklearn.checks import as_float_matrix, check_keys, checked_sample_weight
+from mklearn.checks import as_float_matrix, check_keys
 from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.errors import ConfigError, DataError
@@ -167,7 +167,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         self.max_iter = max_iter
 
     @fit_context
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Fit the gates and the machines.
 
         Parameters
@@ -175,54 +175,45 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
             Class labels.
-        sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two equal ones in the machines and in the standardisation of the gating
-            features; the weights must sum to more than 1. Kernels of features are fitted without weights. If the rows
-            of the average kernel gate, every training sample is a gating feature, whatever its weight.
         """
         stack = self._training_stack(X)
         self._gating_view = self._fitted_gating_view(X)
         codes = self._class_codes(stack, y)
-        weights = checked_sample_weight(sample_weight, codes, self.classes_)
         uniform = _average(stack)
-        variance_of(uniform, weights)
+        variance_of(uniform)
         raw = self._raw_gating(X, uniform)
         if self._gating_view is not None:
             self._gating_view.drop_training_values()
-        self.gating_mean_ = np.average(raw, axis=0, weights=weights)
-        deviation = raw.std(axis=0, ddof=1) if weights is None else _weighted_deviation(raw, weights)
-        constant = constant_features(raw if weights is None else raw[weights > 0])
-        self.gating_scale_ = np.where(constant, np.inf, deviation)
+        self.gating_mean_ = raw.mean(axis=0)
+        self.gating_scale_ = np.where(constant_features(raw), np.inf, raw.std(axis=0, ddof=1))
         features = self._standardised(raw)
         signs = one_vs_rest_signs(codes, len(self.classes_))
         if self.ridge == "uniform":
-            self._fit_uniform(stack, uniform, features, signs, weights)
+            self._fit_uniform(stack, uniform, features, signs)
         else:
-            self._fit_gates(stack, features, signs, weights)
+            self._fit_gates(stack, features, signs)
         self.objective_ = float(self.machines_.objective.sum())
-        mean = np.average(self.machines_.eta, axis=1, weights=weights).mean(axis=0)
+        mean = self.machines_.eta.mean(axis=1).mean(axis=0)
         self.kernel_weights_ = mean / mean.sum()
         self.support_ = np.flatnonzero(self.machines_.dual.any(axis=0))
         return self
 
-    def _fit_uniform(
-        self, stack: KernelStack, kernel: Array, features: Array, signs: Array, weights: Array | None
-    ) -> None:
+    def _fit_uniform(self, stack: KernelStack, kernel: Array, features: Array, signs: Array) -> None:
         V, tol = np.zeros((len(stack), features.shape[1])), self.tol or _TOL["line_search"]
         scaled = self._uniform_scale(stack) * kernel
-        solutions = [solve_svm(scaled, each, self.C, tol, sample_weight=weights) for each in signs]
+        solutions = [solve_svm(scaled, each, self.C, tol) for each in signs]
         eta = self._gates(features, V)
         self.machines_ = _machines([GatedPoint(V, each.value, eta, each) for each in solutions])
         self.objective_history_ = tuple(np.array([each.value]) for each in solutions)
         self.n_svm_, self.n_iter_, self.status_ = len(solutions), 1, "uniform"
 
-    def _fit_gates(self, stack: KernelStack, features: Array, signs: Array, weights: Array | None) -> None:
+    def _fit_gates(self, stack: KernelStack, features: Array, signs: Array) -> None:
         V0 = _generator(self.random_state).uniform(-_START, _START, (len(stack), features.shape[1]))
         tol = self.tol or _TOL[self.solver]
         problems = [
             GatedSVM(
                 stack.matrices, each, features, self.C, gate=self.gate, gate_scale=self.gate_scale,
-                ridge=float(self.ridge), svm_tol=tol, sample_weight=weights,
+                ridge=float(self.ridge), svm_tol=tol,
             )
             for each in signs
         ]  # fmt: skip
@@ -314,15 +305,6 @@ def _machines(points: Sequence[GatedPoint]) -> GatedMachines:
 
 def _average(stack: KernelStack) -> NDArray[np.float64]:
     return np.asarray(stack.combine(np.full(len(stack), 1.0 / len(stack))), dtype=np.float64)
-
-
-def _weighted_deviation(raw: Array, weights: Array) -> Array:
-    """Compute the sample standard deviation of each column where each row occurs ``weights`` times."""
-    total = float(weights.sum())
-    if not total > 1:
-        raise DataError(f"sample_weight has the sum {total:.3g}: expected more than 1, because weights count samples")
-    squares = (raw - np.average(raw, axis=0, weights=weights)) ** 2
-    return np.asarray(np.sqrt(np.average(squares, axis=0, weights=weights) * total / (total - 1)))
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, at_least
 from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
-from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
+from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm_weights import svm_weights
 
 
-class MKLSVC(DecisionLabels, WeightedKernelClassifier):
+class MKLSVC(DecisionLabels, KernelClassifier):
     """Multiple kernel learning with a support vector machine: kernel weights and machine from one convex problem.
 
     Minimises the objective of the machine on sum_m theta_m K_m over theta >= 0 with ||theta||_p <= M^(1/p - 1); see
@@ -83,8 +83,6 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
     Deviations: Newton steps in place of a cone program or a reduced gradient; the radius M^(1/p - 1) instead of 1 as in
     Kloft et al., so that equal weights 1/M are feasible for every p (this changes the scale of C).
 
-    Sample weights bound the dual variables: alpha_i <= C w_i.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -113,15 +111,12 @@ class MKLSVC(DecisionLabels, WeightedKernelClassifier):
         self.max_iter = max_iter
         self.svm_tol = svm_tol
 
-    def _fit_weighted(
-        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
-    ) -> None:
+    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         uniform = np.full(len(stack), 1.0 / len(stack))
-        variance_of(np.asarray(stack.combine(uniform), dtype=np.float64), sample_weight)
+        variance_of(np.asarray(stack.combine(uniform), dtype=np.float64))
         results = [
             svm_weights(
-                stack.matrices, signs, self.C, p=self.p, tol=self.tol, max_iter=self.max_iter, svm_tol=self.svm_tol,
-                sample_weight=sample_weight,
+                stack.matrices, signs, self.C, p=self.p, tol=self.tol, max_iter=self.max_iter, svm_tol=self.svm_tol
             )
             for signs in one_vs_rest_signs(codes, len(self.classes_))
         ]  # fmt: skip

@@ -43,7 +43,7 @@ class GatedSVM:
     ----------
     kernels : array of shape (P, n, n)
         Symmetric positive semidefinite; float32 halves the memory.
-    signs, sample_weight, C, svm_tol
+    signs, C, svm_tol
         See `mklearn.optimize.svm.solve_svm`. A tolerance of 1e-3 gives J with a relative error of 1e-5, but the
         gradient with one of up to 0.1.
     features : array of shape (n, d)
@@ -55,10 +55,8 @@ class GatedSVM:
     def __init__(
         self, kernels: NDArray[Any], signs: Array, features: Array, C: float, *, gate: Gate = "softmax",
         gate_scale: GateScale = "published", ridge: float = 0.0, svm_tol: float = 1e-3,
-        sample_weight: Array | None = None,
     ) -> None:  # fmt: skip
         self.kernels, self.signs, self.features = np.ascontiguousarray(kernels), signs, features
-        self.sample_weight = sample_weight
         self.factor = gate_factor(gate, gate_scale, len(self.kernels))
         self.gate, self.C, self.ridge = gate, C, ridge
         self.svm_tol, self.n_svm = svm_tol, 0
@@ -66,9 +64,7 @@ class GatedSVM:
     def evaluate(self, V: Array) -> GatedPoint:
         """Solve the SVM on the gated kernel of V, shape (P, d)."""
         eta = gates(self.features, V, self.gate, self.factor)
-        solution = solve_svm(
-            gated_kernel(self.kernels, eta), self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight
-        )
+        solution = solve_svm(gated_kernel(self.kernels, eta), self.signs, self.C, self.svm_tol)
         self.n_svm += 1
         value = solution.value + 0.5 * self.ridge * float(np.vdot(V, V))
         return GatedPoint(V, value, eta, solution)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from mklearn.errors import NotApplicable
-from mklearn.graphs import LaplacianOperator, between_laplacian, total_laplacian, within_laplacian
+from mklearn.graphs import LaplacianOperator, total_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 
 Array = NDArray[np.floating[Any]]
@@ -59,21 +59,6 @@ def smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
             space = vectors[:, group]
             vectors[:, group] = space @ generalized_eigh(space.T @ (norms[:, None] * space))[1]
     return vectors
-
-
-def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
-    """Compute tr(K L_b) / tr(K L_w); raise `NotApplicable` if the within-class scatter is zero."""
-    between, within = (float(np.trace(operator(y).apply(kernel))) for operator in (between_laplacian, within_laplacian))
-    return checked_trace_ratio(between, within)
-
-
-def checked_trace_ratio(between: float, within: float) -> float:
-    """Return ``between / within``, two traces; raise `NotApplicable` if the within-class trace is zero."""
-    if not within > 1e-14 * abs(between):
-        raise NotApplicable(
-            "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"
-        )
-    return between / within
 
 
 def check_not_constant(kernel: Array) -> None:

@@ -205,7 +205,7 @@ class Method(Entry):
     # --- components
 
     def swept_sizes(self) -> list[int]:
-        """Return the numbers of components for which a classifier is fitted, with the common work done once."""
+        """Return the numbers of components for which a classifier is fitted."""
         listed = self.given.get("n_components") if self.row.refit and not self.row.embeds else None
         if not isinstance(listed, list) or not all(isinstance(size, int) for size in listed):
             return []
@@ -213,13 +213,8 @@ class Method(Entry):
 
     def refit(self) -> RefitSpec | None:
         """Return the numbers of components that need their own fit; None if one fit is enough."""
-        row = self.row.refit
-        if not self.row.embeds:
-            sizes = self.swept_sizes()
-            return RefitSpec(sizes=sizes, path=row.path) if sizes else None
-        if self.sizes is None:
-            return None
-        return RefitSpec(sizes=sorted(self.sizes), at_most=row.at_most or None, path=row.path)
+        sizes = self.sizes if self.row.embeds else self.swept_sizes()
+        return RefitSpec(sizes=sorted(sizes), at_most=self.row.at_most) if sizes else None
 
     def component_choice(self, of_study: Components | None) -> Components:
         """Return how the number of components is chosen, by the method, else the study, else the method's kind.

@@ -63,31 +63,6 @@ class KernelEmbedding(KernelsMixin, Embedding):
         self._fit_kernels(stack, labels)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Embed samples.
-
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
-            Precomputed kernels have new samples as rows and training samples as columns, kernels in the training order.
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            Embedded samples, columns in order of discriminative power, in the dtype of X (float32 or float64) or, with
-            landmarks, of the landmark features.
-
-        Raises
-        ------
-        DataError
-            X is not finite, or its number of features, training samples or kernels differs from ``fit``.
-        """
-        return self._with_row_labels(self._project(X), X)
-
-    def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
-        """Fit the estimator and return the embedded training samples, `embedding_`."""
-        return self._with_row_labels(self.fit(X, y, **fit_params).embedding_, X)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if getattr(self, "landmarks", None) is not None:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
+from mklearn.base.parameters import NONNEGATIVE, one_of
 from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.margin import (
-    Constraint,
-    check_columns,
-    check_not_constant,
-    kernel_trace_ratio,
-    margin_step,
-    negligible,
-)
+from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
 from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 
@@ -39,8 +32,8 @@ class KernelMMC(KernelEmbedding):
         squares the spectrum of K. "sample": A'K^2A = I, components are orthonormal over the training samples. With a
         kernel of full rank each class then becomes one point, and the objective is always the number of classes less
         one.
-    trade_off : float or "trace_ratio"
-        Weight lambda of the within-class scatter; "trace_ratio" is tr(K L_b) / tr(K L_w).
+    trade_off : float
+        Weight lambda of the within-class scatter.
     kernels, kernel_weights
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -52,16 +45,13 @@ class KernelMMC(KernelEmbedding):
         Eigenvalues of the criterion, descending.
     objective_ : float
         Sum of the eigenvalues.
-    trade_off_ : float
-        The value of lambda.
     kernel_weights_, kernel_ids_, classes_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`. `NotApplicable` also for "trace_ratio" if the within-class scatter is
-        zero.
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     References
     ----------
@@ -83,7 +73,7 @@ class KernelMMC(KernelEmbedding):
         **KernelEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
         "constraint": [one_of(Constraint)],
-        "trade_off": [NONNEGATIVE, StrOptions({"trace_ratio"})],
+        "trade_off": [NONNEGATIVE],
     }
 
     def __init__(
@@ -91,7 +81,7 @@ class KernelMMC(KernelEmbedding):
         n_components: int | None = None,
         *,
         constraint: Constraint = "rkhs",
-        trade_off: float | Literal["trace_ratio"] = 1.0,
+        trade_off: float = 1.0,
         kernels: Any = "precomputed",
         kernel_weights: Any = None,
     ) -> None:
@@ -104,12 +94,10 @@ class KernelMMC(KernelEmbedding):
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
-        by_ratio = isinstance(self.trade_off, str)
-        self.trade_off_ = kernel_trace_ratio(kernel, labels) if by_ratio else float(self.trade_off)
         p = self._wanted_components(stack.n_columns, labels)
         check_not_constant(kernel)
         values, coefficients = margin_step(
-            kernel, margin_laplacian(labels, self.trade_off_), p, self.constraint, negligible(stack.dtype)
+            kernel, margin_laplacian(labels, self.trade_off), p, self.constraint, negligible(stack.dtype)
         )
         check_columns(coefficients, self.n_components)
         self.kernel_weights_ = weights

@@ -58,12 +58,8 @@ class LinearEmbedding(Embedding):
         y : array of shape (n,)
             Class labels; ignored by unsupervised methods.
         """
-        return self._fit(X, y)
-
-    def _fit(self, X: ArrayLike, y: ArrayLike | None, **others: Any) -> Self:
-        """Check the input and fit; ``others`` are passed to `_fit_features`."""
         array = checked_array(self, X, reset=True)
-        self._fit_features(array.astype(np.float64), self._checked_labels(y, len(array)), **others)
+        self._fit_features(array.astype(np.float64), self._checked_labels(y, len(array)))
         self.embedding_ = self._embed(array)
         return self
 

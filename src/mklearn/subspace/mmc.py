@@ -10,9 +10,9 @@ from scipy.linalg import get_lapack_funcs
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.checks import checked_components
+from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, margin_laplacian, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.optimize.margin import checked_trace_ratio
 from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
@@ -111,7 +111,11 @@ def trace_ratio(coordinates: Array, y: ArrayLike) -> float:
         float(np.vdot(coordinates, operator(y).apply(coordinates)))
         for operator in (between_laplacian, within_laplacian)
     )
-    return checked_trace_ratio(between, within)
+    if not within > 1e-14 * abs(between):
+        raise NotApplicable(
+            "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"
+        )
+    return between / within
 
 
 def orthogonal_complement(basis: Array, count: int) -> Array:

@@ -14,7 +14,7 @@ from mklearn.papers.two_d_mmc.glram import GLRAM
 from mklearn.subspace import MKLDR, PCA, Fisherface, KernelFDA, KernelPCA
 
 KERNELS = ["gaussian", "linear"]
-UNSUPERVISED = [PCA(5), KernelPCA(5, kernels=KERNELS), GLRAM(3, shape=(8, 8)), MKLDR(graph="pca", kernels=KERNELS)]
+UNSUPERVISED = [PCA(5), KernelPCA(5, kernels=KERNELS), GLRAM(3), MKLDR(graph="pca", kernels=KERNELS)]
 NAMES = np.array(["zero", "one", "two", "three"])
 
 

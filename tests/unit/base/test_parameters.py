@@ -17,7 +17,7 @@ from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
-from mklearn.classifiers import KernelSVC, LedoitWolfLDA, MajorityClassifier, NearestNeighbours, ShrinkageLDA
+from mklearn.classifiers import KernelSVC, LedoitWolfLDA, NearestNeighbours, ShrinkageLDA
 from mklearn.errors import DataError
 from mklearn.inspection import view_contributions
 from mklearn.kernels.views import in_order_of
@@ -93,7 +93,7 @@ OF_SAMPLES = {
     "sample_weight": pd.Series(RNG.uniform(1, 2, 60), NAMES),
     "groups": pd.Series(np.arange(60) // 3, NAMES),
 }
-OF_TABLES = (LedoitWolfLDA, MajorityClassifier, NearestNeighbours, ShrinkageLDA)
+OF_TABLES = (LedoitWolfLDA, NearestNeighbours, ShrinkageLDA)
 FORMS = {"dict": lambda X: {"a": X}, "Views": lambda X: Views([X, X.to_numpy()]), "table": lambda X: X}
 
 
@@ -107,7 +107,6 @@ FORMS = {"dict": lambda X: {"a": X}, "Views": lambda X: Views([X, X.to_numpy()])
         KernelFDA(kernels="gaussian"),
         KernelFDA(kernels="gaussian", landmarks=30),
         LedoitWolfLDA(),
-        MajorityClassifier(),
         NearestNeighbours(),
         ShrinkageLDA("lsqr", "auto"),
     ],

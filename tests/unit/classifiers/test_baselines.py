@@ -23,7 +23,6 @@ from mklearn import MultiViewClassifier
 from mklearn.classifiers import (
     EmbeddedLinearSVC,
     LedoitWolfLDA,
-    MajorityClassifier,
     ShrinkageLDA,
     gaussian_svc,
     linear_svc,
@@ -124,23 +123,6 @@ def test_shrinkage_0_is_plain_discriminant_analysis() -> None:
     plain = LinearDiscriminantAnalysis().fit(X[::2], y[::2]).predict(X[1::2])
     unshrunk = ShrinkageLDA(solver="lsqr", shrinkage=0.0).fit(X[::2], y[::2]).predict(X[1::2])
     assert np.mean(unshrunk != plain) <= 0.02
-
-
-# --- the majority class
-
-
-@pytest.mark.parametrize(
-    ("y", "weights", "expected"),
-    [
-        (["men", "women", "men", "men", "women"], None, "men"),
-        ([2, 0, 0, 2, 1], None, 2),  # of several the one that comes first
-        ([1, 0, 0, 2, 2], None, 0),
-        (["a", "b", "a", "b"], [0.0, 1.0, 1.0, 0.0], "b"),  # a sample of weight 0 decides no tie
-    ],
-)
-def test_the_largest_class(y, weights, expected) -> None:
-    model = MajorityClassifier().fit(np.zeros((len(y), 1)), y, weights)
-    assert model.predict(np.ones((3, 1))).tolist() == [expected] * 3
 
 
 # --- Ledoit-Wolf discriminant analysis

@@ -6,7 +6,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC
-from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.errors import ConfigError
 from mklearn.papers.fsvm import RMMSVC, RSVMPlusMu
 from mklearn.study.method import Method
@@ -49,21 +48,6 @@ def test_all_components_without_whitening_are_the_kernel_svm(model):
     np.testing.assert_allclose(
         found.decision_function(X[kept]), reference.decision_function(X[kept]), rtol=0, atol=5e-3
     )
-
-
-@pytest.mark.parametrize("solver", ["exact", "alternating"])
-def test_path_over_components_equals_fits_of_their_own(solver):
-    machine = {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": 3.0, "solver": solver, "n_iter": 3}
-    unfitted = KernelPCAClassifier(7, machine=machine, kernels=GAUSSIAN)
-    found = fit_path(unfitted, X[::2], y[::2], sizes=[2, 5, 500])
-    assert not hasattr(unfitted, "machine_")
-    assert unfitted.n_components == 7
-    assert [model.n_components_ for model in found] == [2, 5, len(X[::2]) - 1]
-    for size, model in zip([2, 5, 500], found, strict=True):
-        alone = KernelPCAClassifier(size, machine=machine, kernels=GAUSSIAN).fit(X[::2], y[::2])
-        assert model.get_params() == alone.get_params()
-        np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
-        np.testing.assert_equal(model.diagnostics_, alone.diagnostics_)
 
 
 def planned(n_components, **machine):

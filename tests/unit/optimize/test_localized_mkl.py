@@ -76,16 +76,12 @@ def central_differences(smooth, V, h=1e-5):
 @pytest.mark.parametrize("gate", GATES)
 @pytest.mark.parametrize("P", [5, 16])
 @pytest.mark.parametrize(
-    ("C", "scale", "gate_scale", "weighted"),
-    [(10.0, 0.01, "published", False), (0.1, 0.5, "published", False), (2.0, 0.5, "average", False),
-     (0.1, 0.5, "published", True)],
-)  # fmt: skip
-def test_gradient_equals_central_differences_through_the_svm(gate, P, C, scale, gate_scale, weighted):
+    ("C", "scale", "gate_scale"), [(10.0, 0.01, "published"), (0.1, 0.5, "published"), (2.0, 0.5, "average")]
+)
+def test_gradient_equals_central_differences_through_the_svm(gate, P, C, scale, gate_scale):
     kernels, y, G = problem(P=P)
     kernels = kernels + 1e-9 * np.eye(len(y))  # alpha is unique
-    weights = np.arange(len(y)) % 4.0 if weighted else None
-    options = {"ridge": 0.02, "svm_tol": 1e-10, "sample_weight": weights}
-    smooth = GatedSVM(kernels, y, G, C, gate=gate, gate_scale=gate_scale, **options)
+    smooth = GatedSVM(kernels, y, G, C, gate=gate, gate_scale=gate_scale, ridge=0.02, svm_tol=1e-10)
     V = start(P, G.shape[1], scale)
     gradient = smooth.gradient(smooth.evaluate(V))
     expected = central_differences(smooth, V)

@@ -106,14 +106,13 @@ def wine(wine):
     return X[::2], y[::2]
 
 
-@pytest.mark.parametrize("trade_off", [1.0, 4.0, "trace_ratio"])
+@pytest.mark.parametrize("trade_off", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("wide", [False, True])
 def test_linear_kernel_is_the_linear_criterion(wine, trade_off, wide):
     X, y = wine
     if wide:  # more features than samples
         X = X @ np.random.default_rng(0).normal(size=(13, 200)) + np.random.default_rng(1).normal(size=(len(X), 200))
     linear, kernel = MMC(trade_off=trade_off).fit(X, y), KernelMMC(trade_off=trade_off).fit(X @ X.T, y)
-    assert kernel.trade_off_ == pytest.approx(linear.trade_off_)
     np.testing.assert_allclose(kernel.eigenvalues_, linear.eigenvalues_, rtol=1e-9)
     np.testing.assert_allclose(np.abs(X.T @ kernel.coefficients_), np.abs(linear.components_.T), atol=1e-7)
     T = X[::3] + 0.1

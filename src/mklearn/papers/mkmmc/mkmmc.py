@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
-from mklearn.errors import ConfigError
 from mklearn.graphs import LaplacianOperator, margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
@@ -46,8 +42,7 @@ class MKMMC(KernelEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        Number of components; by default the number of classes less one. The weights depend on it: to search over
-        numbers of components as in the paper, use `fit_path`.
+        Number of components; by default the number of classes less one. The weights depend on it.
     constraint : {"rkhs", "coef", "sample"}
         A'KA = I, A'A = I or A'K^2A = I, as for `mklearn.subspace.kernel_mmc.KernelMMC`. "coef" is the paper's (21), and
         the only one with a monotone objective: with the others A is scaled to the old kernel, and the next A-step,
@@ -84,7 +79,7 @@ class MKMMC(KernelEmbedding):
         Number of the returned A-step.
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
-    kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
+    kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, embedding_, n_features_in_
         As for `mklearn.subspace.kernel_mmc.KernelMMC`.
 
     Raises
@@ -134,12 +129,7 @@ class MKMMC(KernelEmbedding):
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         wanted = self._wanted_components(stack.n_columns, labels)
-        steps = _KernelSteps(stack, margin_laplacian(labels, self.trade_off), self.constraint, wanted)
-        self._set_solution(steps, wanted)
-
-    def _set_solution(self, steps: _KernelSteps, n_components: int) -> None:
-        """Alternate, with A-steps that may be shared with fits for other numbers of components; set the attributes."""
-        thetas, solutions = self._alternate(steps, n_components)
+        thetas, solutions = self._alternate(stack, margin_laplacian(labels, self.trade_off), wanted)
         objectives = np.array([float(values.sum()) for values, _ in solutions])
         best = float(objectives.max())
         last = len(solutions) - 1
@@ -147,7 +137,7 @@ class MKMMC(KernelEmbedding):
         self.kernel_weights_ = thetas[kept]
         self.eigenvalues_, self.coefficients_ = solutions[kept]
         check_columns(self.coefficients_, self.n_components)
-        self.embedding_ = self._embed_training(steps.stack.combine(self.kernel_weights_))
+        self.embedding_ = self._embed_training(stack.combine(self.kernel_weights_))
         selected = np.flatnonzero(self.kernel_weights_ > _SELECTED)
         self.selected_kernel_ = int(selected[0]) if len(selected) == 1 else None
         self.theta_history_ = np.array(thetas)
@@ -155,18 +145,21 @@ class MKMMC(KernelEmbedding):
         self.objective_ = float(self.eigenvalues_.sum())
         self.n_iter_ = last
         self.best_iter_ = kept
-        self.trade_off_ = float(self.trade_off)
 
-    def _alternate(self, steps: _KernelSteps, n_components: int) -> tuple[list[Array], list[tuple[Array, Array]]]:
+    def _alternate(
+        self, stack: KernelStack, margin: LaplacianOperator, n_components: int
+    ) -> tuple[list[Array], list[tuple[Array, Array]]]:
         """Return the weights and the solution of each A-step; set ``history_`` and ``status_``."""
-        theta = np.full(len(steps.stack), 1.0 / len(steps.stack))
+        theta = np.full(len(stack), 1.0 / len(stack))
         thetas: list[Array] = []
         solutions: list[tuple[Array, Array]] = []
         history: list[dict[str, Any]] = []
         self.history_ = history
         self.status_ = "max_iter"
         for iteration in range(self.max_iter + 1):
-            values, A = steps.solve(theta, n_components)
+            kernel = np.asarray(stack.combine(theta), dtype=np.float64)
+            check_not_constant(kernel)
+            values, A = margin_step(kernel, margin, n_components, self.constraint, negligible(stack.dtype))
             thetas.append(theta)
             solutions.append((values, A))
             objective = float(values.sum())
@@ -176,7 +169,7 @@ class MKMMC(KernelEmbedding):
                 break
             if iteration == self.max_iter:
                 break
-            maximum = _theta_step(steps.quadratic_form(theta, n_components), theta)
+            maximum = _theta_step(margin_matrix(stack, margin, A), theta)
             theta_entry = {
                 "iteration": iteration + 1, "step": "theta", "objective": maximum.value, "weights": maximum.theta,
                 "status": maximum.status, "method": maximum.method, "kkt_residual": maximum.kkt_residual,
@@ -196,69 +189,12 @@ class MKMMC(KernelEmbedding):
         return thetas, solutions
 
 
-def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
-    """Fit a clone of the estimator for each number of components, as in the paper's search.
-
-    The weights depend on the number of components. The results equal separate fits; A-steps for the same weights are
-    nested and computed once.
-    """
-    sizes = list(sizes)
-    if not sizes:
-        raise ConfigError("sizes is empty: give at least one n_components")
-    read = clone(estimator)
-    for size in sizes:
-        read.n_components = size
-        read._validate_params()
-    stack, labels = read._training_data(X, y)
-    assert labels is not None
-    steps = _KernelSteps(stack, margin_laplacian(labels, read.trade_off), read.constraint, max(sizes))
-    models = []
-    for size in sizes:
-        model = copy(read)
-        model.n_components = size
-        model._set_solution(steps, model._wanted_components(stack.n_columns, labels))
-        models.append(model)
-    return models
-
-
-class _KernelSteps:
-    """A-steps on one training set, computed once per kernel weights with the most components needed."""
-
-    def __init__(self, stack: KernelStack, margin: LaplacianOperator, constraint: Constraint, most: int) -> None:
-        self.stack, self.margin, self._constraint, self._most = stack, margin, constraint, most
-        self._solutions: dict[bytes, tuple[Array, Array]] = {}
-        self._forms: dict[bytes, Array] = {}
-
-    def solve(self, theta: Array, n_components: int) -> tuple[Array, Array]:
-        """Return the eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
-        name = theta.tobytes()
-        if name not in self._solutions:
-            kernel = np.asarray(self.stack.combine(theta), dtype=np.float64)
-            check_not_constant(kernel)
-            cutoff = negligible(self.stack.dtype)
-            self._solutions[name] = margin_step(kernel, self.margin, self._most, self._constraint, cutoff)
-        values, coefficients = self._solutions[name]
-        return values[:n_components], coefficients[:, :n_components]
-
-    def quadratic_form(self, theta: Array, n_components: int) -> Array:
-        """Return the theta-step's Q for the A-step of these weights, a sum over its components."""
-        name = theta.tobytes()
-        if name not in self._forms:
-            _, coefficients = self.solve(theta, self._most)
-            self._forms[name] = np.cumsum(margin_matrices(self.stack, self.margin, coefficients), axis=0)
-        forms = self._forms[name]
-        return np.asarray(forms[min(n_components, len(forms)) - 1])
-
-
-def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:
-    """Compute Q_st = a'K_s L K_t a for each column a of the coefficients, shape (p, M, M).
-
-    The paper's L_A of (23) is twice their sum.
-    """
+def margin_matrix(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:
+    """Compute Q_st = tr(A'K_s L K_t A), shape (M, M). The paper's L_A of (23) is twice this matrix."""
     projected = np.stack([np.asarray(K, dtype=np.float64) @ coefficients for K in stack], axis=1)  # (n, M, p)
     applied = operator.apply(projected.reshape(len(projected), -1)).reshape(projected.shape)
     Q = projected.transpose(2, 1, 0) @ applied.transpose(2, 0, 1)
-    return np.asarray((Q + Q.transpose(0, 2, 1)) / 2)
+    return np.asarray((Q + Q.transpose(0, 2, 1)).sum(axis=0) / 2)
 
 
 def _theta_step(Q: Array, theta: Array) -> SimplexQP:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
-from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, one_of
+from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least
 from mklearn.checks import check_integer, check_kept, checked_array, invalid, regular_array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
@@ -21,7 +20,6 @@ from mklearn.optimize.eigen import generalized_eigh
 
 Array = NDArray[np.floating]
 Side = Literal["left", "right"]
-Init = Literal["identity", "random"]
 
 _DEFAULT_SIZE = 10
 
@@ -95,25 +93,18 @@ class BilinearEmbedding(Embedding):
     ``predict`` gives the label of the nearest training image, see `mklearn.base.embedding.Embedding`.
 
     A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed at the
-    start. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol`` and
-    ``random_state``.
+    start. It has at least the parameters ``n_components``, ``max_iter`` and ``tol``.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [*N_COMPONENTS, tuple, list],
-        "shape": [None, tuple, list],
-        "init": [one_of(Init)],
         "max_iter": [at_least(1)],
         "tol": [NONNEGATIVE],
-        "random_state": ["random_state"],
     }
     _fixed_side: ClassVar[Side] = "right"
 
-    shape: tuple[int, int] | None
-    init: Init
     max_iter: int
     tol: float
-    random_state: Any
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
@@ -121,9 +112,8 @@ class BilinearEmbedding(Embedding):
 
         Parameters
         ----------
-        X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
-            Flat images are row by row. Without ``shape`` a flat sample is an image of one column. `Views` with a single
-            view are taken as that view.
+        X : array of shape (n, rows, cols)
+            A sample of a table (n, d) is an image of one column. `Views` with a single view are taken as that view.
         y : array of shape (n,), optional
             Class labels; ignored by unsupervised methods.
         """
@@ -163,10 +153,6 @@ class BilinearEmbedding(Embedding):
         """Return the half step, and the scale against which changes of the objective are compared."""
         raise NotImplementedError
 
-    def _centred(self, images: Array) -> Array:
-        """Return the images to project; a subclass may subtract its mean."""
-        return images
-
     def _project(self, X: ArrayLike) -> NDArray[np.floating]:
         check_is_fitted(self)
         array = self._check_images(X, reset=False)
@@ -174,7 +160,7 @@ class BilinearEmbedding(Embedding):
 
     def _embed(self, images: Array, dtype: np.dtype[Any]) -> NDArray[np.floating]:
         n, rows, cols = images.shape
-        half = (self._centred(images).reshape(n * rows, cols) @ self.right_components_).reshape(n, rows, -1)
+        half = (images.reshape(n * rows, cols) @ self.right_components_).reshape(n, rows, -1)
         return np.asarray(np.matmul(self.left_components_.T, half).reshape(n, -1), dtype=dtype)
 
     def _sizes(self) -> tuple[int, int]:
@@ -187,7 +173,11 @@ class BilinearEmbedding(Embedding):
             # an image of one column is a vector: it has components on the left only
             sizes = (int(wanted), 1 if cols == 1 else int(wanted))
         else:
-            sizes = _rows_and_columns(wanted, "n_components")
+            try:
+                left, right = (check_integer(number, "n_components") for number in wanted)
+            except (TypeError, ValueError):
+                raise invalid(wanted, "n_components", "two integers >= 1, (rows, columns)") from None
+            sizes = left, right
         if sizes[0] > rows or sizes[1] > cols:
             raise NotApplicable(
                 f"n_components={wanted}: images of {rows} x {cols} pixels have at most {rows} components on the left "
@@ -196,11 +186,9 @@ class BilinearEmbedding(Embedding):
         return sizes
 
     def _start(self, sizes: tuple[int, int], images: Array) -> Array:
-        """Return the initial projection of the fixed side, with orthonormal columns."""
+        """Return the initial projection of the fixed side: (I, 0)', or I if that sees no part of any image."""
         axis = 0 if self._fixed_side == "left" else 1
         side, size = self.shape_[axis], sizes[axis]
-        if self.init == "random":
-            return np.linalg.qr(check_random_state(self.random_state).standard_normal((side, size)))[0]
         # (I, 0)' uses only the first rows or columns: if they are a blank margin, all objectives stay 0
         blank = not np.ptp(np.take(images, range(size), axis=1 + axis), axis=0).any()
         return np.eye(side, side if blank else size)
@@ -213,24 +201,11 @@ class BilinearEmbedding(Embedding):
         shape = tuple(images.shape[1:]) if images.ndim == 3 else None
         if shape is not None:
             images = np.asarray(images).reshape(len(images), shape[0] * shape[1])
-        if not reset:
-            if shape not in (None, self.shape_):
-                raise DataError(
-                    f"X has images of shape {shape}, but {type(self).__name__} was fitted with {self.shape_}"
-                )
-            return checked_array(self, images, reset=False)
-        if self.shape is not None:
-            wanted = _rows_and_columns(self.shape, "shape")
-            if shape not in (None, wanted):
-                raise DataError(f"X has images of shape {shape}, but shape={wanted}: omit `shape` or correct it")
-            shape = wanted
-        array = checked_array(self, images, reset=True)
-        self.shape_: tuple[int, int] = shape or (array.shape[1], 1)
-        if self.shape_[0] * self.shape_[1] != array.shape[1]:
-            raise DataError(
-                f"X has {array.shape[1]} pixels per row, but shape={shape} needs {self.shape_[0] * self.shape_[1]}: "
-                "correct `shape`, or give images as (n, rows, cols)"
-            )
+        if not reset and shape not in (None, self.shape_):
+            raise DataError(f"X has images of shape {shape}, but {type(self).__name__} was fitted with {self.shape_}")
+        array = checked_array(self, images, reset=reset)
+        if reset:
+            self.shape_: tuple[int, int] = shape or (array.shape[1], 1)
         return array
 
 
@@ -254,12 +229,3 @@ def class_differences(images: Array, codes: NDArray[np.intp]) -> tuple[Array, Ar
 def energy(stack: Array) -> float:
     """Compute the sum of squares: the trace of the stack's scatter."""
     return float(np.vdot(stack, stack))
-
-
-def _rows_and_columns(value: Any, name: str) -> tuple[int, int]:
-    """Return ``value`` as two integers >= 1; raise `ConfigError` for anything else."""
-    try:
-        rows, columns = (check_integer(number, name) for number in value)
-    except (TypeError, ValueError):
-        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
-    return rows, columns

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.papers.two_d_mmc.bilinear import Array, BilinearEmbedding, Init, Scatter, Side, Step, energy, trace_step
+from mklearn.papers.two_d_mmc.bilinear import Array, BilinearEmbedding, Scatter, Side, Step, energy, trace_step
 
 
 class GLRAM(BilinearEmbedding):
@@ -24,18 +24,10 @@ class GLRAM(BilinearEmbedding):
     ----------
     n_components : int or (int, int), optional
         (l1, l2), or one number for both. By default 10 per side, or the length of a shorter side.
-    shape : (int, int), optional
-        (rows, cols) of flat images; see `fit`.
-    centre : bool
-        Subtract the mean image first. The paper does not.
-    init : {"identity", "random"}
-        The initial L: (I, 0)' as in the paper, or random orthonormal columns.
     max_iter : int
         Largest number of iterations.
     tol : float
         Stop when an iteration increases the objective by at most this fraction of sum_i ||X_i||_F^2.
-    random_state : int, RandomState or None
-        Seed for ``init="random"``.
 
     Attributes
     ----------
@@ -45,8 +37,6 @@ class GLRAM(BilinearEmbedding):
         sum_i ||L'X_i R||_F^2 after every half step; never decreases.
     n_iter_ : int
     status_ : {"converged", "max_iter"}
-    mean_ : array of shape (rows, cols)
-        The subtracted image: zeros without ``centre``.
     embedding_ : array of shape (n, l1 * l2)
     shape_ : (rows, cols)
     n_features_in_ : int
@@ -59,7 +49,7 @@ class GLRAM(BilinearEmbedding):
     NotApplicable
         More components than rows or columns.
     ConfigError
-        Invalid ``n_components`` or ``shape``.
+        Invalid ``n_components``.
 
     References
     ----------
@@ -67,7 +57,8 @@ class GLRAM(BilinearEmbedding):
 
     Notes
     -----
-    The optimum is local: in theory it depends on the start, in practice hardly. The paper stops by the root mean square
+    The first L is (I, 0)', as in the paper, and the mean image is not subtracted. The optimum is local: in theory it
+    depends on the start, in practice hardly. The paper stops by the root mean square
     error; here the equivalent condition on the objective is used.
 
     Examples
@@ -78,29 +69,15 @@ class GLRAM(BilinearEmbedding):
     (1797, 9)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BilinearEmbedding._parameter_constraints,
-        "centre": ["boolean"],
-    }
     _needs_labels = False
     _fixed_side: ClassVar[Side] = "left"
 
     def __init__(
-        self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
-        centre: bool = False, init: Init = "identity", max_iter: int = 20, tol: float = 1e-8, random_state: Any = None,
-    ) -> None:  # fmt: skip
+        self, n_components: int | tuple[int, int] | None = None, *, max_iter: int = 20, tol: float = 1e-8
+    ) -> None:
         self.n_components = n_components
-        self.shape = shape
-        self.centre = centre
-        self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
-        self.mean_ = images.mean(axis=0) if self.centre else np.zeros(self.shape_)
-        centred = self._centred(images)
-        return partial(trace_step, Scatter((1.0, centred))), energy(centred)
-
-    def _centred(self, images: Array) -> Array:
-        return images - self.mean_ if self.centre else images
+        return partial(trace_step, Scatter((1.0, images))), energy(images)

@@ -15,7 +15,6 @@ from mklearn.optimize.graph_embedding import Scaling, rescale_columns
 from mklearn.papers.two_d_mmc.bilinear import (
     Array,
     BilinearEmbedding,
-    Init,
     Scatter,
     Side,
     Step,
@@ -36,15 +35,13 @@ class TwoDLDA(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components, shape, random_state
+    n_components
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     ridge : float
         Ridge relative to the mean eigenvalue of the one-sided within-class scatter. 0 requires a nonsingular scatter.
     scaling : {"within", "total", "unit", "orthonormal"}
         Scale of the columns of L and R, after every half step: L'(S_w^R + rho I)L = I, L'(S_w^R + S_b^R + rho I)L = I,
         unit length, or an orthonormal basis of the same leading subspaces (QR).
-    init : {"identity", "random"}
-        The initial R: (I, 0)' as in the paper, or random orthonormal columns.
     max_iter : int
         Largest number of iterations.
     tol : float
@@ -76,10 +73,11 @@ class TwoDLDA(BilinearEmbedding):
 
     Notes
     -----
-    The paper states neither ridge nor scale, and both decide the nearest-neighbour rate: report them. To omit the
-    ridge, use ``ridge=1e-10`` with ``"orthonormal"``: so small a ridge only orders the directions in which no class
-    varies, and these dominate in any other scale. Without a ridge the accuracy keeps changing between iterations, and
-    ``max_iter`` is a parameter to choose like the others; with ``ridge=1`` it is mostly constant after ten.
+    The first R is (I, 0)', as in the paper. The paper states neither ridge nor scale, and both decide the
+    nearest-neighbour rate: report them. To omit the ridge, use ``ridge=1e-10`` with ``"orthonormal"``: so small a ridge
+    only orders the directions in which no class varies, and these dominate in any other scale. Without a ridge the
+    accuracy keeps changing between iterations, and ``max_iter`` is a parameter to choose like the others; with
+    ``ridge=1`` it is mostly constant after ten.
 
     Examples
     --------
@@ -96,18 +94,14 @@ class TwoDLDA(BilinearEmbedding):
     }
 
     def __init__(
-        self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
-        ridge: float = 1.0, scaling: Scaling = "within", init: Init = "identity", max_iter: int = 20,
-        tol: float = 1e-8, random_state: Any = None,
+        self, n_components: int | tuple[int, int] | None = None, *, ridge: float = 1.0, scaling: Scaling = "within",
+        max_iter: int = 20, tol: float = 1e-8,
     ) -> None:  # fmt: skip
         self.n_components = n_components
-        self.shape = shape
         self.ridge = ridge
         self.scaling = scaling
-        self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         assert codes is not None

@@ -13,7 +13,6 @@ from mklearn.errors import NotApplicable
 from mklearn.papers.two_d_mmc.bilinear import (
     Array,
     BilinearEmbedding,
-    Init,
     Scatter,
     Step,
     class_differences,
@@ -37,14 +36,12 @@ class TwoDMMC(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components, shape, random_state
+    n_components
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
     exchanged : bool
         Exchange S_b and S_w in f and in both eigenproblems, as equations (7), (8) and Algorithm 1 print.
-    init : {"identity", "random"}
-        The initial V: (I, 0)' or random orthonormal columns. The paper allows "any" start.
     max_iter : int
         Largest number of iterations; 20 in the paper.
     tol : float
@@ -82,8 +79,9 @@ class TwoDMMC(BilinearEmbedding):
     O(rows^3 + cols^3 + n rows cols (l1 + l2) + n rows^2 l2 + n cols^2 l1), not l1^3 + l2^3; there are ``max_iter``
     iterations, while "t <= T" makes T + 1.
 
-    f grows with l1 and l2 only as long as eigenvalues are positive; further columns have eigenvalue zero, then negative
-    eigenvalues. For images of one column the method is the maximum margin criterion.
+    The first V is (I, 0)'; the paper allows any orthogonal matrix. f grows with l1 and l2 only as long as eigenvalues
+    are positive; further columns have eigenvalue zero, then negative eigenvalues. For images of one column the method
+    is the maximum margin criterion.
 
     Examples
     --------
@@ -100,18 +98,14 @@ class TwoDMMC(BilinearEmbedding):
     }
 
     def __init__(
-        self, n_components: int | tuple[int, int] | None = None, *, shape: tuple[int, int] | None = None,
-        trade_off: str | float = "trace_ratio", exchanged: bool = False, init: Init = "identity", max_iter: int = 20,
-        tol: float = 1e-8, random_state: Any = None,
+        self, n_components: int | tuple[int, int] | None = None, *, trade_off: str | float = "trace_ratio",
+        exchanged: bool = False, max_iter: int = 20, tol: float = 1e-8,
     ) -> None:  # fmt: skip
         self.n_components = n_components
-        self.shape = shape
         self.trade_off = trade_off
         self.exchanged = exchanged
-        self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         assert codes is not None

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from mklearn.base.pipelines import predicts_survival, survival_functions
 from mklearn.errors import SolverFailed
 from mklearn.kernels.views import Views
-from mklearn.rows import load
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
@@ -101,10 +100,7 @@ def fit_method(
         models = [unfitted().fit(train, y, **fit_parameters)]
     else:
         sizes = possible_sizes(method.refit, train, y)
-        if method.refit.path is not None:
-            models = list(load(method.refit.path)(unfitted(), train, y, sizes=sizes))
-        else:
-            models = [unfitted(n_components=size).fit(train, y) for size in sizes]
+        models = [unfitted(n_components=size).fit(train, y) for size in sizes]
     fit_seconds = time.process_time() - started
     if not method.embeds:
         return _predicted(models, sizes or [], y, test, fit_seconds)

@@ -64,8 +64,6 @@ class RefitSpec(Strict):
     """Values of ``n_components`` to fit."""
     at_most: Literal["n_classes", "image_side"] | None = None
     """Upper bound on the sizes. Larger ones are dropped, but at least one is kept."""
-    path: str | None = None
-    """Function (``"module:function"``) that fits all sizes with shared computations: (estimator, X, y, sizes=)."""
 
 
 class InputSpec(Strict):

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.simplex_qp import simplex_qp
-from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path, margin_matrices
+from mklearn.papers.mkmmc.mkmmc import MKMMC, margin_matrix
 from mklearn.subspace.kernel_mmc import KernelMMC
 
 
@@ -54,7 +54,7 @@ def test_theta_matrix_is_half_the_papers_pair_sum(problems, constraint):
         for j in range(n):
             G = A.T @ (K[:, i] - K[:, j])
             expected += W[i, j] * G.T @ G
-    Q = margin_matrices(KernelStack.from_last_axis(K), margin_laplacian(y), A).sum(axis=0)
+    Q = margin_matrix(KernelStack.from_last_axis(K), margin_laplacian(y), A)
     np.testing.assert_allclose(2 * Q, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
 
 
@@ -66,7 +66,7 @@ def test_result_is_a_fixed_point_of_both_steps(problems, name):
     np.testing.assert_allclose(model.coefficients_, alone.coefficients_, atol=1e-9)
     np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-9)
     assert model.objective_ == pytest.approx(alone.objective_)
-    Q = margin_matrices(KernelStack.from_last_axis(K), margin_laplacian(y), model.coefficients_).sum(axis=0)
+    Q = margin_matrix(KernelStack.from_last_axis(K), margin_laplacian(y), model.coefficients_)
     weights = model.kernel_weights_
     assert weights @ Q @ weights == pytest.approx(simplex_qp(Q, method="exact").value, rel=1e-10)
     assert weights @ Q @ weights == pytest.approx(model.objective_)
@@ -108,19 +108,3 @@ def test_best_is_never_below_last_with_the_other_constraints(problems, name):
     assert best.objective_ == pytest.approx(best.objective_history_[::2].max())
     assert best.status_ in ("converged", "cycle")
     np.testing.assert_array_equal(best.theta_history_, last.theta_history_)
-
-
-@pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
-@pytest.mark.parametrize("keep", ["best", "last"])
-def test_a_path_equals_a_fit_for_each_size(problems, constraint, keep):
-    for K, y in problems.values():
-        sizes = [1, 2, len(np.unique(y)) - 1, len(np.unique(y))]
-        path = fit_path(MKMMC(constraint=constraint, keep=keep), K, y, sizes)
-        for size, model in zip(sizes, path, strict=True):
-            alone = MKMMC(size, constraint=constraint, keep=keep).fit(K, y)
-            assert model.n_components == size
-            assert model.status_ == alone.status_
-            np.testing.assert_allclose(model.kernel_weights_, alone.kernel_weights_, atol=1e-12)
-            np.testing.assert_allclose(model.objective_history_, alone.objective_history_, rtol=1e-9)
-            np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-7)
-            np.testing.assert_allclose(model.transform(K[:5]), alone.transform(K[:5]), atol=1e-7)

@@ -163,7 +163,7 @@ def test_records_are_in_the_order_of_the_splits() -> None:
 
 def test_replaced_labels_are_fitted_and_true_ones_are_scored() -> None:
     train, test = np.arange(24), np.arange(24, N)  # most of the training samples are of class 0, all others of class 1
-    majority = method("mklearn.classifiers.baselines:MajorityClassifier")
+    majority = method("mklearn.classifiers.baselines:majority")
     for labels, accuracy in ((None, 0.0), (1 - Y[train], 1.0)):
         (record,) = at_size(majority, [Split(0, 0, train, test, train_labels=labels)]).records()
         assert rows_of([record])["value"].unique().tolist() == [accuracy]

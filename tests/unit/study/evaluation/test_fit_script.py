@@ -229,12 +229,11 @@ def test_a_matrix_of_other_samples_is_refused(files: dict[str, Any]) -> None:
 
 
 def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
-    path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
     alternating = {"implementation": "mklearn.classifiers.fsvc:FSVC", "solver": "alternating", "n_iter": 2}
     method = {
         "id": "m", "implementation": "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier", "parameters": {},
         "grid": {"machine": [alternating | {"C": C} for C in (1.0, 10.0)]}, "inputs": {"kernels": {"kind": "kernels"}},
-        "refit": {"sizes": [1, 3], "path": path},
+        "refit": {"sizes": [1, 3]},
     }  # fmt: skip
     ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
     Splits(Splits.load(files["splits"], ids).splits[:2], N).save(files["splits"], ids)
