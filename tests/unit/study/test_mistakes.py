@@ -21,7 +21,7 @@ STUDY: dict[str, Any] = {
     "seed": 3,
     "datasets": {
         "digits": {"kind": "registered", "per_class": 20, "classes": ["0", "1"], "resize": {"shape": [8, 8]}},
-        "small": {"name": "digits", "resize": {"pixels": 64, "interpolation": "bilinear"}},
+        "small": {"name": "digits", "resize": {"pixels": 64, "interpolation": "bicubic"}},
         "mine": {"kind": "feature_tables", "tables": {"colour": "a.csv"}, "labels": "b.csv", "id_column": "name"},
     },
     "descriptors": {

@@ -284,12 +284,7 @@ def test_damage(image_files: dict[str, bytes], small: Path, tmp_path: Path, monk
 
 # --- resizing
 
-PILLOW = {
-    "area": Image.Resampling.BOX,
-    "bilinear": Image.Resampling.BILINEAR,
-    "bicubic": Image.Resampling.BICUBIC,
-    "lanczos": Image.Resampling.LANCZOS,
-}
+PILLOW = {"area": Image.Resampling.BOX, "bicubic": Image.Resampling.BICUBIC}
 
 
 @pytest.mark.parametrize("interpolation", PILLOW)
@@ -320,9 +315,8 @@ def test_rounding_policy() -> None:
     np.testing.assert_array_equal(np.ravel(exact), [0.5, 254.75, 1.5])
     edge = np.zeros((1, 4, 8), np.uint8)
     edge[:, :, 4:] = 255
-    for interpolation in ("bicubic", "lanczos"):  # overshoot is cut off, it does not wrap around
-        resized = np.asarray(resize_images(edge, (4, 32), interpolation=interpolation))
-        assert (np.diff(resized[0, 0, 10:22].astype(int)) >= 0).all()
+    resized = np.asarray(resize_images(edge, (4, 32), interpolation="bicubic"))
+    assert (np.diff(resized[0, 0, 10:22].astype(int)) >= 0).all()  # overshoot is cut off, it does not wrap around
     floating = resize_images(image.astype(np.float32) / 255, (1, 1))
     assert np.asarray(floating).dtype == np.float32
 
