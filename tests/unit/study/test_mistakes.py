@@ -249,14 +249,6 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"protocols": {"c": {"kind": "clustering", "train_size": 9}}},
          "evaluation.neighbours: expected [clusters] with protocol 'c', which tests the training samples."),
         ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
-        (
-            {"protocols": {"v": {"kind": "validation_folds", "test_size": 3, "test_share": 0.2}}},
-            "protocols.v: test_size stands in place of test_share; omit one of them.",
-        ),
-        (
-            {"protocols": {"v": {"kind": "validation_folds", "in_order": True, "deals": 3}}},
-            "protocols.v: in_order: all deals would be equal; omit deals.",
-        ),
         ({"evaluation": {"metrics": ["accuracy", "acu"]}},
          "evaluation: metrics: there is no metric 'acu'. Did you mean 'auc'? Valid: accuracy, balanced_accuracy, "),
         ({"evaluation": {"metrics": ["auc", "auc"], "choose_by": "auc"}}, "evaluation: metrics: metric 'auc' is named"),
