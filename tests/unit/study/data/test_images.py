@@ -95,7 +95,7 @@ def test_tables_of_images_are_joined_by_path_or_name(root: Path) -> None:
 @pytest.mark.parametrize(
     ("ids", "options", "message"),
     [
-        ([*SPELT[:4], "bush"], {}, r"images: lacks 'bush'; .*network.csv: lacks 's10/tree.png'. 2 of 6 .* or an image"),
+        ([*SPELT[:4], "bush"], {}, r"images: lacks 'bush'; .*network.csv: lacks 's10/tree.png'. 2 of 6 .* or image"),
         (["9", "10"], {}, r"none of its ids '10', '9' is an image of .*/images; .* such as 's2/9.png'"),
         ([*SPELT, "s10/tree.png"], {}, r"images of rows must be unique; more than once: 's10/tree.png'"),
         (SPELT, {"labels": "s10"}, r"labels disagree .* 's2/9.png' is 's10' here and 's2' there"),

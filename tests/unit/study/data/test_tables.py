@@ -477,7 +477,7 @@ def test_a_word_for_a_missing_value_is_no_class(tmp_path: Path, word: str, suffi
     samples = feature_tables({"t": path})
     assert samples.classes.tolist() == (["1", "2"] if 1.0 in labels else ["a", "b"])
     assert samples.ids.tolist() == EIGHT[:4]
-    assert samples.notes[0].startswith("2 samples without a label are left out (missing_labels)")
+    assert samples.notes[0].startswith("samples without a target are left out (missing_labels): 2")
     if word and "a" in labels:
         assert sorted(feature_tables({"t": path}, missing_labels=[]).classes) == sorted(["a", "b", word.strip()])
 
@@ -488,7 +488,7 @@ def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
         read(tmp_path, frames, task="numbers")
     samples = read(tmp_path, frames, task="numbers", missing_labels=["NA", "unknown"])
     assert samples.y.tolist() == [0.5, 1.5, 2.5, 1.0, 10.0]
-    assert samples.notes[0].startswith("3 samples without a number are left out")
+    assert samples.notes[0].startswith("samples without a target are left out (missing_labels): 3")
 
 
 TIMES = ["9", "2.50", "1e1", "NA", "4", "7", "3", "1"]
@@ -514,7 +514,7 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
     assert samples.target == target_kind(entry) == "survival"
     assert samples.y.tolist() == [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]
     assert samples.columns["one"].tolist() == ["f", "g"]
-    assert samples.notes[-1].startswith("2 samples without a time or event are left out (missing_labels)")
+    assert samples.notes[-1].startswith("samples without a target are left out (missing_labels): 2")
     note = "" if not occurred else f"{path}: column 'e' means a censored time where it is "
     assert samples.notes[0].startswith(note + ("'lost' (1), 'alive' (1), '1' (1)" if "lost" in events else ""))
 
@@ -527,7 +527,7 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
         (["1", "2"], ["dead", "lost"], {"occurred": "Dead"}, "'Dead' .occurred., but 'dead', 'lost'. Did you mean 'd"),
         (["1", "2"], [0, 0], {}, "0 of 8 survival times ended with an event"),
         (["1", "2"], [1, 0], {"event_column": "ee"}, "no column 'ee'. Did you mean 'e'?"),
-        (["1", "2"], [1, 0], {"event_column": "h"}, "'t' and 'h' of one table; 't' is in .*one.csv, 'h' is in .*two"),
+        (["1", "2"], [1, 0], {"event_column": "h"}, "one.csv, .*two.csv: no sample has a target .'t' and 'h', of one"),
         (["1", "2"], ["no", "yes"], {"occurred": "True"}, "'True' .occurred., .* as booleans: put words in quotes"),
     ],
 )
@@ -587,7 +587,7 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     samples = read_one(tmp_path / "named.csv", labels)
     assert samples.ids.tolist() == EIGHT[1:7]
     np.testing.assert_allclose(samples.matrices["k"], kernel[1:7, 1:7])
-    assert "2 samples without a label are left out" in samples.notes[-1]
+    assert "samples without a target are left out (missing_labels): 2" in samples.notes[-1]
 
 
 def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:

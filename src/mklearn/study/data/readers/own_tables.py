@@ -147,26 +147,15 @@ def _labelled_samples(
     sources: Sequence[Table], ids: np.ndarray, columns: Columns, content: Callable[[np.ndarray], dict[str, Any]],
     notes: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
-    """Return the samples of `ids` that have a label or number, with their content; DataError if there are none."""
-    what, predicts = {
-        "classes": ("label", "labels"),
-        "numbers": ("number", "predicts"),
-        "survival": ("time or event", "predicts"),
-    }[columns.task]
+    """Return the samples of `ids` that have a target, with their content; DataError if there are none."""
     paths = ", ".join(str(source.path) for source in sources)
     labels = agreed(sources, ids, "labels")
     labelled = labels != ""
     if not labelled.any():
-        named = f"column {columns.label_column!r}"
-        if columns.event_column is not None:
-            both = (columns.label_column, columns.event_column)
-            where = [f"{name!r} is in {source.path}" for name in both for source in sources if name in source.columns]
-            named = f"columns {both[0]!r} and {both[1]!r} of one table; {', '.join(where)}"
-        raise DataError(f"{paths}: no sample has a {what} ({named}); NA means none (missing_labels)")
+        named = " and ".join(map(repr, filter(None, (columns.label_column, columns.event_column))))
+        raise DataError(f"{paths}: no sample has a target ({named}, of one table); NA means none (missing_labels)")
     if n := int((~labelled).sum()):
-        subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
-        final = f"a final model {predicts} them: mklearn predict"
-        notes = [*notes, f"{subject} left out (missing_labels); {final}"]
+        notes = [*notes, f"samples without a target are left out (missing_labels): {n}; a final model predicts them"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
     batches = {
@@ -280,11 +269,9 @@ def _absent(
     if n and missing_views == "error":
         lacking = {name: ids[absent[name]].tolist() for name in tables}
         each = "; ".join(f"{tables[name].path}: lacks {some(gone)}" for name, gone in lacking.items() if gone)
-        images = FOLDER_KEY in tables
         raise DataError(
-            f"{each}. {n} of {len(ids)} samples {'lacks' if n == 1 else 'lack'} a table{' or an image' * images}. If "
-            "that is so, set missing_views: drop (these samples are left out) or mean (kernels put them at the mean of "
-            f"the others{'; rows without an image are left out' * images})"
+            f"{each}. {n} of {len(ids)} samples lack a table or image. If that is so, set missing_views: drop (they "
+            "are left out) or mean (kernels put them at the mean of the others)"
         )
     return absent
 
