@@ -101,13 +101,11 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     copies = np.flatnonzero(first != np.arange(len(first)))
     if not copies.size:
         return samples
-    pairs = "; ".join(f"{str(samples.ids[k])!r} is {str(samples.ids[first[k]])!r}" for k in copies[:5])
-    subject = "1 sample repeats another one" if copies.size == 1 else f"{copies.size} samples repeat another one"
-    done = "are one group" if grouped else "can be one group"
-    n_other = int((samples.labels[copies] != samples.labels[first[copies]]).sum()) * (samples.target == "classes")
-    wrong = f", {n_other} with another label: one of the two is wrong" if n_other else ""
-    more = "; ..." if copies.size > 5 else ""
-    note = f"{subject} in every view ({pairs}{more}){wrong}. They {done} (duplicates: group)"
+    pairs = [f"{samples.ids[copy]} is {samples.ids[first[copy]]}" for copy in copies]
+    note = f"samples that repeat another one in every view: {len(copies)}, such as {some(pairs)}"
+    if wrong := samples.target == "classes" and int((samples.labels[copies] != samples.labels[first[copies]]).sum()):
+        note += f"; {wrong} with another label: one of the two is wrong"
+    note += ". `duplicates: group` makes them one group"
     groups = samples.groups
     if grouped:
         groups = (samples.ids if groups is None else groups).astype(object)
