@@ -16,7 +16,7 @@ from mklearn.atomic import existing_file, file_content
 from mklearn.errors import ConfigError, DataError, UserError, absence
 from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
-from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, columns_of_samples, sample_columns
+from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, columns_of_samples, modalities, sample_columns
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import SUFFIXES, is_number, named_like, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
@@ -209,7 +209,7 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
     for file, columns in read.items():
         if file in given:
             continue
-        for array in arrays_of(file)[1] if file.suffix == MUDATA else [""]:
+        for array in modalities(file) if file.suffix == MUDATA else [""]:
             view = slug(array or table_stem(file))
             if view in tables:
                 raise ConfigError(f"{path}: names of tables differ in a-z, 0-9, '.', '_' and '-'; rename {view!r}.")

@@ -121,7 +121,8 @@ def view_of_images(images: Any, ids: NDArray[Any], view: ModelView, arrays: Arra
 def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[str, Path]:
     names, source = [view.name for view in views], Path(sources[0])
     if len(sources) == 1 and source.is_dir():
-        there = {key: file for file in source.iterdir() for key in (file.name, table_suffix(file) and table_stem(file))}
+        inside = filter(Path.is_file, source.iterdir())
+        there = {key: file for file in inside for key in (file.name, table_suffix(file) and table_stem(file))}
         names_of = {view.name: (view.file, table_stem(Path(view.file))) for view in views if view.file}
         files = {name: there[key] for name, keys in names_of.items() for key in keys[::-1] if key in there}
         if not files:

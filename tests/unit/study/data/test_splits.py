@@ -201,6 +201,7 @@ Y, SEVEN = np.repeat([0, 1], [10, 4]), np.repeat([0, 1], 7)
         (lambda: random_per_class(Y, 1, unlabelled=3, classes=NAMES), NotApplicable,
          r"1 training samples per class \(train_size\), 3 unlabelled and .*class women \(4\)"),
         (lambda: k_fold(Y, 5, classes=NAMES), NotApplicable, r"5 stratified folds: too few samples in 'class women"),
+        (lambda: k_fold(np.zeros(6, dtype=int), 2, flipped=0.5), NotApplicable, "flipped: there is no other class"),
         (lambda: k_fold(np.arange(3.0), 5), NotApplicable, "5 folds need as many samples; there are 3"),
         (lambda: validation_folds(SEVEN, test_size=3, classes=NAMES), NotApplicable,
          r"a test part and 5 folds: too few samples in 'class men \(7\)', 'class women"),

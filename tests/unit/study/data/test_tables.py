@@ -18,6 +18,7 @@ from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import tables
 from mklearn.study.data.readers.own_tables import feature_tables, precomputed
+from mklearn.study.data.readers.tables import column_text
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.text_tables import MISSING
 from mklearn.study.datasets import dataset_spec
@@ -241,7 +242,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (FRAME.drop(columns="id").to_csv(), "no column 'id'; the first column, which has no name, has row numbers"),
+        (FRAME.drop(columns="id").to_csv(), "no column 'id'; the first column, which has no name, has no ids"),
         (FRAME.to_csv().replace("\n5,", "\n5.5,"), "column 1 has no name; name it"),
         (FRAME.set_index("label").to_csv(index_label=""), "must be unique; more than once: 'cat', 'dog'"),
         (FRAME.to_csv(index=False).replace(",id,label", ",id", 1), "has 5 names and the second 6 values"),
@@ -271,6 +272,14 @@ def test_wrong_text_tables(tmp_path: Path, text: str | bytes, sentence: str) -> 
     assert mistake.startswith(str(path))
     assert mistake.count(str(path)) == 1
     assert "np." not in mistake  # as in np.str_('s0')
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([1.0, np.nan], ["1", ""]), ([1.5, 2.0], ["1.5", "2.0"]), ([1e20, 2.0], ["1e+20", "2.0"]), ([1e400], ["inf"])],
+)
+def test_numbers_as_text(values: list[float], text: list[str]) -> None:
+    assert column_text(values, Path("t"), "label", may_be_empty=True).tolist() == text
 
 
 def test_true_is_1(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def number_within_class(labels: Iterable[str]) -> np.ndarray:
 
 
 def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
-    """Return the ids that begin with "test/", as the only split; other ids begin with "train/". `path` is ignored."""
+    """Return the ids that begin with "test/", as the only split. `path` is ignored."""
     test = np.char.startswith(ids, "test/")
     if test.all() or not test.any():
         raise ConfigError(
