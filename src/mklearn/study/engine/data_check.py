@@ -14,7 +14,7 @@ from mklearn.errors import DataError, UserError
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.read import labels_table, read_dataset
-from mklearn.study.data.samples import SampleSet, some
+from mklearn.study.data.samples import SampleSet, natural_key, some
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.jobs import Jobs, split_files, split_spec
@@ -96,7 +96,8 @@ def target_counts(table: pd.DataFrame, target: TargetKind) -> str:
     """Return the number of samples, with class sizes (of many classes, the extreme ones), or the target's range."""
     start = f"{len(table)} samples" + (f" in {table['group'].nunique()} groups" if "group" in table else "")
     if target == "classes":
-        sizes = [f"{name} {n}" for name, n in Counter(map(str, table["label"])).most_common()]
+        ordered = sorted(Counter(map(str, table["label"])).items(), key=lambda item: (-item[1], natural_key(item[0])))
+        sizes = [f"{name} {n}" for name, n in ordered]
         shown = sizes if len(sizes) <= CLASSES_SHOWN else [*sizes[:3], "...", *sizes[-3:]]
         return f"{start} of {len(sizes)} classes: {', '.join(shown)}"
     what, values = "numbers", table["y"]
