@@ -39,7 +39,6 @@ def mklearn(*arguments: str) -> str:
 
 
 print(mklearn("init", "photos"))
-print((folder / "photos.yaml").read_text())
 
 # %%
 # ``mklearn run photos.yaml`` would now make the report (:ref:`sphx_glr_gallery_plot_1_first_study.py` runs one).

@@ -11,7 +11,7 @@ from mklearn.atomic import read_parquet
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
 
-# Only a part of a large data set is decoded; the reader compares `expected` with all of its labels.
+# Of a large data set, a part is resized; `expected` is compared with all of it.
 PARTS: dict[str, dict[str, Any]] = {
     "caltech101": {
         "exclude_classes": ["BACKGROUND_Google"], "first_classes": 10, "per_class": 3, "draw": 0,
@@ -70,3 +70,4 @@ def test_entries_state_their_origin(name: str) -> None:
     for file in sum(known.protocol_files.values(), known.files):
         assert file.urls or file.mirror, file.name
         assert file.sha256 or file.md5, file.name
+        assert "sha256" in known.expected or not file.content_check, file.name

@@ -22,7 +22,7 @@ class Resize(Strict):
     """Rows and columns of every image."""
     pixels: Count | None = None
     """Approximate number of pixels per image, in place of `shape`. Keeps aspect ratios; small images are enlarged."""
-    interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
+    interpolation: Literal["area", "bicubic"] = "area"
     """Interpolation method, anti-aliased when shrinking. "area" is too coarse for enlarging."""
 
     @model_validator(mode="after")

@@ -323,14 +323,6 @@ class Protocol(Entry):
         optional: dict[str, Any] = {"path" if row.composes else "exclude_classes": None}  # a list names its samples
         return {"choose": "inner_cv"} | optional | required
 
-    @model_validator(mode="after")
-    def _options_suit(self) -> Self:
-        changed = {name for name, value in self.given.items() if value != self.row.defaults.get(name)}
-        for first, second, sentence in self.row.exclusive:
-            if {first, second} <= changed and self.given[first] and self.given[second]:
-                raise ValueError(sentence)
-        return self
-
     def parameters(self) -> dict[str, Any]:
         """Return the parameters for drawing the splits."""
         options: dict[str, Any] = {"path": self.path, "exclude_classes": self.exclude_classes}

@@ -172,20 +172,15 @@ def model_card(
 def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     """Return the card of a model as Markdown: expected performance, and all inputs and settings as YAML."""
     expected = card["expected"]
-    size = "" if expected["train_size"] is None else f", training size {expected['train_size']}"
     interval = "" if expected["interval"] is None else " [{:.3g}, {:.3g}]".format(*expected["interval"])
-    among = expected["chosen_among"]
+    measured, among = "by fits to fewer training samples", expected["chosen_among"]
+    if expected["apart"]:
+        measured = "on test samples that neither the model nor the choice of its method has seen"
     optimistic = f" It is optimistic: the method was chosen among {among} by the same value." if among > 1 else ""
-    fitted = f"Method `{card['method']['name']}`, fitted on {'the' if expected['apart'] else 'all'}"
-    phrases = (
-        "training samples" if expected["apart"] else "samples",
-        "on test samples that neither the model nor the choice of its method has seen" if expected["apart"]
-        else "whose fits have fewer training samples",
-    )  # fmt: skip
     views = [{name: value for name, value in view.items() if name != "columns"} for view in card["inputs"]["views"]]
     content = {**card, "inputs": {**card["inputs"], "views": views}, "versions": dict(versions)}
     return (
-        f"# Model of study {card['study']}\n\n{fitted} {card['data']['n_samples']} {phrases[0]}. Expected "
-        f"{expected['metric']}: {expected['value']:.3g}{interval} in the study (protocol {expected['protocol']}{size}, "
-        f"splits: {expected['n_splits']}), {phrases[1]}.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
+        f"# Model of study {card['study']}\n\nMethod `{card['method']['name']}`, fitted to {card['data']['n_samples']} "
+        f"samples. Expected {expected['metric']}: {expected['value']:.3g}{interval} in the study, {measured}."
+        f"{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
     )

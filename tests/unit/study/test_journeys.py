@@ -141,7 +141,7 @@ def test_photos_and_tables_with_gaps_to_probabilities(user: Reader, mirror: Path
     assert list(probabilities) == [f"probability_{name}" for name in ("bluebell", "crocus", "daffodil", "snowdrop")]
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert (found["id"].str.split("-").str[0] == found["label"]).mean() >= 0.75
-    for words in ("'patient'", "its other columns are no features", "3 of ", "impute: median", "without a label"):
+    for words in ("group_column: patient", "clinical.csv", "3 of ", "impute: median", "without a target"):
         assert words in output
     study = read_study("cohort.yaml")
     assert [protocol.kind for protocol in study.protocols.values()] == ["group_k_fold"]

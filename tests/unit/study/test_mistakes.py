@@ -19,7 +19,7 @@ STUDY: dict[str, Any] = {
     "seed": 3,
     "datasets": {
         "digits": {"kind": "registered", "per_class": 20, "classes": ["0", "1"], "resize": {"shape": [8, 8]}},
-        "small": {"name": "digits", "resize": {"pixels": 64, "interpolation": "bilinear"}},
+        "small": {"name": "digits", "resize": {"pixels": 64, "interpolation": "bicubic"}},
         "mine": {"kind": "feature_tables", "tables": {"colour": "a.csv"}, "labels": "b.csv", "id_column": "name"},
     },
     "descriptors": {
@@ -205,14 +205,6 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"protocols": {"c": {"kind": "clustering", "train_size": 9}}},
          "evaluation.neighbours: expected [clusters] with protocol 'c', which tests the training samples."),
         ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
-        (
-            {"protocols": {"v": {"kind": "validation_folds", "test_size": 3, "test_share": 0.2}}},
-            "protocols.v: test_size stands in place of test_share; omit one of them.",
-        ),
-        (
-            {"protocols": {"v": {"kind": "validation_folds", "in_order": True, "deals": 3}}},
-            "protocols.v: in_order: all deals would be equal; omit deals.",
-        ),
         ({"evaluation": None}, "evaluation: invalid value None. Expected a mapping of keys to values."),
         ({"evaluation": None, "datasets": ["wheat"]}, "evaluation: invalid value None. Expected a mapping of keys"),
         ({"evaluation": {"metrics": ["accuracy", "acu"]}},

@@ -13,7 +13,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     init = commands.add_parser(
         "init",
         help="write a study file for a folder of images or of tables",
-        description="Look at FOLDER, write a study file that is valid, and say what was taken for what.",
+        description="Look at FOLDER, write a study file that is valid, and print it.",
     )
     init.add_argument("folder", metavar="FOLDER", help="one sub-folder per class, or tables; or one table")
     init.add_argument("--output", metavar="FILE", help="study file (default: NAME.yaml)")
@@ -35,8 +35,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     init.add_argument("--labels", default="", metavar="FILE", help="table with the labels and no features")
     init.add_argument("--views", nargs="+", default=(), metavar="NAME", help="tables of FOLDER that are views")
-    measures = ("kernel", "distance", "squared_euclidean", "chi2")
-    init.add_argument("--measure", choices=measures, help="tables are square matrices of this kind")
     init.set_defaults(run=_init)
 
 
@@ -52,5 +50,5 @@ def _init(options: argparse.Namespace) -> None:
     if path.exists() and not options.force:
         raise ConfigError(f"{path}: the file exists; --force replaces it, --output names another.")
     write_text(path, study.text)
-    print("\n".join(study.notes))
+    print("\n".join([study.text, *study.notes]))
     print(f"{path} is written and valid. Run it: mklearn run {path}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,45 +54,42 @@ def described(
     if learned is not None:
         arrays = read_arrays(learned)
         extra["learned"] = {str(name): arrays[str(name)] for name in arrays["names"]}
-    images, compute = data.images[rows], partial(load(implementation), **extra, **parameters)
+    compute = partial(load(implementation), **extra, **parameters)
+    return described_images(data.images[rows], ids, compute, dtype, f"{samples}: descriptor {kind}"), ids
+
+
+def described_images(
+    images: Any, ids: np.ndarray, compute: Callable[[Any], Any], dtype: FeatureType | None, what: str
+) -> Features:
+    """Compute the features of images in batches; messages begin with `what`. See :func:`described` for the errors."""
+    features, point_sets = None, list[PointSets]()
     starts = range(0, len(images), BATCH)
-
-    def batch_of(start: int) -> Any:
+    for start in progress(starts, len(starts), f"{what}: batch"):
         try:
-            return compute(images[start : start + BATCH])
+            batch = compute(images[start : start + BATCH])
         except DataError as error:  # its message counts images within the batch
-            named = re.sub(r"^Image (\d+)\b", lambda match: f"image {str(ids[start + int(match[1])])!r}", str(error))
-            raise DataError(f"{samples}: {named}") from error
-
-    batches = map(batch_of, progress(starts, len(starts), f"descriptor {kind}: batch"))
-    first = next(batches)
-    if isinstance(first, PointSets):
-        return PointSets.concatenate([first, *batches]), ids
-    features = _filled(itertools.chain([first], batches), len(images), f"{samples}: descriptor {kind}", dtype)
+            text = str(error)
+            if number := re.match(r"Image (\d+)\b", text):
+                text = f"image {str(ids[start + int(number[1])])!r}{text[number.end() :]}"
+            raise DataError(f"{what}: {text}") from error
+        if isinstance(batch, PointSets):
+            point_sets.append(batch)
+            continue
+        batch = np.asarray(batch) if dtype is None else _converted(np.asarray(batch), dtype, what)
+        if features is None:  # concatenation would need twice the memory
+            features = np.empty((len(images), *batch.shape[1:]), batch.dtype)
+        if (batch.shape[1:], batch.dtype) != (features.shape[1:], features.dtype):
+            raise DataError(
+                f"{what} gives {batch.dtype} features of shape {batch.shape[1:]} after {features.dtype} ones of shape "
+                f"{features.shape[1:]}; `resize` gives images one size."
+            )
+        features[start : start + len(batch)] = batch
+    if features is None:
+        return PointSets.concatenate(point_sets)
     wrong = ids[~np.isfinite(features).all(axis=1)]
     if len(wrong):
-        raise DataError(f"{samples}: descriptor {kind} of sample {str(wrong[0])!r} is not finite.")
-    return features, ids
-
-
-def _filled(batches: Iterator[Any], n: int, what: str, dtype: FeatureType | None) -> np.ndarray:
-    """Fill one array (n, d) with the features of all batches. Concatenation would need twice the memory."""
-    every: np.ndarray | None = None
-    start = 0
-    for batch in batches:
-        features = np.asarray(batch) if dtype is None else _converted(np.asarray(batch), dtype, what)
-        if every is None:
-            every = np.empty((n, *features.shape[1:]), dtype=features.dtype)
-        if (features.shape[1:], features.dtype) != (every.shape[1:], every.dtype):
-            raise DataError(
-                f"{what} gives {features.dtype} features of shape {features.shape[1:]} for images {start + 1} to "
-                f"{start + len(features)}, and {every.dtype} of shape {every.shape[1:]} for those before; expected one "
-                "for all images (`resize` gives images one size)."
-            )
-        every[start : start + len(features)] = features
-        start += len(features)
-    assert every is not None
-    return every
+        raise DataError(f"{what} of sample {str(wrong[0])!r} is not finite.")
+    return features
 
 
 def _converted(features: np.ndarray, dtype: str, what: str) -> np.ndarray:

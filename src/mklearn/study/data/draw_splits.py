@@ -74,17 +74,14 @@ def draw_splits(
 def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
     """Return the row in `table` of each sample of `reference`; raise DataError if samples or labels differ."""
     here = f"these samples are not those of {dataset!r}, whose splits they take (splits_of)"
-    ids, others = (pd.Index(frame["id"].astype(str)) for frame in (table, reference))
-    extra, lacking = (some(one.difference(two, sort=False).to_numpy()) for one, two in ((ids, others), (others, ids)))
-    if lacking or extra:
-        raise DataError(f"{here}: it has {lacking or 'none'} that are not here, and lacks {extra or 'none'}")
-    rows = ids.get_indexer(others)
+    ids, others = (frame["id"].to_numpy(dtype=str) for frame in (table, reference))
+    if len(differing := np.setxor1d(ids, others)):
+        raise DataError(f"{here}: only one of the two has {some(differing)}")
+    rows = pd.Index(ids).get_indexer(pd.Index(others))
     target = "label" if "label" in reference and "label" in table else "y"
-    labels, expected = table[target].to_numpy()[rows], reference[target].to_numpy()
-    differs = np.flatnonzero(labels != expected)
-    if len(differs):
-        names, one, other = others.to_numpy()[differs], str(labels[differs[0]]), str(expected[differs[0]])
-        raise DataError(f"{here}: labels differ for {some(names)}; {names[0]!r} is {one!r} here and {other!r} there")
+    differs = table[target].to_numpy()[rows] != reference[target].to_numpy()
+    if differs.any():
+        raise DataError(f"{here}: labels differ for {some(others[differs])}")
     return rows
 
 
@@ -285,12 +282,12 @@ def leave_one_group_out(
     Raise ConfigError if samples have no groups, and NotApplicable if only one group has samples of a class.
     """
     y, names = np.asarray(target), _present(groups, "leave_one_group_out", name)
-    numbers = target_of(y) == "numbers"
-    single = [code for code, n in enumerate(groups_of_classes(y * 0 if numbers else y, names)) if n < 2]
-    if single:
-        rarest = str(np.unique(y)[single[0]] if classes is None else classes[np.unique(y)[single[0]]])
-        few = "there is one" if numbers else f"class {rarest} has one; exclude_classes: [{rarest!r}] leaves it out"
-        raise NotApplicable(f"leave_one_group_out needs two groups{'' if numbers else ' of each class'}: {few}")
+    few = np.array(groups_of_classes(np.zeros(len(y)) if target_of(y) == "numbers" else y, names)) < 2
+    if few.any():
+        rare = (
+            "" if classes is None else f" of each class; {some(classes[np.unique(y)[few]])} has one (exclude_classes)"
+        )
+        raise NotApplicable(f"leave_one_group_out needs two groups{rare}")
     is_test = [names == group for group in in_natural_order(names)]
     parts = ((np.flatnonzero(~held_out), np.flatnonzero(held_out)) for held_out in is_test)
     return Splits(tuple(Split(0, fold, *part) for fold, part in enumerate(parts)), len(y))
@@ -380,14 +377,11 @@ def _strata(y: np.ndarray, classes: np.ndarray | None, groups: np.ndarray | None
 
 
 def _refuse(small: Collection[Stratum], strata: Mapping[Stratum, Rows], wanted: str) -> None:
-    """Raise NotApplicable if a stratum is too small; the message shows how a study excludes its class."""
+    """Raise NotApplicable if a stratum is too small."""
     if small:
         shown = [f"{f'group {key[0]} of ' if key[0] else ''}class {key[1]} ({len(strata[key])})" for key in small]
-        listed = ", ".join(shown[:5]) + (f", ... ({len(shown)} in all)" if len(shown) > 5 else "")
-        names = ", ".join(map(repr, dict.fromkeys(name for _, name in small)))
         raise NotApplicable(
-            f"{wanted}: too few samples in {listed}; use smaller numbers, or leave out what is too small by "
-            f"exclude_classes: [{names}] in the data set"
+            f"{wanted}: too few samples in {some(shown)}; use smaller numbers, or exclude_classes of the data set"
         )
 
 

@@ -29,21 +29,13 @@ class ProtocolRow(Row):
     """Whether the test samples are the training samples, which methods are fitted to without labels."""
     required: Sequence[str] = ()
     """Parameters without a default, which a study must give."""
-    exclusive: Sequence[tuple[str, str, str]] = ()
-    """Pairs of mutually exclusive parameters, each with the message for a study that gives both."""
 
 
 _HERE, _FOLDS, _ALL = "mklearn.study.data.draw_splits", {"folds": 5, "repeats": 1}, ("classes", "numbers", "survival")
 _OF_SIZES: dict[str, Any] = {"defaults": {"repeats": 10}, "required": ("train_size",)}
 PROTOCOLS: dict[str, ProtocolRow] = {
     "validation_folds": ProtocolRow(
-        f"{_HERE}:validation_folds",
-        "validation folds with a test part",
-        defaults={**_FOLDS, "deals": 1},
-        exclusive=(
-            ("test_size", "test_share", "test_size stands in place of test_share; omit one of them."),
-            ("in_order", "deals", "in_order: all deals would be equal; omit deals."),
-        ),
+        f"{_HERE}:validation_folds", "validation folds with a test part", defaults={**_FOLDS, "deals": 1}
     ),
     "group_k_fold": ProtocolRow(
         f"{_HERE}:group_k_fold", "k-fold over groups", defaults=_FOLDS, targets=_ALL, holds_groups=True

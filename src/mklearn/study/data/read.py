@@ -1,7 +1,6 @@
 """Reading of data sets from their specifications: reader, merging of classes, selection, resizing and checks.
 
-A study can select some of the classes, and the first samples or a random draw from each class. Selection depends on the
-labels alone, so that a reader can select before it decodes images.
+A study can select some of the classes, and the first samples or a random draw from each class.
 
 Seed policy: every class has its own generator, ``default_rng([crc32(id of the data set), draw, crc32(class name)])``.
 It permutes the samples of the class, and the draw takes the first ones. A draw does not depend on the other selected
@@ -26,7 +25,7 @@ from mklearn.errors import ConfigError, DataError, nearest
 from mklearn.rows import load
 from mklearn.study.data.confounding import confounding_notes
 from mklearn.study.data.registry import SELECTION
-from mklearn.study.data.samples import SampleSet, in_natural_order, some, target_of
+from mklearn.study.data.samples import SampleSet, in_natural_order, some
 
 Merge = Mapping[str, Sequence[str] | Literal["rest"]]
 """Merged classes by name, each with the original classes that form it; "rest" stands for all that are not listed."""
@@ -47,38 +46,13 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         raise ConfigError(f"reader {spec['reader']} has no option {unknown[0]}; valid: {', '.join(list(valid)[1:])}")
     source = ", ".join(map(str, paths.values())) or spec["reader"]
     expected = spec.get("expected") or {}
-    selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
-    new_names: dict[str, str] = {}
-
-    def choose(labels: np.ndarray) -> np.ndarray:
-        """Return the positions of the selected samples, and check the sizes of the whole data set."""
-        rows = np.arange(len(labels))
-        if target_of(labels) == "numbers":
-            _check_expected({"n_samples": len(labels)}, expected, source)
-            return rows
-        try:
-            if spec.get("merge"):
-                new_names.update(merged_names(in_natural_order(labels), spec["merge"]))
-                rows = np.flatnonzero(np.isin(labels, list(new_names)))
-                labels = np.array([new_names[name] for name in labels[rows].tolist()])
-            several = sorted(set(Counter(labels.tolist()).values()))
-            sizes = {"n_samples": len(labels), "n_classes": len(set(labels.tolist())), "smallest_class": several[0]}
-            per_class = several[0] if len(several) == 1 else several
-            _check_expected({**sizes, "per_class": per_class}, expected, source)
-            return rows[chosen_rows(labels, **selection, dataset=spec.get("registered", ""))]
-        except ConfigError as error:
-            raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
-
-    if "choose" in valid:  # a reader of large data sets decodes the selected samples only
-        samples: SampleSet = read(paths, **options, choose=choose)
-    else:
-        samples = read(paths, **options)
-        rows = choose(samples.labels)
-        samples = samples.subset(rows) if selection or new_names else samples
-    if new_names:
-        merged = np.array([new_names[name] for name in samples.labels.tolist()])
-        groups = samples.labels if spec.get("class_groups") else samples.groups
-        samples = replace(samples, labels=merged, groups=groups)
+    samples: SampleSet = read(paths, **options)
+    if "sha256" in expected:
+        _check_expected({"sha256": samples.digest()}, expected, source)
+    try:
+        samples = _selected(samples, spec, expected, source)
+    except ConfigError as error:
+        raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
     samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
     if "paths" in spec:  # the user's own data
         samples = replace(samples, notes=(*samples.notes, *confounding_notes(samples, options.get("group_column"))))
@@ -91,11 +65,34 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     return samples
 
 
+def _selected(samples: SampleSet, spec: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> SampleSet:
+    """Merge classes and select samples; between the two, check the sizes of the whole data set."""
+    if samples.target != "classes":
+        _check_expected({"n_samples": len(samples)}, expected, source)
+        return samples
+    rows, labels, merge = np.arange(len(samples)), samples.labels, spec.get("merge")
+    if merge:
+        new_names = merged_names(samples.classes.tolist(), merge)
+        rows = np.flatnonzero(np.isin(labels, list(new_names)))
+        labels = np.array([new_names[name] for name in labels[rows].tolist()])
+    several = sorted(set(Counter(labels.tolist()).values()))
+    sizes = {"n_samples": len(labels), "n_classes": len(set(labels.tolist())), "smallest_class": several[0]}
+    _check_expected({**sizes, "per_class": several[0] if len(several) == 1 else several}, expected, source)
+    selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
+    chosen = chosen_rows(labels, **selection, dataset=spec.get("registered", ""))
+    samples = samples.subset(rows[chosen]) if merge or selection else samples
+    if merge:
+        groups = samples.labels if spec.get("class_groups") else samples.groups
+        samples = replace(samples, labels=labels[chosen], groups=groups)
+    return samples
+
+
 def _check_expected(sizes: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
     wrong = [f"{key}: expected {expected[key]}, got {size}" for key, size in sizes.items()
              if size != expected.get(key, size)]  # fmt: skip
     if wrong:
-        raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")
+        mistakes = "; ".join(wrong)
+        raise DataError(f"{source}: not the expected data set: {mistakes}; delete the file to download it again")
 
 
 def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
@@ -104,13 +101,11 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     copies = np.flatnonzero(first != np.arange(len(first)))
     if not copies.size:
         return samples
-    pairs = "; ".join(f"{str(samples.ids[k])!r} is {str(samples.ids[first[k]])!r}" for k in copies[:5])
-    subject = "1 sample repeats another one" if copies.size == 1 else f"{copies.size} samples repeat another one"
-    done = "are one group" if grouped else "can be one group"
-    n_other = int((samples.labels[copies] != samples.labels[first[copies]]).sum()) * (samples.target == "classes")
-    wrong = f", {n_other} with another label: one of the two is wrong" if n_other else ""
-    more = "; ..." if copies.size > 5 else ""
-    note = f"{subject} in every view ({pairs}{more}){wrong}. They {done} (duplicates: group)"
+    pairs = [f"{samples.ids[copy]} is {samples.ids[first[copy]]}" for copy in copies]
+    note = f"samples that repeat another one in every view: {len(copies)}, such as {some(pairs)}"
+    if wrong := samples.target == "classes" and int((samples.labels[copies] != samples.labels[first[copies]]).sum()):
+        note += f"; {wrong} with another label: one of the two is wrong"
+    note += ". `duplicates: group` makes them one group"
     groups = samples.groups
     if grouped:
         groups = (samples.ids if groups is None else groups).astype(object)

@@ -7,19 +7,16 @@ cut off at the border of the image and rescaled to sum 1, so that constant image
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
+from mklearn.errors import ConfigError
 from mklearn.study.data.samples import stack_if_regular
 
 BATCH = 1024
 """Number of images of one shape that are resized at a time."""
-
-
-def _triangle(t: np.ndarray) -> np.ndarray:
-    return np.maximum(1.0 - np.abs(t), 0.0)
 
 
 def _cubic(t: np.ndarray, a: float = -0.5) -> np.ndarray:
@@ -30,24 +27,12 @@ def _cubic(t: np.ndarray, a: float = -0.5) -> np.ndarray:
     return np.where(t < 1, near, np.where(t < 2, far, 0.0))
 
 
-def _lanczos(t: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0.0)
-
-
-# name: (filter, half its width in input pixels when not shrinking)
-_FILTERS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
-    "bilinear": (_triangle, 1.0),
-    "bicubic": (_cubic, 2.0),
-    "lanczos": (_lanczos, 3.0),
-}
-
-
 @lru_cache(maxsize=256)
 def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
     """Compute the (n_out, n_in) matrix that resizes one axis. Rows sum to 1; the cached array is read-only.
 
     "area" averages over the area that an output pixel covers, exactly for fractional factors too. When shrinking, the
-    other filters are widened by the scale factor.
+    filter of "bicubic" is widened by the scale factor.
     """
     scale = n_in / n_out
     if interpolation == "area":
@@ -55,12 +40,11 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
         low, high = edges[:-1, None], edges[1:, None]
         pixel = np.arange(n_in)[None, :]
         weights = np.clip(np.minimum(high, pixel + 1) - np.maximum(low, pixel), 0.0, None)
-    else:
-        function, support = _FILTERS[interpolation]
-        width = max(scale, 1.0)
+    elif interpolation == "bicubic":
         centre = (np.arange(n_out) + 0.5) * scale
-        offset = np.arange(n_in)[None, :] + 0.5 - centre[:, None]
-        weights = np.where(np.abs(offset) < support * width, function(offset / width), 0.0)
+        weights = _cubic((np.arange(n_in)[None, :] + 0.5 - centre[:, None]) / max(scale, 1.0))
+    else:
+        raise ConfigError(f"resize: unknown interpolation {interpolation!r}; valid: area, bicubic")
     weights = weights / weights.sum(axis=1, keepdims=True)
     weights.setflags(write=False)
     return weights
@@ -75,7 +59,7 @@ def resize_images(
     The new size is `shape`, or about `pixels` pixels per image at the same aspect ratio. See :func:`resize_matrix` for
     `interpolation`. With `rounding` "nearest", integer images keep their type: values are rounded half to even and
     clipped to its range. With "none" they become unrounded float64. Floating-point images keep their type and are
-    neither rounded nor clipped ("bicubic" and "lanczos" may overshoot). The input is not modified.
+    neither rounded nor clipped ("bicubic" may overshoot). The input is not modified.
     """
 
     def resized(image: np.ndarray, sides: Sequence[int]) -> np.ndarray:

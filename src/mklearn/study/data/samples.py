@@ -16,6 +16,7 @@ import pandas as pd
 
 from mklearn.errors import DataError, UserError
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays
+from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import TargetKind
 
 Images = np.ndarray | list[np.ndarray] | None
@@ -136,6 +137,11 @@ class SampleSet:
                 content.update(f"{values.shape}".encode() + values.tobytes())
             first[row] = rows_by_content.setdefault(content.digest(), row)
         return first
+
+    def digest(self) -> str:
+        """Return a digest of ids, labels, images and tables, in the order of the samples."""
+        images = [] if self.images is None else self.images
+        return digest([*map(array_digest, (self.ids, self.labels, *images, *self.tables.values()))])
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
         """Select samples by position, in the given order. A list of images becomes an array if their shapes agree."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.errors import DataError
+from mklearn.errors import DataError, NotApplicable
 from mklearn.rows import load
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.samples import some
@@ -60,6 +60,8 @@ class Split:
     def flipped(self, y: np.ndarray, share: float, rng: np.random.Generator) -> Split:
         """Return a copy in which a share of the training samples, rounded, has another class of `y` at random."""
         classes, labels = np.unique(y), y[self.train]
+        if len(classes) < 2:
+            raise NotApplicable("flipped: there is no other class than the one of all samples")
         places = rng.choice(len(labels), round(share * len(labels)), replace=False)
         steps = rng.integers(1, len(classes), len(places))
         labels[places] = classes[(np.searchsorted(classes, labels[places]) + steps) % len(classes)]

@@ -94,27 +94,17 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
 
 
 def target_counts(table: pd.DataFrame, target: TargetKind) -> str:
-    """Return the number of samples, with the class sizes (the smallest of many classes), or the range of the target."""
-    y, groups = table["y"], f" in {table['group'].nunique()} groups" if "group" in table else ""
+    """Return the number of samples, with class sizes (of many classes, the extreme ones), or the target's range."""
+    start = f"{len(table)} samples" + (f" in {table['group'].nunique()} groups" if "group" in table else "")
+    if target == "classes":
+        ordered = sorted(Counter(map(str, table["label"])).items(), key=lambda item: (-item[1], natural_key(item[0])))
+        sizes = [f"{name} {n}" for name, n in ordered]
+        shown = sizes if len(sizes) <= CLASSES_SHOWN else [*sizes[:3], "...", *sizes[-3:]]
+        return f"{start} of {len(sizes)} classes: {', '.join(shown)}"
+    what, values = "numbers", table["y"]
     if target == "survival":
-        time, n_events = y.abs(), int((y > 0).sum())
-        return (
-            f"{len(y)} samples{groups} with {n_events} events ({n_events / len(y):.0%}; the others are censored); "
-            f"times from {time.min():g} to {time.max():g}, median {time.median():g}"
-        )
-    if target == "numbers":
-        return (
-            f"{len(y)} samples{groups} with numbers to predict, from {y.min():g} to {y.max():g}, mean {y.mean():.4g}, "
-            f"standard deviation {y.std():.3g}"
-        )
-    ordered = sorted(Counter(map(str, table["label"])).items(), key=lambda item: (-item[1], natural_key(item[0])))
-    start, most, least = f"{len(table)} samples of {len(ordered)} classes", ordered[0][1], ordered[-1][1]
-    if len(ordered) <= CLASSES_SHOWN:
-        return f"{start}: " + ", ".join(f"{name} {n}" for name, n in ordered)
-    if most == least:
-        return f"{start}, {most} of each"
-    smallest = ", ".join(f"{name} {n}" for name, n in ordered[::-1][:5])
-    return f"{start}, {least} to {most} of each; the smallest: {smallest}"
+        start, what, values = f"{start}, {(values > 0).sum()} events", "times", values.abs()
+    return f"{start}, {what} from {values.min():g} to {values.max():g}, median {values.median():g}"
 
 
 def _labels(plan: Plan, jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataFrame | None:

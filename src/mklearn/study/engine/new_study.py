@@ -1,9 +1,8 @@
-"""Generation of a study file for the user's data: images in class folders, tables of features, or pairwise matrices."""
+"""Generation of a study file for the user's data: images in class folders, or tables of features."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from mklearn.atomic import existing_file, file_content
 from mklearn.errors import ConfigError, DataError, UserError, absence
 from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
-from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, columns_of_samples, sample_columns
+from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, columns_of_samples, modalities, sample_columns
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import SUFFIXES, is_number, named_like, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder, dataset_spec
@@ -46,7 +45,7 @@ Entry = dict[str, Any]
 class Choices:
     """Options of ``mklearn init`` for tables; empty values and None are inferred from column names.
 
-    An empty `group_column` means no groups. `measure` is the content of pairwise matrices, such as "kernel".
+    An empty `group_column` means no groups.
     """
 
     id_column: str = ""
@@ -58,12 +57,11 @@ class Choices:
     group_column: str | None = None
     labels: str = ""
     views: Sequence[str] = ()
-    measure: str | None = None
     id_prefix: int | None = None
 
 
 class NewStudy(NamedTuple):
-    """The text of a valid study file, and sentences about the data."""
+    """The text of a valid study file, and sentences on what it leaves out."""
 
     name: str
     text: str
@@ -90,41 +88,45 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     if not path.exists():
         raise DataError(f"{path}: {absence(path)}, and no such folder.")
     name = name or slug(table_stem(path.resolve()) if path.is_file() else path.resolve().name)
-    groups: list[str] = []
     folders = [part for part in path.glob("*") if part.is_dir() and not is_hidden(part.name)]
     if any(file.suffix.lower() in IMAGE_SUFFIXES for part in folders for file in part.iterdir()):
         if choices != Choices():
             raise ConfigError(f"{path} holds images, whose sub-folders are the classes: omit the options of tables.")
-        entry, notes = _image_entry(path)
-        labels = [file.parent.name for file in find_images(path)[0]]
-        n_samples, (n_units, counts) = len(labels), _folds(labels, groups)
+        entry, notes = _image_entry(path), list[str]()
+        labels = pd.DataFrame({"label": [file.parent.name for file in find_images(path)[0]]})
+        counts = target_counts(labels, "classes")
     else:
         entry, samples, notes = _table_entry(path, choices)
-        n_samples, groups = len(samples), [] if samples.groups is None else samples.groups.tolist()
-        notes += samples.notes
-        n_units, counts = len(set(groups) or samples), f"{target_counts(labels_table(samples), samples.target)}."
-        if samples.target == "classes":
-            n_units, counts = _folds(samples.labels.tolist(), groups)
-    folds = min(FOLDS, n_units)
+        labels, notes = labels_table(samples), [*notes, *samples.notes]
+        counts = target_counts(labels, samples.target)
+    folds, kind = min(FOLDS, _most_folds(labels)), "group_k_fold" if "group" in labels else "k_fold"
     if folds < 2:
-        unit = "group, and folds hold out whole groups (--group '' for none)" if groups else "sample"
-        raise DataError(f"{counts} Cross-validation needs 2 of each; one has 1 {unit}: add some, or leave it out.")
+        raise DataError(
+            f"{counts}. Cross-validation needs two samples of each class, or two groups where folds hold out whole "
+            "groups (--group '' for none): add some, or leave the class out."
+        )
     study: Entry = {"study": name, "datasets": {name: entry}}
-    if groups or folds < FOLDS:
-        study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
-    if n_samples <= MOST_OF_NULL:
+    if folds < FOLDS or kind == "group_k_fold":
+        study["protocols"] = {f"{folds}-fold": {"kind": kind, "folds": folds}}
+    if len(labels) <= MOST_OF_NULL:
         study["null"] = N_SHUFFLES
-    if entry["kind"] != "precomputed":
-        study["final"] = {"method": MODEL}
+    study["final"] = {"method": MODEL}
     plan_study(check_study(study, source="the data"))
     written = with_paths(study, lambda file: _relative(Path(file), folder))
-    return NewStudy(name, f"# {counts}\n{yaml_text(written)}", (counts, *notes))
+    return NewStudy(name, f"# {counts}\n{yaml_text(written)}", tuple(notes))
+
+
+def _most_folds(labels: pd.DataFrame) -> int:
+    """Return the number of samples, or of groups, in the smallest class, or in all if there are no classes."""
+    names = [name for name in ("label", "group") if name in labels]
+    units = labels.drop_duplicates(names) if "group" in names else labels
+    return int(units["label"].value_counts().min()) if "label" in names else len(units)
 
 
 # --- images
 
 
-def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
+def _image_entry(folder: Path) -> Entry:
     files = find_images(folder)[0]
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
@@ -133,15 +135,14 @@ def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
             coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
     colour = "rgb" if 2 * sum(coloured) >= len(coloured) > 0 else "grey"
     shape = list(ImageFolder.model_fields["resize"].default.shape)
-    entry = {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
-    return entry, [f"Images are read with colour: {colour}, and resized to {shape[0]} x {shape[1]} pixels (resize)."]
+    return {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
 
 
 # --- tables
 
 
 def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
-    """Return the study entry of tables or matrices, its samples, and sentences on how columns were interpreted."""
+    """Return the study entry of tables, their samples, and sentences on files and columns that are left out."""
     views, notes = _tables_at(path, choices.labels)
     if unknown := sorted(set(choices.views) - set(views)):
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
@@ -149,7 +150,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     described = [holder] if holder else list(views.values())
     columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
-    ids, by_id = _named_column("Ids are in", choices.id_column, columns, id_names, "--id")
+    ids = _named_column(choices.id_column, columns, id_names, "--id") or "id"
     if bool(choices.time) != bool(choices.event) or (choices.occurred and not choices.event):
         raise ConfigError("survival needs --time and --event: name both columns (--occurred VALUE for other words).")
     named = {"--label": choices.label_column, "--target": choices.target, "--time": choices.time}
@@ -159,61 +160,34 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     if choices.time:
         target = {"time": choices.time, "event": choices.event}
         target |= {"occurred": choices.occurred} if choices.occurred else {}
-    what, chosen = "Targets are in" if target else "Classes are in", choices.time or target or choices.label_column
-    predicted, by_label = _named_column(what, chosen, columns, LABEL_NAMES, "--label or --target")
-    ids, sentences = ids or "id", [by_id, by_label]
+    chosen = choices.time or choices.target or choices.label_column
+    predicted = _named_column(chosen, columns, LABEL_NAMES, "--label or --target")
     holder = holder or _label_table(views, choices, ids, predicted)
     if choices.views:
         views = {name: table for name, table in views.items() if name in choices.views}
     views = {name: table for name, table in views.items() if table is not holder}
-    if holder is not None:
-        others = some([name for name in holder.columns if name not in (ids, predicted, "")]) or "none"
-        sentences.append(
-            f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}."
-        )
     group = choices.group_column
-    repeated = [
-        (str(name), int(values.isna().sum()))
-        for table in ([holder] if holder else described) for name, values in table.columns.items()
-        if named_like(str(name), GROUP_NAMES) and name not in (ids, predicted)
-        and FEWEST_GROUPS <= values.nunique() < len(values)
-    ]  # fmt: skip
-    usual = [name for name, n_empty in repeated if not n_empty]
-    if group is None and repeated and not usual:
-        name, n_empty = repeated[0]
-        sentences.append(
-            f"Folds do not hold out whole groups by {name!r}; for that, fill in its empty cells ({n_empty})."
-        )
-    if group is None and usual:
-        what = "Folds hold out whole groups by"
-        group, by_group = _named_column(what, "", usual, usual, "--group '' for none, or --group")
-        sentences.append(by_group)
+    if group is None:
+        group, incomplete = _group_column([holder] if holder else described, (ids, predicted))
+        notes += incomplete
     labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
     of_ids = [table[name].astype(str) for table in labelled for name in (ids, "") if name in table]
     known = set().union(*(values.str[: choices.id_prefix] for values in of_ids))
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
-    turned = [] if choices.measure else turned
-    sentences += [f"{views[name].path} has features in rows, as columns are named as samples." for name in turned]
     samples = {str(c) for name in turned for c in views[name].columns if str(c)[: choices.id_prefix] in known}
     shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""), samples)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
-    if choices.measure:
-        if holder is None:
-            raise DataError(f"no table has a column {predicted!r} of labels; name the table with --labels FILE.")
-        entry = {"kind": "precomputed", "measure": choices.measure, "matrices": shown}
     entry |= {} if holder is None else {"labels": _relative(holder.path)}
     entry |= {} if ids == "id" else {"id_column": ids}
     entry |= {"target": target} if target else {} if predicted == "label" else {"label_column": predicted}
     entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
     entry |= {"group_column": group} if group else {}
-    if choices.measure:
-        return entry, read_dataset(dataset_spec(entry)), [*sentences, *notes]
     if left_out:
         entry["leave_out"] = left_out
         others = "Columns of text, and further ones named as ids, classes or groups, are no features"
-        sentences.append(f"{others}: {some(left_out)} (leave_out).")
-        sentences += _numbers_in_text(views, left_out)
-    return *_with_gaps(entry), [*sentences, *notes]
+        notes.append(f"{others}: {some(left_out)} (leave_out).")
+        notes += _numbers_in_text(views, left_out)
+    return *_with_gaps(entry), notes
 
 
 def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
@@ -235,7 +209,7 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
     for file, columns in read.items():
         if file in given:
             continue
-        for array in arrays_of(file)[1] if file.suffix == MUDATA else [""]:
+        for array in modalities(file) if file.suffix == MUDATA else [""]:
             view = slug(array or table_stem(file))
             if view in tables:
                 raise ConfigError(f"{path}: names of tables differ in a-z, 0-9, '.', '_' and '-'; rename {view!r}.")
@@ -245,18 +219,28 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
     return tables, [*(left if others else []), *splits]
 
 
-def _named_column(
-    what: str, chosen: str, columns: Sequence[str], names: Sequence[str], option: str
-) -> tuple[str, str]:  # fmt: skip
-    """Return the chosen column, else the one whose name comes first among `names`, and a sentence on it."""
-    if chosen:
-        return chosen, f"{what} column {chosen!r}."
-    usual = [name for like in names for name in columns if name == like or (like and named_like(name, (like,)))]
-    if not usual:
+def _named_column(chosen: str, columns: Sequence[str], names: Sequence[str], option: str) -> str:
+    """Return the chosen column, else the one whose name comes first among `names`."""
+    usual = (name for like in names for name in columns if name == like or (like and named_like(name, (like,))))
+    column = chosen or next(usual, None)
+    if column is None:
         raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join(columns[:20]) or 'none'}.")
-    first, others = usual[0], some([name for name in dict.fromkeys(usual[1:]) if name not in ("", usual[0])])
-    place = f"column {first!r}, by its name" if first else "the index or first column, which has no name"
-    return first, f"{what} {place}{f', and not in {others}' if others else ''} (else {option} COLUMN)."
+    return column
+
+
+def _group_column(tables: Sequence[_Table], special: Collection[str]) -> tuple[str, list[str]]:
+    """Return the first complete column with a usual name of groups, "" for none; and a sentence if all have gaps."""
+    found = [
+        (str(name), int(values.isna().sum()))
+        for table in tables for name, values in table.columns.items()
+        if named_like(str(name), GROUP_NAMES) and name not in special
+        and FEWEST_GROUPS <= values.nunique() < len(values)
+    ]  # fmt: skip
+    complete = [name for name, n_empty in found if not n_empty]
+    if complete or not found:
+        return next(iter(complete), ""), []
+    name, n_empty = found[0]
+    return "", [f"Folds do not hold out whole groups by {name!r}; for that, fill in its empty cells ({n_empty})."]
 
 
 def _view_entries(
@@ -323,17 +307,6 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
     if any(gap[~rows].any() for gap, rows in zip(gaps, lacking, strict=True)):
         entry = entry | {"impute": "median"}
     return entry, samples
-
-
-# --- folds
-
-
-def _folds(labels: Sequence[str], groups: Sequence[str]) -> tuple[int, str]:
-    """Return the number of folds that the class sizes allow, and a sentence about the data."""
-    sizes = Counter(label for label, _ in set(zip(labels, groups, strict=True))) if groups else Counter(labels)
-    smallest, n = min(sizes.items(), key=lambda item: item[1])
-    unit = f"group{'s' * (n != 1)}" if groups else f"sample{'s' * (n != 1)}"
-    return n, f"{len(labels)} samples of {len(sizes)} classes; the smallest, {smallest!r}, has {n} {unit}."
 
 
 def _relative(path: Path, folder: str | Path = ".") -> str:

@@ -17,6 +17,7 @@ from mklearn.descriptors.table import DESCRIPTORS, TABLE
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.rows import load
+from mklearn.study.data.description import described_images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.own_tables import agreed, array_of_view, check_ids, rows_of_images
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
@@ -26,8 +27,6 @@ from mklearn.study.data.text_tables import table_stem, table_suffix
 from mklearn.study.specs.final_spec import CENTRE, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 
-BATCH = 256
-"""Number of images per call of a descriptor."""
 MOST_MISSING = 0.2
 """Largest fraction of a view's features that may be missing in all new samples (measurements: docs/models.md)."""
 Arrays = Mapping[str, NDArray[Any]]
@@ -87,10 +86,10 @@ def _from_images(source: Path, inputs: ModelInputs, arrays: Arrays) -> NewSample
             unread[name] = str(error)
     if not read:
         raise DataError(next(iter(unread.values())))
-    images = stack_if_regular(list(read.values()))
-    views = {view.name: described_images(images, view, arrays) for view in inputs.views if view.kind != TABLE}
+    images, ids = stack_if_regular(list(read.values())), np.array(list(read))
+    views = {view.name: view_of_images(images, ids, view, arrays) for view in inputs.views if view.kind != TABLE}
     X = Views(views or {IMAGES: np.asarray(images, dtype=np.float64)})
-    return NewSamples(np.array(list(read)), X, unread=unread)
+    return NewSamples(ids, X, unread=unread)
 
 
 def _image(file: Path, inputs: ModelInputs) -> NDArray[Any]:
@@ -105,16 +104,15 @@ def _image(file: Path, inputs: ModelInputs) -> NDArray[Any]:
     return image
 
 
-def described_images(images: Any, view: ModelView, arrays: Arrays) -> NDArray[Any]:
+def view_of_images(images: Any, ids: NDArray[Any], view: ModelView, arrays: Arrays) -> NDArray[Any]:
     """Compute the features of a view for every image, with the registered code for its kind of descriptor."""
     if view.kind not in DESCRIPTORS:
         raise ConfigError(f"the model needs descriptor {view.kind!r} of another package, which a model can't name")
-    compute, start = load(DESCRIPTORS[view.kind].implementation), f"{view.name}/"
+    start = f"{view.name}/"
     learned = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     extra = {"learned": learned} if view.learns else {}
-    batches = (images[first : first + BATCH] for first in range(0, len(images), BATCH))
-    parts = [compute(batch, **extra, **view.parameters) for batch in batches]
-    return np.concatenate([np.asarray(part, dtype=view.dtype) for part in parts])
+    compute = partial(load(DESCRIPTORS[view.kind].implementation), **extra, **view.parameters)
+    return np.asarray(described_images(images, ids, compute, view.dtype, f"view {view.name!r}"))
 
 
 # --- tables
@@ -123,7 +121,8 @@ def described_images(images: Any, view: ModelView, arrays: Arrays) -> NDArray[An
 def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[str, Path]:
     names, source = [view.name for view in views], Path(sources[0])
     if len(sources) == 1 and source.is_dir():
-        there = {key: file for file in source.iterdir() for key in (file.name, table_suffix(file) and table_stem(file))}
+        inside = filter(Path.is_file, source.iterdir())
+        there = {key: file for file in inside for key in (file.name, table_suffix(file) and table_stem(file))}
         names_of = {view.name: (view.file, table_stem(Path(view.file))) for view in views if view.file}
         files = {name: there[key] for name, keys in names_of.items() for key in keys[::-1] if key in there}
         if not files:

@@ -7,7 +7,7 @@ The displacement of a pixel is a shift of the whole image plus a smooth random f
 Gaussian smooths. The noise is drawn on a grid of that Gaussian's width in place of every pixel.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -32,26 +32,19 @@ SHIFT = 0.5
 """Standard deviation of the shift along each axis, in pixels."""
 
 
-def read(
-    paths: Mapping[str, Path], *, n_samples: int = 1_000_000, seed: int = 0, content_sha256: str | None = None,
-    choose: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> SampleSet:  # fmt: skip
+def read(paths: Mapping[str, Path], *, n_samples: int = 1_000_000, seed: int = 0) -> SampleSet:
     """Read the images, and deform them again and again until there are enough.
 
     The originals come first, in their order; then the first copy of each, the second of each, and so on. Copy c of the
     i-th original, counted from 0, has draw i % 1000 of ``default_rng([seed, c, i // 1000])``, whatever `n_samples`. Ids
     are "train/5" of an original and "train/5-3" of its third copy; groups are the ids of the originals.
 
-    `paths` and `content_sha256` are those of the originals, as for :func:`mklearn.study.data.readers.registered.mnist`;
-    `choose` takes the labels of all samples, and returns positions of those to make, ascending.
+    `paths` are those of the originals, as for :func:`mklearn.study.data.readers.registered.mnist`.
     """
     if n_samples < 1:
         raise ConfigError(f"reader deformed_mnist: n_samples is {n_samples}; expected at least 1")
-    originals = mnist(paths, content_sha256=content_sha256)
+    originals = mnist(paths)
     copies, numbers = np.divmod(np.arange(n_samples), len(originals))
-    if choose is not None:
-        rows = choose(originals.labels[numbers])
-        copies, numbers = copies[rows], numbers[rows]
     images = np.asarray(originals.images)[numbers]
     several = np.stack([copies, numbers // BATCH], axis=1)
     starts = np.flatnonzero((several[1:] != several[:-1]).any(axis=1)) + 1  # positions ascend, and so do these pairs

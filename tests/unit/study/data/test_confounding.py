@@ -21,7 +21,7 @@ from mklearn.study.data.read import read_dataset
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.workflow_files import load_script
-from mklearn.study.prediction.new_samples import described_images
+from mklearn.study.prediction.new_samples import view_of_images
 from mklearn.study.script import call
 from mklearn.study.specs.final_spec import ModelView
 
@@ -174,7 +174,8 @@ def test_float32_features_are_the_rounded_ones(samples: Path, model: Any) -> Non
     np.testing.assert_array_equal(singles, doubles.astype(np.float32))
     if model is HOG_4:  # a final model gives new images the type of its training images
         view = ModelView(name="hog", kind="hog", parameters=model.parameters(), dtype="float32")
-        np.testing.assert_array_equal(described_images(SampleSet.load(samples).images, view, {}), singles, strict=True)
+        data = SampleSet.load(samples)
+        np.testing.assert_array_equal(view_of_images(data.images, data.ids, view, {}), singles, strict=True)
     assert "dtype" not in descriptor("pixels", dtype="float64").specification(), "the default is in no key"
 
 
@@ -191,9 +192,9 @@ def test_parts_are_the_rows_of_the_whole(samples: Path, model: Any) -> None:
     ("model", "shape_of", "message"),
     [
         (descriptor("pixels"), lambda number: (8, 8 if number < 256 else 9),
-         r"pixels gives float64 features of shape \(72,\) for images 257 to 300, and float64 of shape \(64,\)"),
+         r"pixels gives float64 features of shape \(72,\) after float64 ones of shape \(64,\)"),
         (HOG_4, lambda number: (2, 2) if number == 280 else (8, 8),
-         r"samples\.npz: image 'photo-280' has 2 x 2 pixels"),
+         r"samples\.npz: descriptor hog: image 'photo-280' has 2 x 2 pixels"),
     ],
 )  # fmt: skip
 def test_images_that_give_no_table(tmp_path: Path, model: Any, shape_of: Any, message: str) -> None:

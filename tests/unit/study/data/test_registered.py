@@ -3,7 +3,6 @@
 import bz2
 import csv
 import gzip
-import hashlib
 import struct
 from collections.abc import Callable
 from functools import cache, partial
@@ -28,10 +27,6 @@ from mklearn.study.datasets import dataset_spec
 def read(name: str, mirror: Path, **selection: int) -> SampleSet:
     files = {file.name: mirror / file.mirror for file in entry(name).packaging(str(mirror)) if file.mirror}
     return read_dataset(dataset_spec({"kind": "registered", "name": name, **selection}), files)
-
-
-def digest(values: np.ndarray) -> str:
-    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 
 def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
@@ -143,23 +138,28 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     images = rng.integers(0, 256, (6, 3, 4)).astype(np.uint8)
     columns = images.transpose(0, 2, 1).reshape(6, 12)  # column-major
     gnd = np.array([[2, 1, 10, 2, 1, 10]]).T
-    content, path = digest(columns), tmp_path / "x.mat"
+    digests, path = set(), tmp_path / "x.mat"
     for fea, labels in ((columns, gnd), (np.asfortranarray(columns.astype(float)), gnd.astype(float))):
         savemat(path, {"fea": fea, "gnd": labels})
-        samples = deng_cai({"x": path}, shape=(3, 4), content_sha256=content)
+        samples = deng_cai({"x": path}, shape=(3, 4))
+        digests.add(samples.digest())
         np.testing.assert_array_equal(samples.images, images)
         assert samples.ids.tolist() == ["2/1", "1/1", "10/1", "2/2", "1/2", "10/2"]
         assert samples.classes.tolist() == ["1", "2", "10"]
-    savemat(path, {"X": columns / 255, "Y": gnd})
+    savemat(path, {"fea": columns / 255, "gnd": gnd})
     np.testing.assert_allclose(deng_cai({"x": path}, shape=(3, 4)).images, images / 255)  # type: ignore[arg-type]
     for variables, shape, message in (
-        ({"fea": columns[::-1], "gnd": gnd}, (3, 4), r"x\.mat: its content is not the registered data set"),
         ({"fea": columns, "gnd": gnd}, (4, 4), r"images have shape \(6, 12\); expected \(6, 16\)"),
         ({"data": columns}, (3, 4), r"has the variables 'data'; expected fea and gnd"),
     ):
         savemat(path, variables)
         with pytest.raises(DataError, match=message):
-            deng_cai({"x": path}, shape=shape, content_sha256=content)
+            deng_cai({"x": path}, shape=shape)
+    savemat(path, {"fea": columns[::-1], "gnd": gnd})
+    (expected,) = digests  # of both types of numbers
+    spec = {"reader": "mklearn.study.data.readers.registered:deng_cai", "options": {"shape": [3, 4]}}
+    with pytest.raises(DataError, match=r"x\.mat: not the expected data set: sha256: .*; delete the file"):
+        read_dataset({**spec, "expected": {"sha256": expected}}, {"x": path})
 
 
 # --- tables of the UCI repository
@@ -172,10 +172,9 @@ def test_tables_in_matlab_and_text_hold_the_same(tmp_path: Path) -> None:
     savemat(tmp_path / "a.mat", {"X": X.T, "Y": CODES[:, None].astype(np.uint8), "kfold": np.ones((1, 2))})
     np.savetxt(tmp_path / "first.data", np.column_stack([CODES, X]), delimiter=",")
     np.savetxt(tmp_path / "last.data", np.column_stack([X, CODES]), delimiter=",")
-    content = digest(np.column_stack([X, CODES]))
     parts = {"all": [0, 4], "even": [0, 4, 2], "end": [3, 4]}
     for name in ("a.mat", "first.data", "last.data"):
-        samples = uci({name: tmp_path / name}, class_codes=[1, 3, 10], content_sha256=content, tables=parts)
+        samples = uci({name: tmp_path / name}, class_codes=[1, 3, 10], tables=parts)
         for part, columns in {"all": X, "even": X[:, [0, 2]], "end": X[:, 3:]}.items():
             np.testing.assert_array_equal(samples.tables[part], columns)
         assert samples.labels.tolist() == [str(code) for code in CODES]

@@ -231,7 +231,7 @@ def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, 
     assert (None if plain.groups is None else plain.groups.tolist()) == persons
     assert grouped.groups.tolist() == groups
     for data in (plain, grouped):
-        assert data.notes[0].startswith("1 sample repeats another one in every view ('3' is '1'). They")
+        assert data.notes[0].startswith("samples that repeat another one in every view: 1, such as '3 is 1'. `dup")
     table.assign(label=list("xyyx")).to_csv(tmp_path / "t.csv", index=False)
     [note] = read_dataset(dataset_spec({"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}})).notes
-    assert "('3' is '1'), 1 with another label: one of the two is wrong. They can be one group" in note
+    assert "'3 is 1'; 1 with another label: one of the two is wrong. `duplicates: group` makes" in note

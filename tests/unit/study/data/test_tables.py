@@ -18,6 +18,7 @@ from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import tables
 from mklearn.study.data.readers.own_tables import feature_tables, precomputed
+from mklearn.study.data.readers.tables import column_text
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.text_tables import MISSING
 from mklearn.study.datasets import dataset_spec
@@ -241,7 +242,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (FRAME.drop(columns="id").to_csv(), "no column 'id'; the first column, which has no name, has row numbers"),
+        (FRAME.drop(columns="id").to_csv(), "no column 'id'; the first column, which has no name, has no ids"),
         (FRAME.to_csv().replace("\n5,", "\n5.5,"), "column 1 has no name; name it"),
         (FRAME.set_index("label").to_csv(index_label=""), "must be unique; more than once: 'cat', 'dog'"),
         (FRAME.to_csv(index=False).replace(",id,label", ",id", 1), "has 5 names and the second 6 values"),
@@ -271,6 +272,14 @@ def test_wrong_text_tables(tmp_path: Path, text: str | bytes, sentence: str) -> 
     assert mistake.startswith(str(path))
     assert mistake.count(str(path)) == 1
     assert "np." not in mistake  # as in np.str_('s0')
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([1.0, np.nan], ["1", ""]), ([1.5, 2.0], ["1.5", "2.0"]), ([1e20, 2.0], ["1e+20", "2.0"]), ([1e400], ["inf"])],
+)
+def test_numbers_as_text(values: list[float], text: list[str]) -> None:
+    assert column_text(values, Path("t"), "label", may_be_empty=True).tolist() == text
 
 
 def test_true_is_1(tmp_path: Path) -> None:
@@ -363,12 +372,12 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     [
         ({"two": TWO.assign(id=[*EIGHT[:-1], "zz"])}, r"one\.csv: lacks 'zz'; .*two\.csv: lacks 's7'\. 2 of 9 samp"),
         ({"two": TWO.assign(label="cat")}, r"two\.csv: labels disagree .* 's1', 's3', 's5', 's7'; 's1' is 'cat' here"),
-        ({"two": TWO.assign(id=[f"x{name}" for name in EIGHT])}, r"one\.csv: none of its ids 's0', .* of .*two"),
-        ({"two": TWO.assign(id=[name.upper() for name in EIGHT])}, r"'S0', .*two\.csv agree but for case, leading"),
+        ({"two": TWO.assign(id=[f"x{name}" for name in EIGHT])}, r"one\.csv: none of its ids 's0', .* 'xs0', "),
+        ({"two": TWO.assign(id=[name.upper() for name in EIGHT])}, r"one\.csv: 's0', .* agree with others but"),
         ({"one": ONE.assign(id=[*EIGHT[:-1], "S7"]), "two": TWO.assign(id=[*EIGHT[:-1], "s07"])},
-         r"'S7' agree with others but for case or leading zeros"),
-        ({"two": TWO.assign(id=EIGHT).set_index("id").T.rename(columns="{}.".format).reset_index(names="id")},
-         r"'s0\.', .*two\.csv agree"),
+         r"'S7' agree with others but for case, leading zeros or R's names"),
+        ({"one": ONE.assign(id=[*EIGHT[:-1], "1.1-a"]), "two": TWO.assign(id=[*EIGHT[:-1], "X1.1.a"])}, "'1.1-a' agr"),
+        ({"one": ONE.assign(id=[*EIGHT[:-1], "1.1"]), "two": TWO.assign(id=[*EIGHT[:-1], "11"])}, "lacks '11'; "),
     ],
 )  # fmt: skip
 def test_tables_that_contradict_each_other(tmp_path: Path, change: Frames, message: str) -> None:
@@ -477,7 +486,7 @@ def test_a_word_for_a_missing_value_is_no_class(tmp_path: Path, word: str, suffi
     samples = feature_tables({"t": path})
     assert samples.classes.tolist() == (["1", "2"] if 1.0 in labels else ["a", "b"])
     assert samples.ids.tolist() == EIGHT[:4]
-    assert samples.notes[0].startswith("2 samples without a label are left out (missing_labels)")
+    assert samples.notes[0].startswith("samples without a target are left out (missing_labels): 2")
     if word and "a" in labels:
         assert sorted(feature_tables({"t": path}, missing_labels=[]).classes) == sorted(["a", "b", word.strip()])
 
@@ -488,7 +497,7 @@ def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
         read(tmp_path, frames, task="numbers")
     samples = read(tmp_path, frames, task="numbers", missing_labels=["NA", "unknown"])
     assert samples.y.tolist() == [0.5, 1.5, 2.5, 1.0, 10.0]
-    assert samples.notes[0].startswith("3 samples without a number are left out")
+    assert samples.notes[0].startswith("samples without a target are left out (missing_labels): 3")
 
 
 TIMES = ["9", "2.50", "1e1", "NA", "4", "7", "3", "1"]
@@ -514,7 +523,7 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
     assert samples.target == target_kind(entry) == "survival"
     assert samples.y.tolist() == [9.0, -2.5, -10.0, -4.0, 7.0, 1.0]
     assert samples.columns["one"].tolist() == ["f", "g"]
-    assert samples.notes[-1].startswith("2 samples without a time or event are left out (missing_labels)")
+    assert samples.notes[-1].startswith("samples without a target are left out (missing_labels): 2")
     note = "" if not occurred else f"{path}: column 'e' means a censored time where it is "
     assert samples.notes[0].startswith(note + ("'lost' (1), 'alive' (1), '1' (1)" if "lost" in events else ""))
 
@@ -527,7 +536,7 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
         (["1", "2"], ["dead", "lost"], {"occurred": "Dead"}, "'Dead' .occurred., but 'dead', 'lost'. Did you mean 'd"),
         (["1", "2"], [0, 0], {}, "0 of 8 survival times ended with an event"),
         (["1", "2"], [1, 0], {"event_column": "ee"}, "no column 'ee'. Did you mean 'e'?"),
-        (["1", "2"], [1, 0], {"event_column": "h"}, "'t' and 'h' of one table; 't' is in .*one.csv, 'h' is in .*two"),
+        (["1", "2"], [1, 0], {"event_column": "h"}, "one.csv, .*two.csv: no sample has a target .'t' and 'h', of one"),
         (["1", "2"], ["no", "yes"], {"occurred": "True"}, "'True' .occurred., .* as booleans: put words in quotes"),
     ],
 )
@@ -587,7 +596,7 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     samples = read_one(tmp_path / "named.csv", labels)
     assert samples.ids.tolist() == EIGHT[1:7]
     np.testing.assert_allclose(samples.matrices["k"], kernel[1:7, 1:7])
-    assert "2 samples without a label are left out" in samples.notes[-1]
+    assert "samples without a target are left out (missing_labels): 2" in samples.notes[-1]
 
 
 def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:

@@ -227,6 +227,7 @@ def test_features_in_rows_and_labels_of_new_samples(
         upper.pop("label").to_frame().assign(id=upper["id"]).to_csv(tmp_path / part / "people.csv", index=False)
         upper.to_csv(tmp_path / part / "upper.csv", index=False)
     (tmp_path / "new" / "upper.csv").rename(tmp_path / "new" / "upper.tsv")
+    (tmp_path / "new" / "upper").mkdir()  # no table
     study = cells()
     study["datasets"]["own"]["tables"]["lower"] = {"path": "train/lower.csv", "transpose": True}
     study["datasets"]["own"]["labels"] = "train/people.csv"

@@ -1,6 +1,5 @@
 """Readers of data sets, loaded by name: ``function(paths, **options) -> SampleSet``.
 
 `paths` maps names to files. A reader raises DataError, which names the file, if a file is missing, damaged or of
-another format, and ConfigError for an invalid option. ``content_sha256`` is the expected sha256 of the decoded values
-of a registered data set, in C order; each reader documents the array. Other values raise DataError.
+another format, and ConfigError for an invalid option.
 """

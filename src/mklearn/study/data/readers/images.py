@@ -8,7 +8,7 @@ import re
 import tarfile
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy as np
 from mklearn.atomic import file_content
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-from mklearn.study.data.readers.registered import check_content, only_path
-from mklearn.study.data.samples import SampleSet, check_text, natural_key, read_each, some, stack_if_regular
+from mklearn.study.data.readers.registered import only_path
+from mklearn.study.data.samples import SampleSet, check_text, natural_key, read_each, some
 from mklearn.study.specs.data_specs import FOLDER_KEY
 
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
@@ -63,14 +63,6 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
         raise DataError(f"{name}: a corrupt or truncated image ({error})") from error
 
 
-def _note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
-    if not strays:
-        return ()
-    note = f"{len(strays)} files or folders that are no images of a class were left out: {some(strays)}"
-    _logger.warning("%s: %s", source, note)
-    return (note,)
-
-
 # --- a folder
 
 
@@ -91,8 +83,11 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     ids = np.array([unicodedata.normalize("NFC", file.relative_to(root).as_posix()) for file in files])
     labels = np.array([PurePosixPath(name).parent.name for name in ids.tolist()])
     tables = set(map(Path, paths.values()))
-    notes = _note_strays([path.relative_to(root).as_posix() for path in strays if path not in tables], root)
-    return SampleSet(ids, labels, images=list(images.values()), notes=notes)
+    names = [path.relative_to(root).as_posix() for path in strays if path not in tables]
+    notes = [f"{len(names)} files or folders that are no images of a class were left out: {some(names)}"] * bool(names)
+    for note in notes:
+        _logger.warning("%s: %s", root, note)
+    return SampleSet(ids, labels, images=list(images.values()), notes=tuple(notes))
 
 
 def find_images(root: Path) -> tuple[list[Path], list[Path]]:
@@ -123,65 +118,45 @@ def find_images(root: Path) -> tuple[list[Path], list[Path]]:
 
 
 def archive(
-    paths: Mapping[str, Path], *, member: str = CLASS_FOLDERS, inner: str | None = None, colour: str = "grey",
-    content_sha256: str | None = None, choose: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> SampleSet:  # fmt: skip
+    paths: Mapping[str, Path], *, member: str = CLASS_FOLDERS, inner: str | None = None, colour: str = "grey"
+) -> SampleSet:
     """Read the images of a zip archive, or of the tar archive `inner` in it, in natural order of their ids.
 
     Nothing is unpacked to disk. `member` is a regular expression that matches the whole name of an image, with groups
-    ``id`` and ``class``. ``content_sha256`` checks the pixels (n, rows, cols) of all images; without it, ``notes``
-    lists the files that are not images. `choose` maps the labels of all images to the positions of the images to read.
+    ``id`` and ``class``; other files are left out.
     """
-    path = only_path(paths)
-    named = re.compile(member)
-    matches: dict[str, re.Match[str]] = {}
-    strays: list[str] = []
-    for name, _ in _members(path, lambda name: False, inner):
-        if not any(map(is_hidden, name.split("/"))):
-            match = named.fullmatch(name) if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES else None
-            if match is None:
-                strays.append(name)
-            else:
-                matches[name] = match
-    if not matches:
-        where = f"{inner} in it" if inner else "the archive"
-        raise DataError(f"{path}: {where} has no images named {member}; it has {some(sorted(strays)) or 'nothing'}")
-    names = sorted(matches, key=lambda name: list(map(natural_key, matches[name]["id"].split("/"))))
-    ids, labels = (np.array([matches[name][group] for name in names]) for group in ("id", "class"))
-    rows = np.arange(len(names)) if choose is None else choose(labels)
-    wanted = set(names if content_sha256 else [names[row] for row in rows])
-    images: dict[str, np.ndarray] = {}
-    for name, data in _members(path, wanted.__contains__, inner):
-        if data is not None:
-            images[name] = decode_image(data, f"{path}: {name}", colour)
-    if content_sha256:
-        check_content(np.asarray(stack_if_regular([images[name] for name in names])), content_sha256, path)
-    notes = () if content_sha256 else _note_strays(sorted(strays), path)
-    kept = [images[names[row]] for row in rows]
-    return SampleSet(ids[rows].tolist(), labels[rows], images=kept, notes=notes)
+    path, named = only_path(paths), re.compile(member)
+    found: list[tuple[str, str, np.ndarray]] = []
+    for name, data in _members(path, inner):
+        match = named.fullmatch(name)
+        is_image = PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES and not any(map(is_hidden, name.split("/")))
+        if match is not None and is_image:
+            found.append((match["id"], match["class"], decode_image(data, f"{path}: {name}", colour)))
+    if not found:
+        raise DataError(f"{path}: {inner or 'the archive'} has no images named {member}")
+    found.sort(key=lambda image: list(map(natural_key, image[0].split("/"))))
+    ids, labels, images = zip(*found, strict=True)
+    return SampleSet(np.array(ids), np.array(labels), images=list(images))
 
 
-def _members(path: Path, wanted: Callable[[str], bool], inner: str | None) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the name of each file in an archive, in order, and its content if `wanted` (None otherwise)."""
+def _members(path: Path, inner: str | None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each file in an archive, in order."""
     try:
         with zipfile.ZipFile(path) as opened:
             if inner is None:
                 files = [file for file in opened.infolist() if not file.is_dir()]
-                _check_size(path, sum(file.file_size for file in files if wanted(file.filename)))
-                for file in files:
-                    yield file.filename, opened.read(file) if wanted(file.filename) else None
+                _check_size(path, sum(file.file_size for file in files))
+                yield from ((file.filename, opened.read(file)) for file in files)
                 return
             tars = [name for name in opened.namelist() if PurePosixPath(name).name == inner]
             if len(tars) != 1:
                 raise DataError(f"{path}: expected one file {inner}, got {some(tars or opened.namelist())}")
             with opened.open(tars[0]) as content, tarfile.open(fileobj=content) as tar:
                 size = 0
-                for member in tar:
+                for member in filter(tarfile.TarInfo.isreg, tar):
                     _check_size(path, size := size + member.size)
-                    if member.isreg():
-                        name = str(PurePosixPath(member.name))
-                        stream = tar.extractfile(member) if wanted(name) else None
-                        yield name, None if stream is None else stream.read()
+                    if (stream := tar.extractfile(member)) is not None:
+                        yield str(PurePosixPath(member.name)), stream.read()
                 while tar.fileobj is not None and tar.fileobj.read(1 << 20):  # zip checks the CRC at the end
                     pass
     except UserError:

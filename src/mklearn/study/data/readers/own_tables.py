@@ -147,26 +147,15 @@ def _labelled_samples(
     sources: Sequence[Table], ids: np.ndarray, columns: Columns, content: Callable[[np.ndarray], dict[str, Any]],
     notes: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
-    """Return the samples of `ids` that have a label or number, with their content; DataError if there are none."""
-    what, predicts = {
-        "classes": ("label", "labels"),
-        "numbers": ("number", "predicts"),
-        "survival": ("time or event", "predicts"),
-    }[columns.task]
+    """Return the samples of `ids` that have a target, with their content; DataError if there are none."""
     paths = ", ".join(str(source.path) for source in sources)
     labels = agreed(sources, ids, "labels")
     labelled = labels != ""
     if not labelled.any():
-        named = f"column {columns.label_column!r}"
-        if columns.event_column is not None:
-            both = (columns.label_column, columns.event_column)
-            where = [f"{name!r} is in {source.path}" for name in both for source in sources if name in source.columns]
-            named = f"columns {both[0]!r} and {both[1]!r} of one table; {', '.join(where)}"
-        raise DataError(f"{paths}: no sample has a {what} ({named}); NA means none (missing_labels)")
+        named = " and ".join(map(repr, filter(None, (columns.label_column, columns.event_column))))
+        raise DataError(f"{paths}: no sample has a target ({named}, of one table); NA means none (missing_labels)")
     if n := int((~labelled).sum()):
-        subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
-        final = f"a final model {predicts} them: mklearn predict"
-        notes = [*notes, f"{subject} left out (missing_labels); {final}"]
+        notes = [*notes, f"samples without a target are left out (missing_labels): {n}; a final model predicts them"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
     batches = {
@@ -280,11 +269,9 @@ def _absent(
     if n and missing_views == "error":
         lacking = {name: ids[absent[name]].tolist() for name in tables}
         each = "; ".join(f"{tables[name].path}: lacks {some(gone)}" for name, gone in lacking.items() if gone)
-        images = FOLDER_KEY in tables
         raise DataError(
-            f"{each}. {n} of {len(ids)} samples {'lacks' if n == 1 else 'lack'} a table{' or an image' * images}. If "
-            "that is so, set missing_views: drop (these samples are left out) or mean (kernels put them at the mean of "
-            f"the others{'; rows without an image are left out' * images})"
+            f"{each}. {n} of {len(ids)} samples lack a table or image. If that is so, set missing_views: drop (they "
+            "are left out) or mean (kernels put them at the mean of the others)"
         )
     return absent
 
@@ -292,8 +279,8 @@ def _absent(
 def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     """Raise DataError if the ids of a table, or of the labels file `holder`, are spelled unlike those of the others.
 
-    No id of it is in another table, some agree with others but for their spelling, or its ids (such as aliquots) begin
-    with the ids of another (such as patients).
+    Some agree with others but for their spelling, none is in another table, or they begin with the ids of another (such
+    as aliquots with patients).
     """
     sources = [*tables.values(), *([holder] if holder else [])]
     for short, long in itertools.permutations(sources, 2):
@@ -304,39 +291,21 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
                 f"{long.path}: its ids begin with the ids of {short.path}, such as {begun[0]!r} with {begun[0][:n]!r}; "
                 f"`id_prefix: {n}` in the data set (mklearn init: --id-prefix {n}) takes so many characters of each id"
             )
-    sources.sort(key=lambda table: holder is not None and bool(np.isin(table.ids, holder.ids).any()))  # suspects first
-    for table in sources:
-        others = [other for other in tables.values() if other is not table] or ([holder] if holder else [])
-        elsewhere = set[str]().union(*(other.ids for other in others))
+    for table in sources if len(sources) > 1 else ():
+        elsewhere = set[str]().union(*(other.ids for other in sources if other is not table))
         alone = [name for name in table.ids if name not in elsewhere]
-        if len(alone) < len(table.ids):
-            spelled = set(map(_without_zeros, elsewhere.difference(table.ids)))
-            if alike := [name for name in alone if _without_zeros(name) in spelled]:
-                raise DataError(
-                    f"{table.path}: {some(alike, 3)} agree with others but for case or leading zeros: write them alike"
-                )
-        if not others or len(alone) < len(table.ids):
-            continue
-        other = others[0] if holder is None or table is holder else holder
-        why = "are they ids at all?"
-        for one, ids in ((table, other.ids), (other, table.ids)):
-            for names in (one.names, one.ids):
-                if names is not None and set(map(_without_spelling, ids)).intersection(map(_without_spelling, names)):
-                    why = f"{some(names, 3)} of {one.path} agree but for {_SPELLING}: write them alike"
-        raise DataError(
-            f"{table.path}: none of its ids {some(table.ids, 3)} is in another table, such as {some(other.ids, 3)} of "
-            f"{other.path}; {why}"
-        )
+        spelled = set(map(_plain, elsewhere.difference(table.ids)))
+        if alike := [name for name in alone if _plain(name) in spelled]:
+            raise DataError(f"{table.path}: {some(alike, 3)} agree with others but for {_SPELLING}: write them alike")
+        if len(alone) == len(table.ids):
+            others = f"such as {some(sorted(elsewhere), 3)}"
+            raise DataError(f"{table.path}: none of its ids {some(alone, 3)} is in another table, {others}")
 
 
-def _without_spelling(name: str) -> str:
+def _plain(name: str) -> str:
     """Return an id without the differences in `_SPELLING`."""
-    return _without_zeros(re.sub(r"^x(?=\d)|[\W_]", "", name.lower()))
-
-
-def _without_zeros(name: str) -> str:
-    """Return an id in lower case and without leading zeros."""
-    return re.sub(r"(?<!\d)0+(?=\d)", "", name.lower())
+    name = re.sub(r"[\W_]", ".", name.lower())
+    return re.sub(r"^x(?=\d)|(?<!\d)0+(?=\d)", "", name)
 
 
 def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequence[str]:

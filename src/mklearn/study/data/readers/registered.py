@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,16 +32,6 @@ def only_path(paths: Mapping[str, Path]) -> Path:
     return existing_file(next(iter(paths.values())))
 
 
-def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:
-    """Raise DataError if the sha256 of the C-ordered bytes of an array is not `expected`; None skips the check."""
-    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest() if expected else None
-    if digest != expected:
-        raise DataError(
-            f"{source}: its content is not the registered data set (sha256 of the decoded values: expected "
-            f"{expected}, got {digest}): another crop, scaling or order. Delete the file, and run again to download it"
-        )
-
-
 def number_within_class(labels: Iterable[str]) -> np.ndarray:
     """Build ids "label/k", with k = 1, 2, ... in the order of appearance within the class."""
     counters: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
@@ -53,7 +42,7 @@ def number_within_class(labels: Iterable[str]) -> np.ndarray:
 
 
 def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
-    """Return the ids that begin with "test/", as the only split; other ids begin with "train/". `path` is ignored."""
+    """Return the ids that begin with "test/", as the only split. `path` is ignored."""
     test = np.char.startswith(ids, "test/")
     if test.all() or not test.any():
         raise ConfigError(
@@ -76,7 +65,7 @@ def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     The variable ``kfold`` is a cell of positions, counted from 1. They were drawn with replacement; repetitions are
     dropped. `ids` is ignored, because a study may select a part of the file.
     """
-    labels, cells = load_mat(path, ("Y", "kfold"))
+    labels, cells = load_mat(path, "Y", "kfold")
     every = number_within_class(str(code) for code in whole_numbers(labels, path, "Y"))
     positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
     if any(part.min() < 0 or part.max() >= len(every) for part in positions):
@@ -96,11 +85,10 @@ def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
     return SampleSet(ids, data.target.astype(str), images=data.images.astype(np.uint8))
 
 
-def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+def mnist(paths: Mapping[str, Path]) -> SampleSet:
     """Read the training and test parts of MNIST from its four files, which are recognised by name.
 
-    ``content_sha256`` checks the pixels, (n, rows, columns) bytes, training part first. Ids are "train/1", ...,
-    "test/1", ...; classes are "0" to "9".
+    Ids are "train/1", ..., "test/1", ...; classes are "0" to "9".
     """
     parts: dict[str, Part] = {}
     for begin, part in {"train": "train", "t10k": "test"}.items():
@@ -108,20 +96,17 @@ def mnist(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sa
         if len(pixels) != len(digits) or any(pixels.shape[1:] != images.shape[1:] for images, _ in parts.values()):
             raise DataError(f"part {part} has images of shape {pixels.shape} and {len(digits)} labels")
         parts[part] = pixels, digits
-    images = np.concatenate([pixels for pixels, _ in parts.values()])
-    check_content(images, content_sha256, " and ".join(map(str, paths.values())))
-    return _in_parts(parts, images)
+    return _in_parts(parts, np.concatenate([pixels for pixels, _ in parts.values()]))
 
 
-def usps(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+def usps(paths: Mapping[str, Path]) -> SampleSet:
     """Read the training and test parts of USPS from one HDF5 file or two text files.
 
     The HDF5 file has groups train and test, each with data (n, 256) in [0, 1] and target 0..9. The text files are
     usps.bz2 and usps.t.bz2 of LIBSVM, compressed or not, with grey values v in [-1, 1] of three decimals, mapped to
     (v + 1) / 2, and labels 1..10 for the digits 0..9. Values are rounded to multiples of 1/2000, so that both
-    packagings give bitwise equal samples (the HDF5 file is in single precision). ``content_sha256`` checks the values
-    times 2000, (n, 256) little-endian uint16. Ids are "train/1", ..., "test/1", ...; images are (n, 16, 16) float64 in
-    [0, 1], with bright ink.
+    packagings give bitwise equal samples (the HDF5 file is in single precision). Ids are "train/1", ..., "test/1", ...;
+    images are (n, 16, 16) float64 in [0, 1], with bright ink.
     """
     files = [existing_file(path) for path in paths.values()]
     if len(files) not in (1, 2):
@@ -136,10 +121,8 @@ def usps(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
             raise DataError(f"{source}: part {part} has grey values outside the expected range")
         if not set(np.unique(target)) <= set(range(10)):
             raise DataError(f"{source}: part {part} has labels other than ten digits")
-        values.append(steps.astype("<u2"))
-    grid = np.concatenate(values)
-    check_content(grid, content_sha256, source)
-    return _in_parts(parts, (grid / float(_USPS_GRID)).reshape(-1, _USPS_SIDE, _USPS_SIDE))
+        values.append(steps / _USPS_GRID)
+    return _in_parts(parts, np.concatenate(values).reshape(-1, _USPS_SIDE, _USPS_SIDE))
 
 
 def _in_parts(parts: Mapping[str, Part], images: np.ndarray) -> SampleSet:
@@ -189,44 +172,36 @@ def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
 # --- MATLAB files
 
 
-def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[Any]:
-    """Read the first group of `alternatives` whose variables are all in a MATLAB file; DataError if there is none."""
+def load_mat(path: Path, *names: str) -> list[Any]:
+    """Read variables of a MATLAB file; raise DataError if it lacks one."""
     variables = matlab_variables(path)
-    for names in alternatives:
-        if all(name in variables for name in names):
-            return [variables[name] for name in names]
-    expected = ", or ".join(" and ".join(names) for names in alternatives)
-    raise DataError(f"{path}: has the variables {some(list(variables))}; expected {expected}")
+    if not set(names) <= set(variables):
+        raise DataError(f"{path}: has the variables {some(list(variables))}; expected {' and '.join(names)}")
+    return [variables[name] for name in names]
 
 
-def deng_cai(
-    paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_sha256: str | None = None
-) -> SampleSet:
+def deng_cai(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32)) -> SampleSet:
     """Read ``fea`` (n, rows * cols), whose rows are images in column-major order, and ``gnd`` (n, 1).
 
-    ``X`` and ``Y`` are accepted as names too. ``content_sha256`` checks ``fea``, as uint8 if all values are integers in
-    0..255 and as float64 otherwise. Ids are "label/k", with k counted from 1 within the class.
+    Ids are "label/k", with k counted from 1 within the class.
     """
     path = only_path(paths)
-    values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
-    return _images_in_rows(values, whole_numbers(labels, path, "labels"), shape, content_sha256, path)
+    values, labels = load_mat(path, "fea", "gnd")
+    return _images_in_rows(values, whole_numbers(labels, path, "labels"), shape, path)
 
 
-def olivetti(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+def olivetti(paths: Mapping[str, Path]) -> SampleSet:
     """Read ``faces`` (4096, 400), with a column-major 64 x 64 image in each column.
 
     The file has no labels: every ten consecutive images show one person. Ids are "person/k", both counted from 1.
     """
     path = only_path(paths)
-    (faces,) = load_mat(path, ("faces",))
+    (faces,) = load_mat(path, "faces")
     people = 1 + np.arange(faces.shape[-1]) // _PER_PERSON
-    return _images_in_rows(faces.T, people, (_SIDE, _SIDE), content_sha256, path, order="F")
+    return _images_in_rows(faces.T, people, (_SIDE, _SIDE), path)
 
 
-def _images_in_rows(
-    values: np.ndarray, labels: np.ndarray, shape: Sequence[int], content_sha256: str | None, path: Path,
-    order: str = "C",
-) -> SampleSet:  # fmt: skip
+def _images_in_rows(values: np.ndarray, labels: np.ndarray, shape: Sequence[int], path: Path) -> SampleSet:
     """Convert the rows of a matrix, each an image in column-major order, to a sample set."""
     rows, cols = shape
     if values.shape != (len(labels), rows * cols):
@@ -236,26 +211,23 @@ def _images_in_rows(
         )
     is_8_bit = values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any()
     values = values.astype(np.uint8 if is_8_bit else np.float64)
-    check_content(values.T if order == "F" else values, content_sha256, path)
     images = np.ascontiguousarray(values.reshape(-1, cols, rows).transpose(0, 2, 1))
     names = [str(label) for label in labels]
     return SampleSet(number_within_class(names), np.array(names), images=images)
 
 
 def uci(
-    paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None,
-    class_codes: Sequence[int] = (), content_sha256: str | None = None,
-) -> SampleSet:  # fmt: skip
+    paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None, class_codes: Sequence[int] = ()
+) -> SampleSet:
     """Read one file of features and class codes: MATLAB with ``X`` (d, n) and ``Y`` (n, 1), or comma-separated text.
 
     `tables` gives each table a range (start, stop) of the features; by default one table, "features", has all of them.
     In text, the class codes are in the first or the last column (copies differ); it is the column whose values are the
-    `class_codes`. ``content_sha256`` checks the features, (n, d), with the codes as last column, as float64. Ids are
-    "code/k", with k counted from 1 within the class.
+    `class_codes`. Ids are "code/k", with k counted from 1 within the class.
     """
     path = only_path(paths)
     if path.suffix == ".mat":
-        values, labels = load_mat(path, ("X", "Y"))
+        values, labels = load_mat(path, "X", "Y")
         features, codes = values.T.astype(np.float64), whole_numbers(labels, path, "Y")
     else:
         with readable(path):
@@ -266,7 +238,6 @@ def uci(
         features, codes = np.delete(text, columns[0], axis=1), text[:, columns[0]]
     if len(features) != len(codes):
         raise DataError(f"{path}: {len(features)} samples but {len(codes)} labels")
-    check_content(np.column_stack([features, codes]), content_sha256, path)
     parts = tables or {"features": (0, features.shape[1])}
     chosen = {name: np.ascontiguousarray(features[:, slice(*part)]) for name, part in parts.items()}
     if empty := [name for name, table in chosen.items() if table.shape[1] == 0]:
@@ -285,7 +256,7 @@ def views(
     samples of each part of the published split, ids begin with the part: ``train/s1``.
     """
     path = only_path(paths)
-    cells, codes = load_mat(path, ("X", "y"))
+    cells, codes = load_mat(path, "X", "y")
     target = whole_numbers(codes, path, "y")
     n = len(target)
     shapes = [np.shape(view) for view in cells]

@@ -188,7 +188,7 @@ def _notes_on_index(frame: pd.DataFrame, ids: str, path: Path) -> list[str]:
         return []
     place = "the index" if path.suffix == ".parquet" else "the first column, which has no name,"
     if ids not in frame:
-        raise DataError(f"{path}: no column {ids!r}; {place} has row numbers, which are no ids: name the column of ids")
+        raise DataError(f"{path}: no column {ids!r}; {place} has no ids (as row numbers are none): name their column")
     return [f"{path}: {place} {'has the ids' if frame.index.equals(pd.Index(frame[ids])) else 'is left out'}"]
 
 
@@ -295,10 +295,10 @@ def annotated_file(path: Path) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
             yield file, read_elem
 
 
-def arrays_of(path: Path) -> tuple[list[str], list[str]]:
-    """List the columns of ``obs``, and the arrays of an AnnData file or the modalities of a MuData file."""
-    with annotated_file(path) as (file, read):
-        return list(map(str, read(file["obs"]))), list(file["mod"]) if path.suffix == MUDATA else _places(file)
+def modalities(path: Path) -> list[str]:
+    """List the modalities of a MuData file."""
+    with annotated_file(path) as (file, _):
+        return list(file["mod"])
 
 
 def _places(part: Any) -> list[str]:
@@ -361,10 +361,11 @@ def require_columns(columns: Any, required: Sequence[str], path: Path, what: str
 def column_text(values: Any, path: Path, column: str, *, may_be_empty: bool = False) -> np.ndarray:
     """Convert a column of ids or labels to text in Unicode's form NFC.
 
-    Whole floats lose their ".0"; missing values become "".
+    Whole floats below 2**53 lose their ".0"; missing values become "".
     """
     series = pd.Series(values).reset_index(drop=True)
-    if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
+    present = series.dropna()
+    if series.dtype.kind == "f" and ((present % 1 == 0) & (present.abs() < 2**53)).all():
         series = series.astype("Int64")
     text = [value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in series]
     text = ["" if gone else value.strip() for value, gone in zip(text, series.isna(), strict=True)]
