@@ -26,7 +26,7 @@ from mklearn.checks import check_integer, checked_labels, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.completion import lacking
-from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets
@@ -175,7 +175,7 @@ def _without(estimator: Any, view: str) -> Any:
     for parameter, kernels in estimator.get_params(deep=True).items():
         if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping | list | tuple):
             continue
-        specs = KernelsOfSpecs(kernels)
+        specs = StackTransform(kernels)
         if not specs.for_each_view:
             changes[parameter] = specs.without_view(view)
         if changes.get(parameter) in ({}, []):

@@ -48,7 +48,6 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.imputation": ("FeatureImputer",),
     "mklearn.kernels.kernel_entry": ("KernelEntry",),
     "mklearn.kernels.landmark_map": ("LandmarkMap", "LandmarkMeasure"),
-    "mklearn.kernels.landmark_transform": ("LandmarkTransform",),
     "mklearn.kernels.matrices": ("KernelCentring", "PSDRepair"),
     "mklearn.kernels.source": ("Source",),
     "mklearn.kernels.transform": ("StackTransform",),

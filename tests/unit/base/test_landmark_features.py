@@ -15,7 +15,6 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.descriptors.hog import hog
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels import landmark_transform
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views
 
@@ -154,14 +153,14 @@ def test_bandwidths_of_many_samples_come_from_some_of_them(digits, monkeypatch) 
     specs = {"gaussian": SPECS["gaussian"]}
 
     def bandwidth(transform: Any) -> float:
-        return transform._entries[0].kernel.bandwidth_
+        return transform.entries[0].kernel.bandwidth_
 
     exact = bandwidth(StackTransform(specs).fit(train))
-    monkeypatch.setattr(landmark_transform, "PARAMETER_SAMPLES", 160)
-    assert bandwidth(LandmarkFeatures(specs, 20).fit(train, y)._map_) == exact
-    monkeypatch.setattr(landmark_transform, "PARAMETER_SAMPLES", 100)
+    monkeypatch.setattr(landmark_features, "PARAMETER_SAMPLES", 160)
+    assert bandwidth(LandmarkFeatures(specs, 20).fit(train, y)._specs_) == exact
+    monkeypatch.setattr(landmark_features, "PARAMETER_SAMPLES", 100)
     some, again, other = (
-        bandwidth(LandmarkFeatures(specs, n, random_state=seed).fit(train, y)._map_)
+        bandwidth(LandmarkFeatures(specs, n, random_state=seed).fit(train, y)._specs_)
         for n, seed in ((20, 0), (30, 0), (20, 1))
     )
     assert some == again == pytest.approx(exact, rel=0.05)
