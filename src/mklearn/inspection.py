@@ -212,8 +212,7 @@ def kernel_weights_over_splits(
 
     Weights that vary between splits of the same samples are not a property of the data. Stable weights say little about
     the value of a view either: see `view_contributions`, which has the same parameters. Raises `ConfigError` if the
-    fitted estimator (or every step of a fitted `Pipeline`) has no ``kernel_weights_``, or has weights for several
-    targets.
+    fitted estimator (or every step of a fitted `Pipeline`) has no ``kernel_weights_``.
     """
     views = as_views(X)
     fits = cross_validate(
@@ -228,8 +227,6 @@ def kernel_weights_over_splits(
                 f"{type(fit).__name__} has no kernel weights: expected an estimator with `kernel_weights_`"
             )
         fitted.append(steps[-1])
-    if np.ndim(fitted[0].kernel_weights_) > 1:
-        raise ConfigError("each target has kernel weights of its own: pass one target at a time")
     return weight_stability([each.kernel_weights_ for each in fitted], fitted[0].kernel_ids_)
 
 

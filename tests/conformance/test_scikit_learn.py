@@ -62,7 +62,6 @@ OTHER_WAYS = [
     MultiViewClassifier(kernels="precomputed"),
     MultiViewClassifier(decision="cosine", memory=1e-6),
     KernelRidge(kernels=KERNELS, kernel_weights="learned"),
-    MultiViewRegressor(weights="per_target"),
     NearestNeighbours(1),
     GLRAM(centre=True),
     TwoDLDA(scaling="orthonormal"),

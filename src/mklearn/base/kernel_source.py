@@ -91,11 +91,11 @@ class KernelSource:
         self.transform = self.transform.of_kernels(numbers.tolist())
 
     def of_every_kernel(self, values: Array) -> Array:
-        """Expand values of the used kernels, (n_sets, n_used), to all kernels, with zeros for the others."""
+        """Expand values of the used kernels, (n_used,), to all kernels, with zeros for the others."""
         if self.chosen is None:
             return values
-        every = np.zeros((len(values), len(self.ids_and_views[0])))
-        every[:, self.chosen] = values
+        every = np.zeros(len(self.ids_and_views[0]))
+        every[self.chosen] = values
         return every
 
     def among(self, samples: Any, memory: float) -> KernelPasses:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.kernel_mixtures import KernelMixer
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkMoments, LandmarkRidge, fitted_features
-from mklearn.base.parameters import POSITIVE, Interval, one_of
+from mklearn.base.parameters import POSITIVE, Interval
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_numbers
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.landmark_ridge import generalised_errors, landmark_ridge
 from mklearn.optimize.ridge_path import best_ridges
-from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
+from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor
 
 Array = NDArray[np.floating[Any]]
 
@@ -38,7 +37,7 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
     alpha : float or sequence of float
         The ridge lambda relative to the centred trace of the combined kernel. If several are given, each target takes
         the one with its smallest leave-one-out error (with landmarks, its smallest generalised cross-validation error).
-    shrinkage, weights
+    shrinkage
         For learned weights only; as for `mklearn.regressors.MultiViewRegressor`.
     landmarks : None, int or mapping
         As for `mklearn.subspace.KernelFDA`. Landmarks exclude sample weights, groups, missing values and learned
@@ -49,7 +48,7 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
     alpha_ : array of shape (n_targets,)
         The ridge of each target.
     intercept_ : array of shape (n_targets,)
-    kernel_weights_ : array of shape (n_kernels,), or (n_targets, n_kernels)
+    kernel_weights_ : array of shape (n_kernels,)
         0 for kernels that are constant over the samples.
     left_out_predictions_, left_out_r2_
         As for `mklearn.regressors.MultiViewRegressor`; not with landmarks.
@@ -78,7 +77,6 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE, "array-like"],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
-        "weights": [one_of(WeightSharing)],
         **LandmarkRidge._parameter_constraints,
     }
     _needs_labels = False
@@ -92,14 +90,12 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
         kernel_weights: Any = None,
         alpha: Any = ALPHAS,
         shrinkage: float = 0.5,
-        weights: WeightSharing = "shared",
         landmarks: Any = None,
     ) -> None:
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.alpha = alpha
         self.shrinkage = shrinkage
-        self.weights = weights
         self.landmarks = landmarks
 
     @property
@@ -130,14 +126,14 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
         self._learn(LandmarkMoments.gathered(features, X, None, values.reshape(len(values), -1)))
         self._one_target = values.ndim == 1  # as y was given
 
-    def _equal_shares(self, mixer: KernelMixer, parts: Sequence[tuple[list[NDArray[Any]], RidgeProblem]]) -> Array:
+    def _equal_shares(self, mixer: KernelMixer, problem: RidgeProblem) -> Array:
         if self._is_learned:
-            return super()._equal_shares(mixer, parts)
+            return super()._equal_shares(mixer, problem)
         weights = fixed_weights(self.kernel_weights, len(mixer.scales))
         shares = np.divide(weights, mixer.scales, out=np.zeros(len(weights)), where=mixer.scales > 0)
         if not shares.any():
             raise NotApplicable("all kernels of positive weight are constant over the samples")
-        return np.tile(shares / shares.sum(), (len(parts), 1))
+        return shares / shares.sum()
 
     def _learned_shares(self, kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array) -> Array:
         return super()._learned_shares(kernels, problem, equal) if self._is_learned else equal

@@ -431,7 +431,6 @@ def test_half_of_the_outputs_come_from_equal_weights(digits: tuple[Views, np.nda
             for parameters in ({}, {"n_kernels": 3}, {"landmarks": 80})
         ),
         MultiViewRegressor(least_agreement=0),
-        MultiViewRegressor(weights="per_target", least_agreement=0),
     ],
     ids=str,
 )
