@@ -353,7 +353,6 @@ METHODS: dict[str, MethodRow] = {
         reference="Saunders, Gammerman, Vovk 1998",
         advice="Kernels and weights of your own choice; the ridge is chosen by closed-form leave-one-out.",
         combines=True,
-        landmarks=True,
         targets=("numbers",),
     ),
     "mean_regressor": _regression_baseline(

@@ -437,11 +437,11 @@ def test_moments_that_do_not_go_together():
 
 def test_moments_and_their_arrays_share_no_memory_and_hold_text_as_text() -> None:
     rng = np.random.default_rng(0)
-    X, y, z = rng.normal(size=(20, 3)), np.array(["a", "b"] * 10, dtype=object), rng.normal(size=20)
-    moments = Moments().partial_fit(X, y, targets=z)
-    before, arrays = moments.cross.copy(), moments.as_arrays()
+    X, y = rng.normal(size=(20, 3)), np.array(["a", "b"] * 10, dtype=object)
+    moments = Moments().partial_fit(X, y)
+    before, arrays = moments.scatter.copy(), moments.as_arrays()
     assert arrays["classes"].dtype.kind == "U"
     for array in arrays.values():
         array.flags.writeable = False
-    Moments.from_arrays(arrays).partial_fit(X + 5, y, targets=z)
-    np.testing.assert_array_equal(moments.cross, before)
+    Moments.from_arrays(arrays).partial_fit(X + 5, y)
+    np.testing.assert_array_equal(moments.scatter, before)

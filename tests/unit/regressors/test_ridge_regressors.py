@@ -17,8 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from tests.ridge_refits import left_out_outputs, ridge_outputs
 
 from mklearn import KernelRidge, MultiViewRegressor, Views
-from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.moments import Moments
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import StackTransform
@@ -213,12 +211,12 @@ def test_a_constant_target_is_predicted_and_disturbs_no_other() -> None:
         (np.where(np.arange(N) == 3, np.inf, 1.0), DataError, "infinity or a value too large"),
         (np.where(np.arange(N) == 3, 1.0, np.nan), DataError, r"target of y has 1 value\(s\) that are not NaN"),
         (np.column_stack([Y[:, 0], np.full(N, np.nan)]), DataError, r"target 1 of y has 0 value\(s\)"),
+        (np.where([[k < 20, k > 20] for k in range(N)], np.nan, 1.0), DataError, "fewer than two samples"),
         (np.ma.masked_less(Y[:, 0], 0), DataError, "masked"),
     ],
 )
 def test_targets_that_are_no_numbers_are_refused(y: Any, error: type[Exception], sentence: str) -> None:
-    dense, on_landmarks = KernelRidge(kernels=["gaussian"]), KernelRidge(kernels=["linear"], landmarks=5)
-    for model in (MultiViewRegressor(), dense, on_landmarks):
+    for model in (MultiViewRegressor(), KernelRidge(kernels=["gaussian"])):
         with pytest.raises(error, match=sentence):
             model.fit(X, y)
 
@@ -226,12 +224,6 @@ def test_targets_that_are_no_numbers_are_refused(y: Any, error: type[Exception],
 def test_one_group_is_refused() -> None:
     with pytest.raises(NotApplicable, match="all samples are in one group"):
         MultiViewRegressor().fit(X, Y[:, 0], groups=["g"] * N)
-
-
-def test_all_samples_as_landmarks_are_the_dense_method() -> None:
-    dense = KernelRidge(kernels=SPECS, alpha=0.1).fit(X, Y)
-    made = KernelRidge(kernels=SPECS, alpha=0.1, landmarks=N).fit(X, Y)
-    np.testing.assert_allclose(made.predict(NEW), dense.predict(NEW), atol=1e-9)
 
 
 def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> None:
@@ -247,37 +239,6 @@ def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> Non
     made._variance_intercept_ = fits.variance_intercept
     made._variance_products = made._products_of([(each, each.of_variance) for each in fits.mixtures], fits.mixer)
     np.testing.assert_allclose(made._variances_of(NEW_VIEWS), dense._variances_of(NEW_VIEWS), atol=1e-7)
-
-
-def test_moments_merge_and_fold_and_give_the_fit() -> None:
-    features = LandmarkFeatures(SPECS, n=15).fit(X)
-    F = features.transform(X)
-    every = Moments().partial_fit(F, targets=Y)
-    parts = [Moments().partial_fit(F[rows], targets=Y[rows]) for rows in (slice(0, 13), slice(13, N))]
-    merged = Moments.from_arrays(parts[0].merge(parts[1]).as_arrays())
-    deviations = Y - Y.mean(axis=0)
-    np.testing.assert_allclose(merged.cross, (F - F.mean(axis=0)).T @ deviations, atol=1e-10)
-    np.testing.assert_allclose(merged.target_scatter, deviations.T @ deviations, atol=1e-10)
-    fold = merged.without(parts[0])
-    rest = np.arange(13, N)
-    np.testing.assert_allclose(fold.cross, Moments().partial_fit(F[rest], targets=Y[rest]).cross, atol=1e-10)
-    one = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y)
-    two = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y[:, 0]).fit_moments(features, merged)  # of one target before
-    np.testing.assert_allclose(two.predict(NEW), one.predict(NEW), atol=1e-8)
-    with pytest.raises(DataError, match="have 3 targets, these have 0"):
-        every.merge(Moments().partial_fit(F))
-    for targets, message in ((Y[:, 0], "have 3"), (np.where(Y > 1, np.nan, Y), "leave samples without a value out")):
-        with pytest.raises(DataError, match=message):
-            every.partial_fit(F, targets=targets)
-
-
-def test_ridges_with_landmarks_are_those_of_generalised_cross_validation() -> None:
-    alphas = np.array([1e-3, 0.03, 1.0, 30.0])
-    made = KernelRidge(kernels=SPECS, alpha=alphas, landmarks=N).fit(X, Y)
-    hats = [KernelRidge(kernels=SPECS, alpha=alpha).fit(X, np.eye(N)).predict(X) for alpha in alphas]
-    for column, y in enumerate(Y.T):
-        errors = [np.mean((y - H @ y) ** 2) / (1 - np.trace(H) / N) ** 2 for H in hats]
-        assert made.alpha_[column] == pytest.approx(alphas[np.argmin(errors)])
 
 
 @pytest.mark.parametrize(("coverage", "size"), [(0.5, 1), (0.9, 1), (0.5, 3), (0.9, 3)])
@@ -428,25 +389,9 @@ def test_intervals_of_groups_count_groups() -> None:
     assert jackknife_radius(np.array([1.0, 2.0, 3.0, 9.0]), 0.5, weights, np.array([0, 1, 1, 1])) == 2
 
 
-def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:
+def test_learned_weights_are_of_the_columns_that_the_target_is_made_of() -> None:
     learned = KernelRidge(kernels=SPECS, kernel_weights="learned").fit(X, Y[:, 0])
-    assert learned.kernel_weights_[0] > 0.8  # the columns that the target is made of
-    for parameters, fit_parameters in (({"kernel_weights": "learned"}, {}), ({}, {"groups": GROUPS})):
-        with pytest.raises(ConfigError, match="landmarks=None"):
-            KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **fit_parameters)
-    made = KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y)
-    assert made.clipped_values(NEW) == {}
-    with pytest.raises(NotApplicable, match="no prediction intervals"):
-        made.predict_interval(NEW)
-
-
-def test_landmarks_leave_nothing_of_an_earlier_fit() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    model = KernelRidge(kernels="gaussian").fit(X, X[:, 0])
-    assert model.left_out_r2_ > 0
-    model.set_params(landmarks=20).fit(X, X[:, 1])
-    assert not hasattr(model, "left_out_r2_")
-    assert not hasattr(model, "left_out_predictions_")
+    assert learned.kernel_weights_[0] > 0.8
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
