@@ -65,8 +65,8 @@ class StackTransform:
     stack_train_ : KernelStack
         M training kernels, (n, n) each. Set by `fit` only.
     infos : list of dict
-        For each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), "n_missing", the
-        number of training samples that lack one of its views, and `mklearn.kernels.Kernel.info_`.
+        For each kernel "id", "n_missing", the number of training samples that lack one of its views, and
+        `mklearn.kernels.Kernel.info_`.
 
     Raises
     ------
@@ -135,7 +135,7 @@ class StackTransform:
 
     @property
     def infos(self) -> list[dict[str, Any]]:
-        """Inputs, parameters and diagnostics of each fitted kernel."""
+        """Bandwidth and diagnostics of each fitted kernel."""
         return [entry.info for entry in self.entries]
 
     @property
