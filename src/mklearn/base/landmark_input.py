@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.fit_context import fit_context
+from mklearn.base.fit_context import checked_parameters, fit_context
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import at_least
@@ -146,7 +146,7 @@ class LandmarkInput:
     offset_: Array
     _needs_labels: Any
 
-    @fit_context
+    @checked_parameters  # with all threads: D^3 operations, whatever the samples
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
         """Learn from moments gathered elsewhere: batch by batch, in several processes, or from some folds only.
 
