@@ -26,13 +26,13 @@ from tests.conformance.test_scikit_learn import ESTIMATORS
 from tests.entries import implementation
 
 from mklearn import saved_models
-from mklearn.classifiers import FSVC, LMKLSVC, KernelSVC, MultiViewClassifier
+from mklearn.classifiers import FSVC, LMKLSVC, KernelRidgeClassifier, KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.errors import DataError
 from mklearn.kernels.transform import StackTransform
 from mklearn.methods import METHODS
 from mklearn.papers.two_d_mmc import TwoDLDA
-from mklearn.regressors import KernelRidge, MultiViewRegressor
+from mklearn.regressors import MultiViewRegressor
 from mklearn.saved_models import TRUSTED, fitted_bytes, from_bytes, load_model, save_model
 from mklearn.subspace import KernelFDA
 
@@ -123,7 +123,7 @@ def test_a_method_that_a_view_gates(digits: Digits, gating: Any, tmp_path: Path)
     assert_equal(outputs(again(model, tmp_path / "model.mklearn"), new), outputs(model, new))
 
 
-@pytest.mark.parametrize("estimator", [KernelFDA, KernelRidge, MultiViewClassifier, MultiViewRegressor])
+@pytest.mark.parametrize("estimator", [KernelFDA, KernelRidgeClassifier, MultiViewClassifier, MultiViewRegressor])
 def test_a_method_with_landmarks_and_gaps(digits: Digits, estimator: Any, tmp_path: Path) -> None:
     views = {"pixels": digits.X.copy(), "flat": np.ones((100, 1)), "sparse": csr_array(digits.X[:, ::2])}
     views["pixels"][::7] = np.nan
