@@ -78,7 +78,7 @@ def view_contributions(
     y : array of shape (n,)
         Class labels, numbers for a regressor, or survival times in any form of `mklearn.MultiViewSurvival`.
     cv : int, splitter or iterable of (train, test), optional
-        Splits. Default: five folds, repeated twice.
+        Splits. Default: five folds, repeated twice; with ``groups`` five folds of whole groups.
     groups : array of shape (n,), optional
         Groups, passed to ``cv``.
     n_permutations : int
@@ -117,7 +117,7 @@ def view_contributions(
     if numbers and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
         raise DataError("the target is constant or has missing values: there is nothing that views could contribute")
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
-    splitter = default_splitter(estimator, random_state) if cv is None else cv
+    splitter = default_splitter(estimator, random_state, groups) if cv is None else cv
     splitter = check_cv(splitter, labels, classifier=not (numbers or survival))
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
@@ -217,7 +217,7 @@ def kernel_weights_over_splits(
     views = as_views(X)
     fits = cross_validate(
         estimator, X if views is None else views, y, groups=groups, scoring=lambda *_: 0.0, return_estimator=True,
-        cv=default_splitter(estimator, random_state) if cv is None else cv, error_score="raise",
+        cv=default_splitter(estimator, random_state, groups) if cv is None else cv, error_score="raise",
     )["estimator"]  # fmt: skip
     fitted = []
     for fit in fits:

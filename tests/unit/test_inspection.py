@@ -97,6 +97,13 @@ def test_mistakes_have_sentences(estimator: Any, change: dict[str, Any], error: 
         view_contributions(estimator, **({"X": views, "y": y} | change))
 
 
+@pytest.mark.filterwarnings("error:The groups parameter is ignored")
+@pytest.mark.parametrize("measure", [view_contributions, kernel_weights_over_splits])
+def test_default_splits_are_by_groups(measure: Any) -> None:
+    views, y = digits(60)
+    measure(LeaveOneOutMKL(kernels="gaussian"), views, y % 2, groups=np.arange(60) // 4)
+
+
 # --- weights over splits
 
 

@@ -226,8 +226,12 @@ class MaternKernel(GaussianKernel):
         """Compute the kernel from distances."""
         exponent = self.exponent(blocks[0])
         r = np.sqrt(exponent * exponent.dtype.type(2 * self.nu / self.bandwidth_))
-        polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[self.nu]
-        return np.asarray(polynomial * np.exp(-r))
+        kernel: Array = np.exp(-r)
+        if self.nu == 1.5:
+            kernel *= 1 + r
+        elif self.nu == 2.5:
+            kernel *= 1 + r + r * r / 3
+        return kernel
 
 
 PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
