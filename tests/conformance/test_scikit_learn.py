@@ -60,7 +60,7 @@ OTHER_WAYS = [
     FSVC(solver="alternating", step="armijo", n_iter=3),
     RMMSVC(B="inf"),
     MultiViewClassifier(kernels="precomputed"),
-    MultiViewClassifier(decision="cosine", memory=1e-6),
+    MultiViewClassifier(decision="cosine"),
     KernelRidge(kernels=KERNELS, kernel_weights="learned"),
     NearestNeighbours(1),
     GLRAM(centre=True),

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from mklearn.base.kernel_source import KernelSource
+from mklearn.base.kernel_source import KernelPasses, KernelSource
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import ViewCompletion, add_kernel
 from mklearn.errors import NotApplicable
-from mklearn.kernels.transform import KernelPasses
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import smaller_error

@@ -37,7 +37,7 @@ from mklearn.base.kernel_source import (
 )
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.left_out_views import LeftOutViews
-from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
+from mklearn.base.parameters import Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
 from mklearn.checks import check_positive, invalid, nonnegative_weights
@@ -76,7 +76,6 @@ class MultiViewParameters:
     missing_views: MissingViews = "regression"
     impute: Impute = "none"
     n_kernels: int | None = None
-    memory: float = 1.0
     random_state: int = 0
     landmarks: int | None = None
 
@@ -99,7 +98,6 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         "missing_views": [one_of(MissingViews)],
         "impute": [one_of(Impute)],
         "n_kernels": [None, at_least(1)],
-        "memory": [POSITIVE],
         "random_state": [at_least(0)],
         "landmarks": [None, at_least(2)],
     }
@@ -233,12 +231,12 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         if chosen is not None:
             base, known = problem.alone(chosen), rows_of(samples, problem.rows[chosen])
         if self.n_kernels is not None:
-            passes = source.among(known, memory=0)
+            passes = source.among(known, once=True)
             source.choose(few_kernels(passes, base, self._weighing_targets(base), self.n_kernels))
         if (present := source.completed_views(known)) is not None:
             base = replace(base, present=present[base.rows])
         drawn = base.drawn(self.weight_samples, self.random_state)
-        mixer = KernelMixer(source.among(known, self.memory), source, base, drawn, self._dtype_of_parts)
+        mixer = KernelMixer(source.among(known), source, base, drawn, self._dtype_of_parts)
         mixer.landmarks = chosen
         self.kernel_ids_ = source.ids_and_views[0]
         fits = RidgeFits(problem, mixer, Parts.of(self._parts(mixer)))

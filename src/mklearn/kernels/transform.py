@@ -278,34 +278,3 @@ def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
     if Y is None:
         return StackTransform(kernels).fit_transform(X)
     return StackTransform(kernels).fit(Y).transform(X)
-
-
-class KernelPasses:
-    """Training kernels for methods that need one or two passes over them.
-
-    The kernels are in ``stack``, or ``transform`` computes them from the training ``samples``: all at once with
-    ``keep``, else one by one and again in each pass. The transform is fitted after the first pass over all kernels.
-    """
-
-    def __init__(
-        self, stack: KernelStack | None = None, *, transform: StackTransform | None = None, samples: Any = None,
-        keep: bool = True,
-    ) -> None:  # fmt: skip
-        self._transform, self._samples = transform, samples
-        if stack is None and keep and transform is not None:
-            stack = transform.fit_transform(samples)
-        self.stack = stack
-
-    def every(self) -> Iterator[Array]:
-        """Yield all kernels, (n, n) each."""
-        if self.stack is not None:
-            return iter(self.stack)
-        assert self._transform is not None
-        return self._transform.training_kernels(self._samples)
-
-    def some(self, numbers: Iterable[int]) -> Iterator[Array]:
-        """Yield the kernels at some positions, after a pass over all of them."""
-        if self.stack is not None:
-            return (self.stack[number] for number in numbers)
-        assert self._transform is not None
-        return self._transform.training_kernels_again(numbers)

@@ -46,7 +46,7 @@ class MultiViewRegressor(RidgeRegressor):
         are subsampled, without regard to the targets. Everything else uses all samples.
     n_kernels : int, optional
         Largest number of kernels with a positive weight, chosen by a group lasso. By default all kernels are taken.
-    missing_views, impute, memory, random_state, landmarks
+    missing_views, impute, random_state, landmarks
         As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace). The largest

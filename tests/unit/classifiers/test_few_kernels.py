@@ -17,11 +17,12 @@ def planted(n: int = 300, n_groups: int = 60, seed: int = 0) -> tuple[np.ndarray
     return X, np.where(score > np.median(score), "high", "low"), specs
 
 
-@pytest.mark.parametrize("memory", [1.0, 1e-6])
-def test_chosen_kernels_alone_give_the_same_classifier(memory: float) -> None:
+@pytest.mark.parametrize("memory", [2**30, 1000])
+def test_chosen_kernels_alone_give_the_same_classifier(monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
+    monkeypatch.setattr("mklearn.base.kernel_source.MEMORY", memory)
     X, y, specs = planted(n=120, n_groups=20)
     specs.reverse()  # the informative kernels are the last
-    few = MultiViewClassifier(kernels=specs, n_kernels=3, memory=memory).fit(X, y)
+    few = MultiViewClassifier(kernels=specs, n_kernels=3).fit(X, y)
     chosen = np.flatnonzero(few.shares_)
     alone = MultiViewClassifier(kernels=[specs[number] for number in chosen], least_agreement=0).fit(X, y)
     np.testing.assert_allclose(few.decision_function(X[:9]), alone.decision_function(X[:9]), atol=1e-8)

@@ -373,13 +373,16 @@ def test_samples_without_views_are_left_out(digits: tuple[Views, np.ndarray], pa
 
 @pytest.mark.full
 @pytest.mark.parametrize("missing", [False, True])
-def test_kernels_one_by_one_are_those_in_memory(digits: tuple[Views, np.ndarray], missing: bool) -> None:
+def test_kernels_one_by_one_are_those_in_memory(
+    digits: tuple[Views, np.ndarray], missing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     views, y = digits
     train = Views({name: np.array(views[name][:150], dtype=float) for name in views.names})
     if missing:
         train["upper"][:9] = np.nan
     kept = MultiViewClassifier().fit(train, y[:150])
-    lazy = MultiViewClassifier(memory=1e-9).fit(train, y[:150])
+    monkeypatch.setattr("mklearn.base.kernel_source.MEMORY", 1)
+    lazy = MultiViewClassifier().fit(train, y[:150])
     np.testing.assert_allclose(lazy.shares_, kept.shares_, atol=1e-9)
     np.testing.assert_allclose(lazy.class_scores(views[150:]), kept.class_scores(views[150:]), atol=1e-9)
 
