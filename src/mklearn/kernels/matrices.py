@@ -41,11 +41,6 @@ class KernelCentring:
         Column means and overall mean of the training kernel.
     """
 
-    def fit(self, K_train: ArrayLike) -> KernelCentring:
-        """Compute the means of the training kernel, (n, n); raise `DataError` unless it is finite and symmetric."""
-        self.fit_transform(as_square_symmetric(K_train, "the training kernel"))
-        return self
-
     def fit_transform(self, kernel: Array, *, out: Array | None = None) -> Array:
         """Fit to a valid training kernel, which is not checked, and return the centred kernel, exactly symmetric.
 
@@ -60,12 +55,8 @@ class KernelCentring:
             np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
         return centred
 
-    def transform(self, K_rows: ArrayLike) -> Array:
-        """Centre rows between any samples and the training samples, shape (m, n); return a new array.
-
-        Raises `DataError` for rows that are not finite or have another number of training samples.
-        """
-        kernel = as_float_matrix(K_rows, "the kernel rows", self.column_means_.size)
+    def transform(self, kernel: Array) -> Array:
+        """Centre valid rows between any samples and the training samples, shape (m, n); return a new array."""
         row_means = kernel.mean(axis=1, dtype=np.float64)
         centred = kernel - row_means[:, None].astype(kernel.dtype)
         centred -= (self.column_means_ - self.mean_).astype(kernel.dtype)

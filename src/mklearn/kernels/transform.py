@@ -267,14 +267,3 @@ class StackTransform:
         for number, kernel in enumerate(itertools.chain([first], kernels)):
             matrices[number] = kernel
         return KernelStack(matrices, [entry.id for entry in self.entries])
-
-
-def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
-    """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
-
-    Without `Y` the result is the training kernels of `X`. Specs and errors are as for `StackTransform`. Use that class
-    to fit the kernels once for several sets of new samples.
-    """
-    if Y is None:
-        return StackTransform(kernels).fit_transform(X)
-    return StackTransform(kernels).fit(Y).transform(X)

@@ -12,7 +12,7 @@ from sklearn.impute import SimpleImputer
 from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
-from mklearn.kernels import PrecomputedKernel, StackTransform, Views, compute_stack
+from mklearn.kernels import PrecomputedKernel, StackTransform, Views
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.matrices import (
@@ -36,7 +36,8 @@ def features() -> tuple[np.ndarray, np.ndarray]:
 def test_centring_is_that_of_the_features(features: tuple[np.ndarray, np.ndarray]) -> None:
     """Subtracting the *training* mean from explicit features gives the same kernels, for new samples too."""
     train, new = features
-    centring = KernelCentring().fit(train @ train.T)
+    centring = KernelCentring()
+    centring.fit_transform(train @ train.T)
     mean = train.mean(axis=0)
     np.testing.assert_allclose(centring.transform(train @ train.T), (train - mean) @ (train - mean).T, atol=1e-12)
     np.testing.assert_allclose(centring.transform(new @ train.T), (new - mean) @ (train - mean).T, atol=1e-12)
@@ -74,7 +75,7 @@ def test_refusals() -> None:
     with pytest.raises(DataError, match="both the rows and the columns"):
         unit_diagonal(np.eye(2), [1.0, 1.0])
     with pytest.raises(DataError, match="not symmetric"):
-        KernelCentring().fit([[1.0, 2.0], [0.0, 1.0]])
+        centre_kernel([[1.0, 2.0], [0.0, 1.0]])
 
 
 def test_a_kernel_of_single_precision_that_is_rounding_alone_is_constant() -> None:
@@ -268,7 +269,7 @@ def stacks(table: Any, spec: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 def test_missing_samples_lie_at_the_mean_in_feature_space(name: str) -> None:
     train, rows = stacks(HOLED, SPECS[name])
     observed = np.ix_(PRESENT, PRESENT)
-    alone = compute_stack(WHOLE[PRESENT], [SPECS[name]]).matrices[0]
+    alone = StackTransform([SPECS[name]]).fit_transform(WHOLE[PRESENT]).matrices[0]
     np.testing.assert_array_equal(train[observed], alone)
     np.testing.assert_array_equal(train, train.T)
     assert np.linalg.eigvalsh(train).min() > -1e-12 * np.abs(train).max()
