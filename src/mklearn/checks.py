@@ -378,7 +378,7 @@ def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[An
 
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None: give labels")
-    labels = _label_array(y)
+    labels = label_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1:
@@ -428,7 +428,7 @@ def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[n
     return values
 
 
-def _label_array(y: ArrayLike) -> NDArray[Any]:
+def label_array(y: ArrayLike) -> NDArray[Any]:
     """Convert labels to an array; raise `DataError` for labels that the conversion changes or that have no order."""
     if isinstance(y, np.ma.MaskedArray):
         raise DataError("y is a masked array; leave the samples without a label out")

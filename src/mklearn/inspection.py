@@ -26,7 +26,7 @@ from mklearn.checks import check_integer, checked_labels, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.completion import lacking
-from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets
@@ -78,7 +78,7 @@ def view_contributions(
     y : array of shape (n,)
         Class labels, numbers for a regressor, or survival times in any form of `mklearn.MultiViewSurvival`.
     cv : int, splitter or iterable of (train, test), optional
-        Splits. Default: five folds, repeated twice.
+        Splits. Default: five folds, repeated twice; with ``groups`` five folds of whole groups.
     groups : array of shape (n,), optional
         Groups, passed to ``cv``.
     n_permutations : int
@@ -117,7 +117,7 @@ def view_contributions(
     if numbers and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
         raise DataError("the target is constant or has missing values: there is nothing that views could contribute")
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
-    splitter = default_splitter(estimator, random_state) if cv is None else cv
+    splitter = default_splitter(estimator, random_state, groups) if cv is None else cv
     splitter = check_cv(splitter, labels, classifier=not (numbers or survival))
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
@@ -175,7 +175,7 @@ def _without(estimator: Any, view: str) -> Any:
     for parameter, kernels in estimator.get_params(deep=True).items():
         if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping | list | tuple):
             continue
-        specs = KernelsOfSpecs(kernels)
+        specs = StackTransform(kernels)
         if not specs.for_each_view:
             changes[parameter] = specs.without_view(view)
         if changes.get(parameter) in ({}, []):
@@ -212,13 +212,12 @@ def kernel_weights_over_splits(
 
     Weights that vary between splits of the same samples are not a property of the data. Stable weights say little about
     the value of a view either: see `view_contributions`, which has the same parameters. Raises `ConfigError` if the
-    fitted estimator (or every step of a fitted `Pipeline`) has no ``kernel_weights_``, or has weights for several
-    targets.
+    fitted estimator (or every step of a fitted `Pipeline`) has no ``kernel_weights_``.
     """
     views = as_views(X)
     fits = cross_validate(
         estimator, X if views is None else views, y, groups=groups, scoring=lambda *_: 0.0, return_estimator=True,
-        cv=default_splitter(estimator, random_state) if cv is None else cv, error_score="raise",
+        cv=default_splitter(estimator, random_state, groups) if cv is None else cv, error_score="raise",
     )["estimator"]  # fmt: skip
     fitted = []
     for fit in fits:
@@ -228,8 +227,6 @@ def kernel_weights_over_splits(
                 f"{type(fit).__name__} has no kernel weights: expected an estimator with `kernel_weights_`"
             )
         fitted.append(steps[-1])
-    if np.ndim(fitted[0].kernel_weights_) > 1:
-        raise ConfigError("each target has kernel weights of its own: pass one target at a time")
     return weight_stability([each.kernel_weights_ for each in fitted], fitted[0].kernel_ids_)
 
 

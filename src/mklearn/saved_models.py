@@ -1,8 +1,8 @@
 """Model files without pickles: the arrays and parameters of fitted estimators, and a card that describes them.
 
 A model file is a skops archive with the additional member ``card.json``: the card and the versions of packages. Reading
-a file executes nothing in it. Only the mklearn classes in `TRUSTED` are constructed, and the classes of scikit-learn,
-NumPy and SciPy that skops trusts.
+a file executes nothing in it. Only classes of mklearn's library are constructed, and the classes of scikit-learn, NumPy
+and SciPy that skops trusts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ import numpy as np
 from mklearn.atomic import atomic_path, file_content
 from mklearn.errors import DataError
 from mklearn.extras import require
-from mklearn.kernels.table import KERNELS
-from mklearn.methods import METHODS
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 
@@ -32,38 +30,19 @@ MOST_BYTES = 2**31
 MOST_PACKED = 100
 _CARD = "card.json"
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
-_PARTS: dict[str, tuple[str, ...]] = {
-    "mklearn.base.landmark_features": ("LandmarkFeatures",),
-    "mklearn.base.side_by_side": ("SideBySide",),
-    "mklearn.base.left_out_views": ("LeftOutPatterns", "LeftOutViews"),
-    "mklearn.base.view_completion": ("MixtureProducts",),
-    "mklearn.base.kernel_source": ("KernelSource", "PrecomputedKernels"),
-    "mklearn.classifiers.fsvc": ("FSVMPairFit",),
-    "mklearn.classifiers.baselines": ("UnitSpread",),
-    "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
-    "mklearn.graphs.class_graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
-    "mklearn.graphs.neighbour_graphs": ("PartlyLabelledOperator",),
-    "mklearn.kernels.completion": ("MeanCompletion",),
-    "mklearn.kernels.feature_scaling": ("FeatureScaler", "SparseScaler", "StandardScaler"),
-    "mklearn.kernels.imputation": ("FeatureImputer",),
-    "mklearn.kernels.kernel_entry": ("KernelEntry",),
-    "mklearn.kernels.landmark_map": ("LandmarkMap", "LandmarkMeasure"),
-    "mklearn.kernels.landmark_transform": ("LandmarkTransform",),
-    "mklearn.kernels.matrices": ("KernelCentring", "PSDRepair"),
-    "mklearn.kernels.source": ("Source",),
-    "mklearn.kernels.transform": ("StackTransform",),
-    "mklearn.optimize.view_regression": ("ViewRegression",),
-    "mklearn.survival.kaplan_meier": ("KaplanMeier",),
-}
-"""Classes of objects in fitted estimators, in addition to the registered ones, by module."""
-_REGISTERED = [row.implementation.replace(":", ".") for row in (*METHODS.values(), *KERNELS.values())]
-TRUSTED: tuple[str, ...] = (
-    *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # classes, not functions
-    *(f"{module}.{name}" for module, names in _PARTS.items() for name in names),
-    "numpy.dtype",
-    "scipy.sparse._csr.csr_array",
+_ROOMS = tuple(
+    f"mklearn.{room}."
+    for room in ("base", "classifiers", "graphs", "kernels", "optimize", "papers", "regressors", "subspace", "survival")
 )
-"""Classes that reading may construct, in addition to the ones that skops trusts."""
+
+
+def is_trusted(name: str) -> bool:
+    """Return whether reading may construct a class that skops does not trust: one that mklearn's library defines."""
+    module, _, attribute = name.rpartition(".")
+    if not module.startswith(_ROOMS):
+        return name in ("numpy.dtype", "scipy.sparse._csr.csr_array")
+    found = getattr(importlib.import_module(module), attribute, None)
+    return isinstance(found, type) and found.__module__ == module  # not what a module imports
 
 
 @dataclass(frozen=True)
@@ -191,7 +170,7 @@ def _dumped(path: object, name: str, content: Any) -> bytes:
 
     try:
         archive = dumps(content, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
-        unknown = sorted(set(get_untrusted_types(data=archive)) - set(TRUSTED))
+        unknown = [name for name in get_untrusted_types(data=archive) if not is_trusted(name)]
     except (UnsupportedTypeException, TypeError) as error:
         raise DataError(f"{path}: {name} can't be saved: {error}") from error
     if unknown:
@@ -205,7 +184,7 @@ def _dumped(path: object, name: str, content: Any) -> bytes:
 
 def _loaded(path: object, content: bytes) -> Any:
     require("skops")
-    from skops.io import loads
+    from skops.io import get_untrusted_types, loads
     from skops.io.exceptions import UntrustedTypesFoundException
 
     try:
@@ -215,7 +194,7 @@ def _loaded(path: object, content: bytes) -> Any:
                 raise ValueError(f"it unpacks to {unpacked} bytes, far more than its own {len(content)}")
             if (damaged := archive.testzip()) is not None:
                 raise ValueError(f"the checksum of {damaged} is wrong")
-        return loads(content, trusted=list(TRUSTED))
+        return loads(content, trusted=list(filter(is_trusted, get_untrusted_types(data=content))))
     except UntrustedTypesFoundException as error:
         raise DataError(f"{path}: holds objects that are not loaded from a file ({error})") from error
     except MemoryError:

@@ -27,7 +27,7 @@ from mklearn.base.landmark_input import LandmarkMoments
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.descriptors.hog import hog
-from mklearn.kernels.landmark_transform import LandmarkRule
+from mklearn.kernels.landmark_map import LandmarkRule
 from mklearn.kernels.views import Views
 from mklearn.subspace.mkldr import MKLDR
 

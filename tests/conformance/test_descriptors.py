@@ -90,8 +90,11 @@ def check(kind: str, parameters: dict[str, Any], images: NDArray[Any]) -> None:
         found = described(some, **values)
         if not model.point_sets:
             return np.asarray(found)
-        arrays = found.as_arrays()
-        return np.concatenate([np.asarray(a, dtype=np.float64).reshape(len(some), -1) for a in arrays.values()], axis=1)
+        points = np.hstack([found.descriptors, found.positions], dtype=np.float64)
+        padded = np.zeros((len(some), values["n_points"], points.shape[1]))
+        for of_image, own in zip(padded, np.split(points, np.cumsum(found.counts)[:-1]), strict=True):
+            of_image[: len(own)] = own
+        return padded.reshape(len(some), -1)
 
     features = compute(images, **parameters)
     assert features.shape[0] == len(images)

@@ -105,5 +105,5 @@ def test_text_and_a_single_value_are_no_target() -> None:
         MultiViewRegressor().fit(X, pd.Series(["1", "2"] * 15, dtype=object))
     y[2:, 0], weights[0] = np.nan, 0
     for targets in (y, y[:, 0]):
-        with pytest.raises(DataError, match="fewer than two values at samples of positive weight"):
+        with pytest.raises(DataError, match="fewer than two samples of positive weight"):
             MultiViewRegressor().fit(X, targets, sample_weight=weights)

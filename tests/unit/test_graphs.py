@@ -100,10 +100,10 @@ def test_lda_classes_are_those_of_the_lda_pair_only():
     ("labels", "error", "message"),
     [
         (np.zeros(5), NotApplicable, "two classes"),
-        (np.zeros((5, 2)), DataError, "vector"),
+        (np.zeros((5, 2)), DataError, "expected one label for each"),
         (np.array([0.0, 1.0, np.nan]), DataError, "missing"),
         (np.array([0.0, 1, np.nan], dtype=object), DataError, "missing"),
-        (np.ma.array([0, 1, 2], mask=[0, 1, 0]), DataError, "missing"),
+        (np.ma.array([0, 1, 2], mask=[0, 1, 0]), DataError, "masked"),
         (np.array(["a", None, "b"], dtype=object), DataError, "missing"),
     ],
 )
@@ -177,7 +177,7 @@ D = cdist(X, X)
     ("error", "message", "call"),
     [
         (ConfigError, "0 for `k_prime`", lambda: lde_graph([D], LABELS, k_prime=0)),
-        (DataError, "one label per sample", lambda: lde_graph([D], LABELS[:-1])),
+        (DataError, "one label for each of", lambda: lde_graph([D], LABELS[:-1])),
         (DataError, "one or more", lambda: lde_graph([], LABELS)),
         (DataError, "not symmetric", lambda: lde_graph([np.triu(D)], LABELS)),
         (DataError, "square", lambda: kernel_squared_distances(X)),

@@ -97,6 +97,13 @@ def test_mistakes_have_sentences(estimator: Any, change: dict[str, Any], error: 
         view_contributions(estimator, **({"X": views, "y": y} | change))
 
 
+@pytest.mark.filterwarnings("error:The groups parameter is ignored")
+@pytest.mark.parametrize("measure", [view_contributions, kernel_weights_over_splits])
+def test_default_splits_are_by_groups(measure: Any) -> None:
+    views, y = digits(60)
+    measure(LeaveOneOutMKL(kernels="gaussian"), views, y % 2, groups=np.arange(60) // 4)
+
+
 # --- weights over splits
 
 
@@ -117,8 +124,6 @@ def test_weights_over_splits_are_those_of_the_fits() -> None:
         kernel_weights_over_splits(KNeighborsClassifier(), views["upper"], y)
     targets = np.column_stack([y, y**2])
     assert len(kernel_weights_over_splits(MultiViewRegressor(), views, targets).weights) == 10
-    with pytest.raises(ConfigError, match="pass one target at a time"):
-        kernel_weights_over_splits(MultiViewRegressor(weights="per_target"), views, targets)
 
 
 def test_stability_by_hand() -> None:

@@ -65,7 +65,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of X and y to reorder y, targets, sample weights and groups by the row labels of X.
+    """Decorate a function of X and y to reorder y, sample weights and groups by the row labels of X.
 
     See `mklearn.kernels.views.in_order_of`.
     """
@@ -74,11 +74,15 @@ def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def in_order(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind_partial(*args, **kwargs)
-        for name in {"y", "targets", "sample_weight", "groups"} & set(given.arguments):
+        for name in {"y", "sample_weight", "groups"} & set(given.arguments):
             given.arguments[name] = in_order_of(given.arguments.get("X"), given.arguments[name], name)
         return function(*given.args, **given.kwargs)
 
     return in_order
+
+
+checked_parameters = _fit_context(prefer_skip_nested_validation=True)
+"""Decorate a method that fits to check parameters against ``_parameter_constraints``."""
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,4 +90,4 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     See `mklearn.base.fit_context.aligned` for the order and `mklearn.base.fit_context.few_threads` for the threads.
     """
-    return few_threads(aligned(_fit_context(prefer_skip_nested_validation=True)(fit)))
+    return few_threads(aligned(checked_parameters(fit)))

@@ -14,13 +14,19 @@ Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Labels = NDArray[np.intp]
 
 
-def default_splitter(estimator: Any, random_state: int) -> Any:
-    """Return a splitter of five folds with two repeats, stratified unless the estimator predicts numbers or times."""
+def default_splitter(estimator: Any, random_state: int, groups: ArrayLike | None = None) -> Any:
+    """Return a splitter of five folds, stratified unless the estimator predicts numbers or times.
+
+    The folds are repeated twice; with groups they hold out whole ones, once.
+    """
+    from sklearn import model_selection  # imported here: takes a second
     from sklearn.base import is_regressor
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # imported here: takes a second
 
     continuous = is_regressor(estimator) or predicts_survival(estimator)
-    repeated = RepeatedKFold if continuous else RepeatedStratifiedKFold
+    if groups is not None:
+        grouped = model_selection.GroupKFold if continuous else model_selection.StratifiedGroupKFold
+        return grouped(min(5, len(np.unique(groups))), shuffle=True, random_state=random_state)
+    repeated = model_selection.RepeatedKFold if continuous else model_selection.RepeatedStratifiedKFold
     return repeated(n_splits=5, n_repeats=2, random_state=random_state)
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from mklearn.base.kernel_source import KernelSource
+from mklearn.base.kernel_source import KernelPasses, KernelSource
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import ViewCompletion, add_kernel
 from mklearn.errors import NotApplicable
-from mklearn.kernels.transform import KernelPasses
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import smaller_error
@@ -36,55 +35,38 @@ class Mixture:
     """Weighted sum of kernels that one or more regressions use."""
 
     shares: Array  # (n_kernels,), weights of the kernels at unit centred trace
-    users: NDArray[np.bool_]  # (n_parts, c), whether each part of each target's predictions uses it
+    users: list[int]  # parts that use it
     weights: Array = field(init=False)  # (n_kernels,), weights of the unscaled kernels
     donor_rows: Array = field(init=False)  # (n_views, n_donors, n), donors' rows of the sum of each view's kernels
     of_variance: Array = field(init=False)  # (n, 1), coefficients for the variance
 
-    @property
-    def columns(self) -> NDArray[np.intp]:
-        """Targets whose regressions use the mixture."""
-        return np.flatnonzero(self.users.any(axis=0))
-
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Ridge regressions whose weighted mean predicts each set of targets, with the kernel shares of each."""
+    """Ridge regressions whose weighted mean is the prediction, with the kernel shares of each."""
 
     names: tuple[str, ...]
-    weights: Array  # (n_sets, n_parts), sum 1
-    shares: Array  # (n_sets, n_parts, n_kernels)
-    sets: Sequence[NDArray[np.intp]]  # targets of each set, as columns
+    weights: Array  # (n_parts,), sum 1
+    shares: Array  # (n_parts, n_kernels)
 
     @classmethod
-    def of(cls, parts: Sequence[dict[str, tuple[float, Array]]], sets: Sequence[NDArray[np.intp]]) -> Parts:
-        """Gather the weight and the shares of each set's parts, by name; a part that a set lacks has the weight 0."""
-        names = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
-        unused = (0.0, np.zeros_like(next(iter(parts[0].values()))[1]))
-        listed = [[each.get(name, unused) for name in names] for each in parts]
-        weights = np.array([[weight for weight, _ in each] for each in listed])
-        return cls(names, weights, np.array([[shares for _, shares in each] for each in listed]), sets)
-
-    def mean(self, shares: Array) -> Array:
-        """Return the weighted mean of the parts' shares, or of weights of the same shape: (n_sets, n_kernels)."""
-        return np.asarray(np.einsum("sp,spk->sk", self.weights, shares))
+    def of(cls, parts: dict[str, tuple[float, Array]]) -> Parts:
+        """Gather the weight and the shares of parts by name."""
+        weights, shares = zip(*parts.values(), strict=True)
+        return cls(tuple(parts), np.array(weights), np.array(shares))
 
     def mixtures(self, first: Array | None) -> list[Mixture]:
         """Return the distinct mixtures of the parts of positive weight.
 
         If ``first`` is given, the first mixture has these shares, even if no part uses it.
         """
-        shape = len(self.names), sum(map(len, self.sets))
-        mixtures = [] if first is None else [Mixture(first, np.zeros(shape, dtype=bool))]
-        for part, of_part in enumerate(self.shares.swapaxes(0, 1)):
-            for shares, weight, columns in zip(of_part, self.weights[:, part], self.sets, strict=True):
-                if weight == 0:
-                    continue
-                like = (each for each in mixtures if np.allclose(each.shares, shares, rtol=1e-12, atol=0))
-                if (mixture := next(like, None)) is None:
-                    mixture = Mixture(shares, np.zeros(shape, dtype=bool))
-                    mixtures.append(mixture)
-                mixture.users[part, columns] = True
+        mixtures = [] if first is None else [Mixture(first, [])]
+        for part in np.flatnonzero(self.weights):
+            like = (each for each in mixtures if np.allclose(each.shares, self.shares[part], rtol=1e-12, atol=0))
+            if (mixture := next(like, None)) is None:
+                mixture = Mixture(self.shares[part], [])
+                mixtures.append(mixture)
+            mixture.users.append(int(part))
         return mixtures
 
 
@@ -168,7 +150,7 @@ class KernelMixer:
         self.parts = []
         for mixture in mixtures:
             own, mixture.weights = mixture.shares, mixture.shares * self.scales
-            if not mixture.users.any():  # the mixture only completes views
+            if not mixture.users:  # the mixture only completes views
                 assert self.completion is not None
                 mixture.donor_rows = self._rows * self.completion.factors[:, None, None]
                 continue
@@ -312,42 +294,33 @@ class RidgeFits:
         self.mixtures, n_parts = parts.mixtures(mixer.base_shares), len(parts.names)
         self.coefficients, self.ridges = np.zeros((n_parts, mixer.problem.n, c)), np.full((n_parts, c), np.nan)
         self.intercept, self.left_out = np.zeros((n_parts, c)), np.zeros((n_parts, *problem.targets.shape))
-        self.left_out[:, np.isnan(problem.targets)] = np.nan  # missing targets
-        self.weights = np.repeat(parts.weights, [len(each) for each in parts.sets], axis=0).T  # (n_parts, c)
         self.variance, self.variance_intercept = np.zeros((len(problem.rows), 1)), 0.0
         for mixture in self.mixtures:
             mixture.of_variance = np.zeros((mixer.problem.n, 1))
 
     def fit(self, mixture: Mixture, values: Array, W: Array | None, ridges: Any) -> None:
         """Fit the regressions on a mixture: on its kernel, (n, n), or with W, (n, q), on its features."""
-        base, units = self.mixer.problem, self.problem.units
-        for columns, known in self.problem.patterns(mixture.columns):
-            own, design = self.problem, values
-            if len(known) < len(own.rows):
-                own, design = own.of_rows(known), values[known] if W is not None else values[np.ix_(known, known)]
-            path = replace(own, targets=own.targets[:, columns]).path(design, ridges, W is not None, own.each_target)
-            rows, coefficients = (own.rows, path.coefficients) if W is None else (base.rows, W @ path.coefficients)
-            for part, uses in enumerate(mixture.users[:, columns]):
-                used, weights = columns[uses], self.weights[part, columns[uses]]
-                self.coefficients[part][np.ix_(rows, used)] = (
-                    coefficients[:, uses] * weights * (1.0 if units is None else units[used])
-                )
-                self.ridges[part, used] = path.ridge[uses]
-                self.intercept[part, used] = path.intercept[uses] * weights
-                self.left_out[part][np.ix_(known, used)] = path.left_out[:, uses] * weights
-            if (variance := path.variance) is not None:
-                share = (self.weights * mixture.users)[:, columns].sum() / self.weights.shape[1]
-                mixture.of_variance[rows] += share * (variance.coefficients if W is None else W @ variance.coefficients)
-                self.variance_intercept += share * float(variance.intercept[0])
-                self.variance[known] += share * variance.left_out
-                rest = np.delete(np.arange(len(self.variance)), known)  # samples without these targets
-                others = values[np.ix_(rest, known)] if W is None else values[rest]
-                self.variance[rest] += share * (others @ variance.coefficients + variance.intercept)
+
+        def of_samples(coefficients: Array) -> Array:
+            return coefficients if W is None else W @ coefficients
+
+        rows, units, weights = self.mixer.problem.rows, self.problem.units, self.parts.weights
+        path = self.problem.path(values, ridges, W is not None, self.problem.each_target)
+        for part in mixture.users:
+            coefficients = of_samples(path.coefficients) * weights[part]
+            self.coefficients[part][rows] = coefficients * (1.0 if units is None else units)
+            self.ridges[part] = path.ridge
+            self.intercept[part] = path.intercept * weights[part]
+            self.left_out[part] = path.left_out * weights[part]
+        if (variance := path.variance) is not None:
+            share = weights[mixture.users].sum()
+            mixture.of_variance[rows] += share * of_samples(variance.coefficients)
+            self.variance_intercept += share * float(variance.intercept[0])
+            self.variance += share * variance.left_out
 
     def of_mixture(self, mixture: Mixture) -> Array:
-        """Return the coefficients of a mixture, (n_used, n_columns), summed over the parts."""
-        summed = (self.coefficients * mixture.users[:, None]).sum(axis=0)
-        return np.asarray(summed[self.mixer.problem.rows][:, mixture.columns])
+        """Return the coefficients of a mixture, (n_used, c), summed over the parts."""
+        return np.asarray(self.coefficients[mixture.users].sum(axis=0)[self.mixer.problem.rows])
 
 
 def whitening(K: Array) -> Array:
@@ -355,8 +328,3 @@ def whitening(K: Array) -> Array:
     values, vectors = eigh(K, check_finite=False)
     kept = values > len(K) * np.finfo(np.float64).eps * values[-1] * 100
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
-
-
-def of_sets(values: Any) -> Any:
-    """Return the values of all sets of targets as an array; return the value itself if there is one set."""
-    return np.asarray(values) if len(values) > 1 else values[0]

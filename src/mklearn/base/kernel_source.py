@@ -14,12 +14,14 @@ from mklearn.checks import Array
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.dictionary import views_of_kernels
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.transform import KernelPasses, StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Pairwise, SampleView, Views, select_rows
 
 Mask = NDArray[np.bool_]
 # Number of new samples that are predicted at once.
 BLOCK = 4096
+# Largest size in bytes of training kernels that are kept; larger ones are computed again in each pass.
+MEMORY = 2**30
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,11 @@ class PrecomputedKernels:
         chosen = list(numbers)
         return PrecomputedKernels([self.numbers[each] for each in chosen], tuple(self.ids[each] for each in chosen))
 
+    def fit_transform(self, stack: KernelStack) -> KernelStack:
+        return stack.select(self.numbers)
+
     def new_kernels(self, stack: KernelStack) -> Iterator[Array]:
-        return (stack[number] for number in self.numbers)
+        return iter(stack.select(self.numbers))
 
     def n_clipped(self, stack: KernelStack) -> dict[str | None, tuple[int, int]]:
         return {}
@@ -91,23 +96,21 @@ class KernelSource:
         self.transform = self.transform.of_kernels(numbers.tolist())
 
     def of_every_kernel(self, values: Array) -> Array:
-        """Expand values of the used kernels, (n_sets, n_used), to all kernels, with zeros for the others."""
+        """Expand values of the used kernels, (n_used,), to all kernels, with zeros for the others."""
         if self.chosen is None:
             return values
-        every = np.zeros((len(values), len(self.ids_and_views[0])))
-        every[:, self.chosen] = values
+        every = np.zeros(len(self.ids_and_views[0]))
+        every[self.chosen] = values
         return every
 
-    def among(self, samples: Any, memory: float) -> KernelPasses:
-        """Return the kernels among training samples, kept in memory if they fit into `memory` GiB."""
-        if isinstance(samples, KernelStack):
-            return KernelPasses(samples if self.chosen is None else samples.select(self.chosen.tolist()))
-        assert isinstance(self.transform, StackTransform)
-        n_kernels = len(self.transform.specs)
-        if isinstance(samples, Views) and self.transform.for_each_view:
-            n_kernels *= len(samples.names)
-        fits = n_kernels * n_samples(samples) ** 2 * 8 <= memory * 2**30
-        return KernelPasses(transform=self.transform, samples=samples, keep=fits)
+    def among(self, samples: Any, *, once: bool = False) -> KernelPasses:
+        """Return the kernels among training samples, kept if they are few and read more than `once`."""
+        keep = isinstance(samples, KernelStack)
+        if isinstance(self.transform, StackTransform) and not once:
+            several = isinstance(samples, Views) and self.transform.for_each_view
+            n_kernels = len(self.transform.specs) * (len(samples.names) if several else 1)
+            keep = n_kernels * n_samples(samples) ** 2 * 8 <= MEMORY
+        return KernelPasses(self.transform, samples, keep)
 
     def present(self, samples: Any) -> Mask | None:
         """Return a mask, (n, n_views), of the views that each sample has; None if the input is not views."""
@@ -125,6 +128,27 @@ class KernelSource:
         if not self.completes:
             return np.zeros(n_samples(samples), dtype=bool)
         return np.asarray(~present_views(samples, samples.names).any(axis=1))
+
+
+class KernelPasses:
+    """Training kernels for methods that need one or two passes over them: kept, or computed again in each pass.
+
+    The transform is fitted after the first pass over all kernels.
+    """
+
+    def __init__(self, transform: Any, samples: Any, keep: bool) -> None:
+        self._transform, self._samples = transform, samples
+        self.stack: KernelStack | None = transform.fit_transform(samples) if keep else None
+
+    def every(self) -> Iterator[Array]:
+        """Yield all kernels, (n, n) each."""
+        return self._transform.training_kernels(self._samples) if self.stack is None else iter(self.stack)
+
+    def some(self, numbers: Iterable[int]) -> Iterator[Array]:
+        """Yield the kernels at some positions, after a pass over all of them."""
+        if self.stack is None:
+            return self._transform.training_kernels_again(numbers)
+        return (self.stack[number] for number in numbers)
 
 
 def present_views(X: Views, names: Sequence[str]) -> Mask:

@@ -16,7 +16,7 @@ from mklearn.checks import checked_array, regular_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.specs import kernel_parameters, with_kernel_parameters
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.transform import KernelsOfSpecs, StackTransform
+from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views, as_views
 
 KernelWeighting = Literal["learned", "uniform"]
@@ -153,7 +153,7 @@ class KernelsMixin:
             )
         return array
 
-    def _checked_features(self, X: Any, transform: KernelsOfSpecs, *, reset: bool) -> Any:
+    def _checked_features(self, X: Any, transform: StackTransform, *, reset: bool) -> Any:
         """Return X as views or as a checked array; return it unchanged if kernels need the original table."""
         views = as_views(X)
         if not reset and transform.reads_views != (views is not None):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -16,14 +17,27 @@ from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.checks import check_choice, check_integer, check_nonnegative, checked_labels, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.landmark_map import row_blocks
-from mklearn.kernels.landmark_transform import LandmarkRule, LandmarkTransform
-from mklearn.kernels.views import as_views, select_rows
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.kernel_entry import error_prefix
+from mklearn.kernels.landmark_map import (
+    LandmarkMap,
+    LandmarkMeasure,
+    LandmarkRule,
+    kmeans_centres,
+    landmark_map,
+    random_per_class,
+    row_blocks,
+)
+from mklearn.kernels.source import Source
+from mklearn.kernels.transform import StackTransform
+from mklearn.kernels.views import Pairwise, as_views, select_rows
 
 Precision = Literal["float64", "float32"]
 
 RANK_TOLERANCE = {"float64": 1e-12, "float32": 1e-6}
 """Default of ``rank_tolerance`` for each dtype."""
+PARAMETER_SAMPLES = 2_000
+"""Largest number of training samples, drawn uniformly, that kernel parameters such as bandwidths are fitted to."""
 _BLOCK_BYTES = 2**25
 """Size of a block of features in bytes. Blocks are large, since statistics such as moments cost D^2 for each block."""
 
@@ -169,27 +183,116 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
                 "kernels='precomputed': landmarks need kernels of features, which can be computed between any samples; "
                 "name them, e.g. LandmarkFeatures(kernels='gaussian')"
             )
-        transform = LandmarkTransform(self.kernels)
-        table = self._checked_features(X, transform, reset=True)
+        self._specs_ = StackTransform(self.kernels)
+        table = self._checked_features(X, self._specs_, reset=True)
         labels = None
         if y is not None and self.how == "random_per_class":
             labels = checked_labels(self, y, table.shape[0])
-        transform.fit(
-            table, labels, rule=self.how, n_landmarks=n_landmarks, rank_tolerance=tolerance, dtype=self.dtype,
-            seed=check_random_state(self.random_state).randint(2**31),
-        )  # fmt: skip
-        self.n_samples_ = table.shape[0]
-        self._map_ = transform
-        self.kernel_ids_ = transform.ids
-        self.blocks_ = transform.blocks
-        self.ranks_ = np.array([each.rank for each in transform.maps_])
-        self.centred_ = np.array([kernel.centre for kernel in transform.kernels])
-        self.scaled_ = np.array([kernel.normalise == "centred_trace" for kernel in transform.kernels])
-        self.observed_shares_ = transform.observed_shares
-        self.landmark_indices_ = transform.landmark_indices_
-        self.landmarks_ = {name: each.landmarks for name, each in zip(transform.ids, transform.maps_, strict=True)}
-        self.n_landmarks_ = 0 if all(each is None for each in self.landmarks_.values()) else n_landmarks
+        self._specs_.fit_sources(table)
+        self._readers_ = self._kernels_by_source()
+        kernels = [entry.kernel for entry in self._specs_.entries]
+        n = self.n_samples_ = table.shape[0]
+        self.n_landmarks_ = 0 if all(kernel.of_features for kernel in kernels) else n_landmarks
+        seed = check_random_state(self.random_state).randint(2**31)
+        for_sample, for_landmarks, for_centres = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+        rows = None
+        if n > PARAMETER_SAMPLES:
+            rows = np.sort(for_sample.choice(n, PARAMETER_SAMPLES, replace=False))
+        self.landmark_indices_ = None
+        if self.n_landmarks_ and self.how == "random_per_class":
+            classes = np.zeros(n) if labels is None else labels
+            self.landmark_indices_ = random_per_class(classes, n_landmarks, for_landmarks)
+        centres_seed = int(for_centres.integers(2**31))
+        maps: dict[int, LandmarkMap] = {}
+        for source, numbers in self._readers_:
+            maps |= self._maps_of(source, numbers, rows, tolerance, centres_seed)
+        self._maps_ = [maps[number] for number in range(len(kernels))]
+        self.kernel_ids_ = self._specs_.ids
+        self.ranks_ = np.array([each.rank for each in self._maps_])
+        self.blocks_ = [slice(*ends) for ends in pairwise(np.cumsum([0, *self.ranks_]).tolist())]
+        self.centred_ = np.array([kernel.centre for kernel in kernels])
+        self.scaled_ = np.array([kernel.normalise == "centred_trace" for kernel in kernels])
+        self.observed_shares_ = np.array([np.mean(entry.sources[0].observed_) for entry in self._specs_.entries])
+        self.landmarks_ = {name: each.landmarks for name, each in zip(self.kernel_ids_, self._maps_, strict=True)}
+        self._means_: list[Any] = [None] * len(kernels)
+        for source, numbers in self._readers_:
+            if source.completes:
+                self._fit_means(source, numbers)
+            source.drop_training_values()
         return self
+
+    def _kernels_by_source(self) -> list[tuple[Source, list[int]]]:
+        """Return each source with the positions of its kernels, in the order of first use."""
+        readers: dict[Any, tuple[Source, list[int]]] = {}
+        for number, entry in enumerate(self._specs_.entries):
+            first = entry.sources[0]
+            if isinstance(first.train_, Pairwise) or any(source.key != first.key for source in entry.sources):
+                raise ConfigError(
+                    f"kernel {entry.id!r}: landmarks need the features of one view for each kernel, which can be "
+                    "computed between any samples"
+                )
+            readers.setdefault(first.key, (first, []))[1].append(number)
+        return list(readers.values())
+
+    def _maps_of(
+        self, source: Source, numbers: Sequence[int], rows: NDArray[np.intp] | None, rank_tolerance: float, seed: int
+    ) -> dict[int, LandmarkMap]:
+        """Fit the kernels of one source to the training samples at `rows` (None: all); return their maps."""
+        landmarks: Any = None
+        measured: dict[str, tuple[NDArray[Any], LandmarkMeasure]] = {}
+        maps = {}
+        for number in numbers:
+            kernel = self._specs_.entries[number].kernel
+            if kernel.of_features:
+                maps[number] = LandmarkMap(kernel, (), None, source.train_.shape[1], np.dtype(self.dtype))
+                continue
+            with error_prefix(kernel.name):
+                if landmarks is None:
+                    features = source.training_values(None if rows is None else source.observed_rows(rows))
+                    landmarks = self._landmarks_of(source, seed)
+                for _, measure in kernel.inputs:
+                    if measure not in measured:
+                        among = MEASURES[measure](features)
+                        measured[measure] = among, LandmarkMeasure(measure, landmarks, self.dtype)
+                blocks, measures = zip(*(measured[measure] for _, measure in kernel.inputs), strict=True)
+                kernel.fit_parameters(blocks)
+                maps[number] = landmark_map(kernel, measures, rank_tolerance, self.dtype)
+        return maps
+
+    def _landmarks_of(self, source: Source, seed: int) -> Any:
+        if self.landmark_indices_ is None:
+            return kmeans_centres(source.training_values(), self.n_landmarks_, seed)
+        rows = source.observed_rows(self.landmark_indices_)
+        if not len(rows):
+            raise DataError(
+                f"its view is missing for all {self.n_landmarks_} landmarks: choose more landmarks, or other ones by "
+                "another random_state"
+            )
+        return source.training_values(rows)
+
+    def _fit_means(self, source: Source, numbers: Sequence[int]) -> None:
+        """Compute the mean features of the observed training samples, for samples that lack the view."""
+        sums = [np.zeros(self._maps_[number].rank) for number in numbers]
+        n_observed = int(source.observed_.sum())
+        for rows in row_blocks(n_observed, max(self._maps_[number].width for number in numbers)):
+            for total, features in zip(sums, self._computed(numbers, source.training_values(rows)), strict=True):
+                total += features.sum(axis=0, dtype=np.float64)
+        for number, total in zip(numbers, sums, strict=True):
+            self._means_[number] = (total / n_observed).astype(self.dtype)
+
+    def _computed(self, numbers: Sequence[int], samples: Any) -> list[NDArray[Any]]:
+        """Return the features of samples for each of the given kernels of one source, each shared measure once."""
+        measured: dict[int, NDArray[Any]] = {}
+        computed = []
+        for each in (self._maps_[number] for number in numbers):
+            features = np.empty((samples.shape[0], each.rank), dtype=each.dtype)
+            with error_prefix(each.kernel.name):
+                for measure in each.measures:
+                    if id(measure) not in measured:
+                        measured[id(measure)] = measure(samples)
+                each.transform(samples, [measured[id(measure)] for measure in each.measures], features)
+            computed.append(features)
+        return computed
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Compute the features ``[Phi_1 ... Phi_M]``, (m, D), of samples X given as in ``fit``.
@@ -208,11 +311,13 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             raise DataError(
                 f"coefficients have shape {shape}: expected a row for each of {self.blocks_[-1].stop} features"
             )
+        parts, p = [coefficients[block] for block in self.blocks_], coefficients.shape[1]
         made = copy.copy(self)
-        made._map_ = self._map_.times(coefficients)
-        made.blocks_ = made._map_.blocks
-        parts = made._filled(_sliceable(X))
-        return np.asarray(parts.reshape(len(parts), len(self.blocks_), coefficients.shape[1]).sum(axis=1))
+        made._maps_ = [each.times(part) for each, part in zip(self._maps_, parts, strict=True)]
+        made._means_ = [None if mean is None else mean @ part for mean, part in zip(self._means_, parts, strict=True)]
+        made.blocks_ = [slice(start, start + p) for start in range(0, len(parts) * p, p)]
+        products = made._filled(_sliceable(X))
+        return np.asarray(products.reshape(len(products), len(self.blocks_), p).sum(axis=1))
 
     def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         """Yield the features of X in consecutive blocks of rows, without holding all of them in memory.
@@ -234,18 +339,30 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         """Compute the features of the rows from `start` to `stop`, in parts that fit into the processor's cache."""
         n = table.shape[0] if table.shape else 0
         features = np.empty(((n if stop is None else stop) - start, self.blocks_[-1].stop), dtype=self.dtype)
-        width = max(self.n_features_in_, *(each.width for each in self._map_.maps_))
+        width = max(self.n_features_in_, *(each.width for each in self._maps_))
         for part in row_blocks(len(features), width):
             rows = slice(start + part.start, start + part.stop)
             block = table if rows == slice(0, n) else select_rows(table, rows)
             try:
-                checked = self._checked_features(block, self._map_, reset=False)
-                self._map_.transform(checked, features[part])
+                self._fill(self._checked_features(block, self._specs_, reset=False), features[part])
             except DataError as error:
                 if rows.start == 0:
                     raise
                 raise DataError(f"in samples {rows.start} to {rows.stop - 1}: {error}") from error
         return features
+
+    def _fill(self, X: Any, out: NDArray[Any]) -> None:
+        """Compute the features of checked samples into `out`; temporary arrays have the size of X and its kernels."""
+        table = self._specs_.read(X, new=True)
+        for source, numbers in self._readers_:
+            with error_prefix(self.kernel_ids_[numbers[0]]):
+                rows, present = source.transform(table)
+            if not present.all():
+                for number in numbers:
+                    out[~present, self.blocks_[number]] = self._means_[number]
+            if present.any():
+                for number, features in zip(numbers, self._computed(numbers, rows), strict=True):
+                    out[present, self.blocks_[number]] = features
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features: ``NAME__0``, ``NAME__1``, ... for each kernel."""

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.fit_context import few_threads, fit_context
-from mklearn.base.kernels_mixin import fixed_weights
+from mklearn.base.fit_context import checked_parameters, few_threads, fit_context
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import at_least
@@ -66,19 +65,16 @@ class LandmarkMoments:
             raise DataError(f"the moments are of {self.moments.n_features_} features, but the landmarks have {width}")
 
     @classmethod
-    def gathered(
-        cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None, targets: Array | None = None
-    ) -> Self:
+    def gathered(cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None) -> Self:
         """Gather the moments of samples block by block, without holding all features in memory."""
 
         def gather() -> Moments:
             moments = Moments()
             for rows, block in features.transform_blocks(X):
-                own = None if targets is None else targets[rows]
-                moments.partial_fit(block, None if labels is None else labels[rows], targets=own)
+                moments.partial_fit(block, None if labels is None else labels[rows])
             return moments
 
-        return cls(features, kept(X, gather, id(features), labels, targets))
+        return cls(features, kept(X, gather, id(features), labels))
 
     @property
     def n_kernels(self) -> int:
@@ -150,7 +146,7 @@ class LandmarkInput:
     offset_: Array
     _needs_labels: Any
 
-    @fit_context
+    @checked_parameters  # with all threads: D^3 operations, whatever the samples
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
         """Learn from moments gathered elsewhere: batch by batch, in several processes, or from some folds only.
 
@@ -213,34 +209,6 @@ class LandmarkInput:
     def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the outputs, given the products of features and coefficients."""
         return np.asarray(products - self.offset_.astype(products.dtype))
-
-
-class LandmarkRidge(LandmarkInput):
-    """`LandmarkInput` of kernel ridge regressions with fixed kernel weights and an unpenalised intercept."""
-
-    kernel_weights: Any
-    intercept_: Array
-
-    def _ridge_problem(self, data: LandmarkMoments, *, supervised: bool) -> tuple[LandmarkProblem, Array, float]:
-        """Return the scatters, the kernel weights and the centred trace of the weighted kernels.
-
-        Raises
-        ------
-        NotApplicable
-            The weighted sum of the kernels is constant over the samples.
-        """
-        problem, weights = data.problem(supervised=supervised), fixed_weights(self.kernel_weights, data.n_kernels)
-        problem.ridge_amount(weights, 0.0)
-        return problem, weights, float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
-
-    def _set_regression(self, data: LandmarkMoments, coefficients: Array, weights: Array, mean: Array) -> None:
-        """Set the fitted attributes from coefficients of the scaled features, kernel weights and target means."""
-        self._set_coefficients(data, coefficients)
-        self.intercept_ = mean - data.moments.mean @ self.coefficients_ + self.offset_
-        self.kernel_weights_ = weights
-
-    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return super()._shifted(products).astype(np.float64) + self.intercept_
 
 
 class LandmarkEmbedding(LandmarkInput):

@@ -118,10 +118,10 @@ class LeftOutViews:
         for mixture in fits.mixtures:
             coefficients, of_variance = fits.of_mixture(mixture), mixture.of_variance[fits.mixer.problem.rows]
             for view, rows in enumerate(mixture.donor_rows):
-                parts[view][:, mixture.columns] += rows @ completion.folded(view, coefficients)
+                parts[view][:, : coefficients.shape[1]] += rows @ completion.folded(view, coefficients)
                 if fits.problem.each_target:
                     parts[view][:, -1:] += rows @ completion.folded(view, of_variance)
-                kernels[view] += rows[:, among] * mixture.users.any()
+                kernels[view] += rows[:, among] * bool(mixture.users)
         donors = among if fits.mixer.landmarks is None else fits.mixer.landmarks[among]
         groups = None if fits.problem.groups is None else fits.problem.groups[donors]
         rows = fits.mixtures[0].donor_rows.take(among, axis=2)

@@ -16,7 +16,7 @@ from mklearn.errors import DataError
 
 Array = NDArray[np.floating[Any]]
 
-ARRAYS = ("classes", "counts", "sums", "scatter", "beside", "labelled")
+ARRAYS = ("classes", "counts", "sums", "scatter", "labelled")
 """Names of the arrays in which moments are stored."""
 _BLOCK_BYTES = 2**25
 """Size in bytes of the blocks in which rows are centred: a copy of a large batch would double its memory."""
@@ -40,8 +40,6 @@ class Moments:
     class_counts_ : int array of shape (c,)
     class_sums_ : array of shape (c, d)
     n_samples_, n_features_ : int
-    n_targets_ : int
-        Number of numeric targets, which follow the features in ``class_sums_``.
     labelled : bool
         Whether the samples have labels.
 
@@ -64,10 +62,9 @@ class Moments:
     class_sums_: Array
     labelled: bool
     _upper: Array  # (d, d), Fortran order, lower triangle 0; a single block keeps its precision
-    _beside: Array  # (d + t, t), float64 products of features and targets with the targets
 
     @aligned
-    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, *, targets: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Add a batch of samples.
 
         Parameters
@@ -76,8 +73,6 @@ class Moments:
             Features, float32 or float64; b may be 0.
         y : array of shape (b,), optional
             Class labels, in all batches or in none.
-        targets : array of shape (b,) or (b, t), optional
-            Numeric targets, in all batches or in none. Products with them are computed in float64.
 
         Raises
         ------
@@ -87,9 +82,8 @@ class Moments:
         """
         features = as_float_array(X, "the batch of features", ndim=2, may_be_empty=True)
         labels = None if y is None else checked_labels(self, y, len(features))
-        numbers = _checked_targets(targets, len(features))
         if hasattr(self, "classes_"):
-            self._check_same(features.shape[1], numbers.shape[1], None if labels is None else np.unique(labels))
+            self._check_same(features.shape[1], None if labels is None else np.unique(labels))
         if labels is None:
             labels = np.zeros(len(features), dtype=np.int64)
         most = max(1, _BLOCK_BYTES // max(features.itemsize * features.shape[1], 1))
@@ -97,11 +91,11 @@ class Moments:
             most = min(most, _SINGLE_ROWS)
         for start in range(0, len(features), most):
             rows = slice(start, start + most)
-            self._add(_moments_of(features[rows], labels[rows], numbers[rows]))
+            self._add(_moments_of(features[rows], labels[rows]))
         if not hasattr(self, "classes_"):
-            d, t = features.shape[1], numbers.shape[1]
-            upper, beside = np.zeros((d, d), order="F"), np.zeros((d + t, t))
-            self._set(np.empty(0, dtype=labels.dtype), np.empty(0, np.int64), np.empty((0, d + t)), upper, beside)
+            d = features.shape[1]
+            upper = np.zeros((d, d), order="F")
+            self._set(np.empty(0, dtype=labels.dtype), np.empty(0, np.int64), np.empty((0, d)), upper)
         self.labelled = y is not None
         return self
 
@@ -130,16 +124,15 @@ class Moments:
         kept = made.class_counts_ > 0
         made.classes_, made.class_counts_ = made.classes_[kept], made.class_counts_[kept]
         made.class_sums_ = made.class_sums_[kept]
-        made._upper, made._beside = made._upper - other._upper, made._beside - other._beside
+        made._upper = made._upper - other._upper
         made._shift(made, other, -1.0)
         return made
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the moments as arrays of numbers and text, for `from_arrays`.
 
-        The arrays (`ARRAYS`) are ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d + t), ``scatter`` (d (d + 1) / 2,),
-        ``beside`` (d + t, t) and ``labelled``. ``scatter`` is the upper triangle column by column; ``beside`` stacks
-        `cross` on `target_scatter`.
+        The arrays (`ARRAYS`) are ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d), ``scatter`` (d (d + 1) / 2,), the
+        upper triangle column by column, and ``labelled``.
         """
         classes = np.array(self.classes_.tolist()) if self.classes_.dtype.kind == "O" else self.classes_
         return {
@@ -147,18 +140,17 @@ class Moments:
             "counts": self.class_counts_,
             "sums": self.class_sums_,
             "scatter": self._upper.T[np.tril_indices(len(self._upper))],
-            "beside": self._beside,
             "labelled": np.array(self.labelled),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Moments:
         """Construct moments from the arrays of `as_arrays`."""
-        d = arrays["sums"].shape[1] - arrays["beside"].shape[1]
+        d = arrays["sums"].shape[1]
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = arrays["scatter"]
         made = cls()
-        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T, arrays["beside"])
+        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T)
         made.labelled = bool(arrays["labelled"])
         return made
 
@@ -173,28 +165,14 @@ class Moments:
         return len(self._upper)
 
     @property
-    def n_targets_(self) -> int:
-        """Number of numeric targets."""
-        return self._beside.shape[1]
-
-    @property
     def mean(self) -> Array:
         """Mean of all samples, (d,)."""
-        return self._means[: self.n_features_]
-
-    @property
-    def target_mean(self) -> Array:
-        """Mean of the targets, (t,)."""
-        return self._means[self.n_features_ :]
-
-    @property
-    def _means(self) -> Array:
         return np.asarray(self.class_sums_.sum(axis=0) / max(self.n_samples_, 1))
 
     @property
     def class_means(self) -> Array:
         """Class means, (c, d)."""
-        return np.asarray(self.class_sums_[:, : self.n_features_] / self.class_counts_[:, None])
+        return np.asarray(self.class_sums_ / self.class_counts_[:, None])
 
     @property
     def scatter(self) -> Array:
@@ -202,16 +180,6 @@ class Moments:
         scatter = self._upper + self._upper.T
         scatter[np.diag_indices_from(scatter)] = np.diagonal(self._upper)
         return np.asarray(scatter)
-
-    @property
-    def cross(self) -> Array:
-        """Cross-products of features and targets about their means, (d, t)."""
-        return self._beside[: self.n_features_]
-
-    @property
-    def target_scatter(self) -> Array:
-        """Scatter of the targets about their mean, (t, t)."""
-        return self._beside[self.n_features_ :]
 
     @property
     def squares(self) -> Array:
@@ -226,32 +194,30 @@ class Moments:
     def _check_like(self, other: Moments) -> None:
         if not (hasattr(self, "classes_") and hasattr(other, "classes_")):
             raise DataError("these moments hold no batch: call partial_fit first")
-        self._check_same(other.n_features_, other.n_targets_, other.classes_ if other.labelled else None)
+        self._check_same(other.n_features_, other.classes_ if other.labelled else None)
 
-    def _check_same(self, n_features: int, n_targets: int, classes: NDArray[Any] | None) -> None:
-        """Raise `DataError` if other samples differ in the number of features or targets, or the type of labels."""
-        for what, n, other in (("features", self.n_features_, n_features), ("targets", self.n_targets_, n_targets)):
-            if n != other:
-                raise DataError(f"the samples before have {n} {what}, these have {other}")
+    def _check_same(self, n_features: int, classes: NDArray[Any] | None) -> None:
+        """Raise `DataError` if other samples differ in the number of features or the type of labels."""
+        if self.n_features_ != n_features:
+            raise DataError(f"the samples before have {self.n_features_} features, these have {n_features}")
         if self.labelled != (classes is not None):
             raise DataError("some samples have labels and some have none: give labels with all of them or with none")
         if classes is not None and len(classes) and len(self.classes_) and _is_text(classes) != _is_text(self.classes_):
             raise DataError("these labels and the earlier ones have different types: text and numbers")
 
-    def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array, beside: Array) -> None:
+    def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array) -> None:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
-        self._upper, self._beside = upper, beside
+        self._upper = upper
 
     def _add(self, other: Moments) -> None:
         """Add the moments of other samples in place."""
         if not hasattr(self, "classes_"):
             upper = other._upper.astype(np.float64, order="F", copy=False)
-            self._set(other.classes_, other.class_counts_, other.class_sums_, upper, other._beside)
+            self._set(other.classes_, other.class_counts_, other.class_sums_, upper)
             return
         for start in range(0, len(self._upper), _COLUMNS):  # a block of columns has few entries of the lower triangle
             stop = start + _COLUMNS
             self._upper[:stop, start:stop] += other._upper[:stop, start:stop]
-        self._beside = self._beside + other._beside  # not in place: `as_arrays` may share the array
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
@@ -266,12 +232,11 @@ class Moments:
         """Add (`sign` 1) or subtract (`sign` -1) the scatter due to the distance between two means."""
         n, m = rest.n_samples_, other.n_samples_
         if n and m:
-            step, factor = other._means - rest._means, sign * n * m / (n + m)
-            self._upper = blas.dsyr(factor, step[: self.n_features_], a=self._upper, overwrite_a=1)
-            self._beside = self._beside + factor * np.outer(step, step[self.n_features_ :])
+            factor = sign * n * m / (n + m)
+            self._upper = blas.dsyr(factor, other.mean - rest.mean, a=self._upper, overwrite_a=1)
 
 
-def _moments_of(features: Array, labels: NDArray[Any], numbers: Array) -> Moments:
+def _moments_of(features: Array, labels: NDArray[Any]) -> Moments:
     """Compute the moments of one block of samples."""
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     indicator = np.zeros((len(classes), len(features)), dtype=features.dtype)
@@ -285,26 +250,10 @@ def _moments_of(features: Array, labels: NDArray[Any], numbers: Array) -> Moment
     rest = (sums.sum(axis=0) / len(features)).astype(features.dtype)
     upper = syr(-float(len(features)), rest, a=upper, overwrite_a=1)
     sums += counts[:, None] * origin.astype(np.float64)
-    deviations = numbers - numbers.mean(axis=0)
-    beside = np.vstack([centred.T @ deviations, deviations.T @ deviations])
     made = Moments()
-    made._set(classes, counts.astype(np.int64), np.hstack([sums, indicator @ numbers]), upper, beside)
+    made._set(classes, counts.astype(np.int64), sums, upper)
     return made
 
 
 def _is_text(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind in "UO" and bool(len(labels)) and isinstance(labels.ravel()[0], str)
-
-
-def _checked_targets(targets: ArrayLike | None, n: int) -> Array:
-    """Return targets as a float64 array, (n, t), with t = 0 if there are none."""
-    if targets is None:
-        return np.empty((n, 0))
-    numbers = np.asarray(targets, dtype=np.float64)
-    numbers = numbers[:, None] if numbers.ndim == 1 else numbers
-    if numbers.ndim != 2 or len(numbers) != n or not np.isfinite(numbers).all():
-        raise DataError(
-            f"targets of shape {np.shape(targets)} for {n} samples: expected finite numbers, one row for each sample; "
-            "leave samples without a value out"
-        )
-    return numbers

@@ -23,7 +23,6 @@ from mklearn.base.kernel_mixtures import (
     agreeing_kernels,
     few_kernels,
     learned_shares,
-    of_sets,
     stacked,
     whitening,
 )
@@ -38,7 +37,7 @@ from mklearn.base.kernel_source import (
 )
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.left_out_views import LeftOutViews
-from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
+from mklearn.base.parameters import Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
 from mklearn.checks import check_positive, invalid, nonnegative_weights
@@ -77,7 +76,6 @@ class MultiViewParameters:
     missing_views: MissingViews = "regression"
     impute: Impute = "none"
     n_kernels: int | None = None
-    memory: float = 1.0
     random_state: int = 0
     landmarks: int | None = None
 
@@ -100,7 +98,6 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         "missing_views": [one_of(MissingViews)],
         "impute": [one_of(Impute)],
         "n_kernels": [None, at_least(1)],
-        "memory": [POSITIVE],
         "random_state": [at_least(0)],
         "landmarks": [None, at_least(2)],
     }
@@ -112,7 +109,6 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     _source: KernelSource
     _left_out_views_: LeftOutViews | None
     _products: MixtureProducts  # one for each distinct mixture of kernels
-    _columns: list[NDArray[np.intp]]  # targets of each mixture
     _dtype_of_parts: type = np.float32  # data type of the kernels from which weights are learned
     _prior_of_learned: float  # prior weight of the part "learned"; "equal" has the rest, families have none
     _prior_precision = PRECISION
@@ -235,23 +231,21 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         if chosen is not None:
             base, known = problem.alone(chosen), rows_of(samples, problem.rows[chosen])
         if self.n_kernels is not None:
-            passes = source.among(known, memory=0)
+            passes = source.among(known, once=True)
             source.choose(few_kernels(passes, base, self._weighing_targets(base), self.n_kernels))
         if (present := source.completed_views(known)) is not None:
             base = replace(base, present=present[base.rows])
         drawn = base.drawn(self.weight_samples, self.random_state)
-        mixer = KernelMixer(source.among(known, self.memory), source, base, drawn, self._dtype_of_parts)
+        mixer = KernelMixer(source.among(known), source, base, drawn, self._dtype_of_parts)
         mixer.landmarks = chosen
         self.kernel_ids_ = source.ids_and_views[0]
-        sets = self._sets(problem.targets.shape[1])
-        fits = RidgeFits(problem, mixer, Parts.of(self._parts(mixer, sets), sets))
+        fits = RidgeFits(problem, mixer, Parts.of(self._parts(mixer)))
         dense = ((mixture, K, None) for mixture, K in mixer.mix(fits.mixtures))
         for mixture, values, W in dense if chosen is None else self._landmark_features(samples, fits):
             fits.fit(mixture, values, W, self.alphas)
         self._set_weights(fits.parts, fits.mixer.scales)
         self.coefficients_, self.alphas_ = fits.coefficients, fits.ridges
         self.intercept_ = fits.intercept.sum(axis=0)
-        self._columns = [mixture.columns for mixture in fits.mixtures]
         self._products = self._products_of([(each, fits.of_mixture(each)) for each in fits.mixtures], fits.mixer)
         return fits
 
@@ -276,54 +270,33 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         """Return the targets, (n_used, c), for learning weights, where the scale of a column is its importance."""
         raise NotImplementedError
 
-    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
-        """Return the sets of targets, as columns, that share kernel weights."""
-        return [np.arange(n_targets)]
-
     # --- kernel weights
 
-    def _parts(self, mixer: KernelMixer, sets: Sequence[NDArray[np.intp]]) -> list[dict[str, tuple[float, Array]]]:
-        """Return the weight and the kernel shares, (n_kernels,), of each part of each set's predictions, by name."""
-        own = mixer.problem.of_rows(mixer.chosen)
-        equal = self._equal_shares(mixer, [self._of_targets(mixer, own, columns) for columns in sets])
-        mixer.complete(np.any(equal, axis=0))
-        parts = list[dict[str, tuple[float, Array]]]()
-        for number, columns in enumerate(sets):
-            kernels, problem = self._of_targets(mixer, own, columns)
-            both = {"equal": equal[number], "learned": self._learned_shares(kernels, problem, equal[number])}
-            learned = self._prior_of_learned if self.learned == "auto" else float(self.learned)
-            prior = {"equal": 1.0 - learned, "learned": learned}
-            chosen = {name: (prior[name], shares) for name, shares in both.items()}
-            if self.learned == "auto" and (self._stacks_landmarks or mixer.landmarks is None):
-                agreements = {view: float(np.ravel(each)[number]) for view, each in self.view_agreements_.items()}
-                specs, views, used = self._source.transform.fitted_specs, self._source.views, equal[number] > 0
-                families = kernel_families(specs, views, used, agreements, self.least_agreement)
-                chosen |= {name: (0.0, family / family.sum()) for name, family in families.items()}
-                chosen = stacked(chosen, kernels, mixer.scales, problem, self.alphas, self._prior_precision)
-            parts.append(chosen)
-        return parts
+    def _parts(self, mixer: KernelMixer) -> dict[str, tuple[float, Array]]:
+        """Return the weight and the kernel shares, (n_kernels,), of each part of the predictions, by name."""
+        problem = mixer.problem.of_rows(mixer.chosen)
+        problem, kernels = replace(problem, targets=self._weighing_targets(problem)), mixer.parts
+        equal = self._equal_shares(mixer, problem)
+        mixer.complete(equal > 0)
+        both = {"equal": equal, "learned": self._learned_shares(kernels, problem, equal)}
+        learned = self._prior_of_learned if self.learned == "auto" else float(self.learned)
+        prior = {"equal": 1.0 - learned, "learned": learned}
+        chosen = {name: (prior[name], shares) for name, shares in both.items()}
+        if self.learned == "auto" and (self._stacks_landmarks or mixer.landmarks is None):
+            specs, views, used = self._source.transform.fitted_specs, self._source.views, equal > 0
+            families = kernel_families(specs, views, used, self.view_agreements_, self.least_agreement)
+            chosen |= {name: (0.0, family / family.sum()) for name, family in families.items()}
+            chosen = stacked(chosen, kernels, mixer.scales, problem, self.alphas, self._prior_precision)
+        return chosen
 
-    def _of_targets(
-        self, mixer: KernelMixer, problem: RidgeProblem, columns: NDArray[np.intp]
-    ) -> tuple[list[NDArray[Any]], RidgeProblem]:
-        """Return the problem of the targets in `columns`, and the kernels among the samples with any of them."""
-        own, kernels = problem.of_targets(columns), mixer.parts
-        if len(own.rows) < len(problem.rows):
-            kept = np.searchsorted(problem.rows, own.rows)
-            kernels = [kernel[np.ix_(kept, kept)] for kernel in kernels]
-        return kernels, replace(own, targets=self._weighing_targets(own))
-
-    def _equal_shares(self, mixer: KernelMixer, parts: Sequence[tuple[list[NDArray[Any]], RidgeProblem]]) -> Array:
-        """Return equal shares of the kernels of views that agree with each set of targets, (n_sets, n_kernels)."""
-        views, varies = self._source.views, mixer.scales > 0
-        agreeing = [
-            (varies, {}) if self.n_kernels is not None else agreeing_kernels(
-                kernels, mixer.scales, views, own, self.least_agreement, self.alphas
+    def _equal_shares(self, mixer: KernelMixer, problem: RidgeProblem) -> Array:
+        """Return equal shares of the kernels of views that agree with the targets, (n_kernels,)."""
+        used, self.view_agreements_ = mixer.scales > 0, {}
+        if self.n_kernels is None:
+            used, self.view_agreements_ = agreeing_kernels(
+                mixer.parts, mixer.scales, self._source.views, problem, self.least_agreement, self.alphas
             )
-            for kernels, own in parts
-        ]  # fmt: skip
-        self.view_agreements_ = {view: of_sets([each[view] for _, each in agreeing]) for view in agreeing[0][1]}
-        return np.array([used / used.sum() for used, _ in agreeing])
+        return np.asarray(used / used.sum())
 
     def _learned_shares(self, kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array) -> Array:
         return equal if self.learned == 0 else learned_shares(kernels, problem, equal, self.shrinkage)
@@ -334,17 +307,15 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         """Set the weights of the parts and of the kernels."""
         every, (_, views) = self._source.of_every_kernel, self._source.ids_and_views
         weights = parts.shares * scales
-        weights /= np.maximum(weights.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny)
-        learned = parts.names.index("learned")
-        self.part_weights_ = {name: of_sets(each) for name, each in zip(parts.names, parts.weights.T, strict=True)}
+        weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        self.part_weights_ = dict(zip(parts.names, parts.weights.tolist(), strict=True))
         self.learned_ = self.part_weights_["learned"]
-        self.learned_shares_ = of_sets(every(parts.shares[:, learned]))
-        self.shares_ = of_sets(every(parts.mean(parts.shares)))
-        self.kernel_weights_ = of_sets(every(parts.mean(weights)))
+        self.learned_shares_ = every(parts.shares[parts.names.index("learned")])
+        self.shares_ = every(parts.weights @ parts.shares)
+        self.kernel_weights_ = every(parts.weights @ weights)
         self.view_shares_ = dict.fromkeys(views, 0.0)
-        of_kernels = list(self.shares_.T) if len(parts.weights) > 1 else self.shares_.tolist()
-        for view, share in zip(views, of_kernels, strict=True):
-            self.view_shares_[view] = self.view_shares_[view] + share
+        for view, share in zip(views, self.shares_.tolist(), strict=True):
+            self.view_shares_[view] += share
 
     def _products_of(self, maps: Sequence[tuple[Mixture, Array]], mixer: KernelMixer) -> MixtureProducts:
         """Return a function of new kernels that multiplies mixtures by their coefficients, (n_used, q)."""
@@ -377,9 +348,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         """Compute the outputs of new samples, (m, c); NaN for samples that lack every view."""
         outputs = []
         for block in self._blocks(X):
-            values = np.tile(self.intercept_, (n_samples(block), 1))
-            for columns, products in zip(self._columns, self._applied(self._products, block), strict=True):
-                values[:, columns] += products
+            values = sum(self._applied(self._products, block), self.intercept_)
             values[self._source.without_views(block)] = np.nan
             outputs.append(values)
         return np.concatenate(outputs)
@@ -434,8 +403,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         parts: dict[str, Array] = {view: np.zeros(shape) for view in dict.fromkeys(self._source.ids_and_views[1])}
         kernels, present = self._source.transform.new_kernels(block), self._source.completed_views(block)
         for number, products in self._products.by_view(kernels, present, numbers_of(self._source.views)):
-            for columns, values in zip(self._columns, products, strict=True):
-                parts[names[number]][:, columns] += values
+            for values in products:
+                parts[names[number]] += values
         for values in parts.values():
             values[self._source.without_views(block)] = np.nan
         return parts

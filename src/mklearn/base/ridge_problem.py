@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +20,7 @@ class RidgeProblem:
 
     n: int  # number of all training samples
     rows: NDArray[np.intp]  # (n_used,), positions among all training samples
-    targets: Array  # (n_used, c), NaN if missing
+    targets: Array  # (n_used, c)
     weights: Array | None  # (n_used,)
     groups: NDArray[Any] | None  # (n_used,)
     codes: NDArray[np.intp] | None = None  # (n_used,), classes, for drawing samples in proportion
@@ -38,8 +37,9 @@ class RidgeProblem:
         n = len(targets)
         LeftOut(n, groups)  # raises an error for invalid groups
         names = None if groups is None else np.asarray(groups)
+        used = ~np.isnan(targets).any(axis=1) & (True if weights is None else weights > 0)
         every = cls(n, np.arange(n), targets, weights, names, codes)
-        return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
+        return every if used.all() else every.of_rows(np.flatnonzero(used))
 
     def of_rows(self, rows: NDArray[np.intp]) -> RidgeProblem:
         def some(values: Any) -> Any:
@@ -68,20 +68,6 @@ class RidgeProblem:
     def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
         """Return the problem restricted to some samples, as if there were no others."""
         return replace(self.of_rows(rows), n=len(rows), rows=np.arange(len(rows)))
-
-    def of_targets(self, columns: NDArray[np.intp]) -> RidgeProblem:
-        """Return the problem restricted to some targets, without the samples that lack all of them."""
-        made = replace(self, targets=self.targets[:, columns])
-        known = ~np.isnan(made.targets).all(axis=1)
-        return made if known.all() else made.of_rows(np.flatnonzero(known))
-
-    def patterns(self, columns: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield sets of columns with targets for the same samples, and the positions of these samples in the rows."""
-        known = ~np.isnan(self.targets[:, columns])
-        codes = np.unique(known, axis=1, return_inverse=True)[1].ravel()
-        for code in range(codes.max() + 1):
-            own = np.flatnonzero(codes == code)
-            yield columns[own], np.flatnonzero(known[:, own[0]])
 
     def part(self, K: NDArray[Any]) -> NDArray[Any]:
         """Return the part of a kernel (n, n) among the samples of positive weight."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.landmark_input import LandmarkMoments, LandmarkRidge
+from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments
 from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
@@ -20,7 +20,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
-class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier):
+class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
@@ -75,7 +75,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE],
         "class_weight": CLASS_WEIGHT,
-        **LandmarkRidge._parameter_constraints,
+        **LandmarkInput._parameter_constraints,
     }
 
     def __init__(
@@ -141,13 +141,20 @@ class KernelRidgeClassifier(ClassScores, LandmarkRidge, WeightedKernelClassifier
         self.kernel_weights_ = weights
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        problem, weights, variance = self._ridge_problem(data, supervised=True)
+        problem, weights = data.problem(), fixed_weights(self.kernel_weights, data.n_kernels)
+        problem.ridge_amount(weights, 0.0)  # raises for constant kernels
+        variance = float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
         counts = data.moments.class_counts_
         assert problem.between is not None
         cross = problem.between * np.sqrt(counts)  # the class sums of the centred features
         self.ridge_amount_ = self.alpha * variance
         coefficients = landmark_ridge(problem, cross, weights, self.ridge_amount_)
-        self._set_regression(data, coefficients, weights, counts / problem.n)
+        self._set_coefficients(data, coefficients)
+        self.intercept_ = counts / problem.n - data.moments.mean @ self.coefficients_ + self.offset_
+        self.kernel_weights_ = weights
+
+    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return super()._shifted(products).astype(np.float64) + self.intercept_
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.

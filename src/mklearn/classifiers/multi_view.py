@@ -92,8 +92,6 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         Largest number of kernels with a positive weight, chosen from many, such as kernels of gene sets, by a group
         lasso (`mklearn.optimize.kernel_lasso`) on all training samples or on the landmarks. Replaces leaving out views
         (step 2). By default all kernels are taken.
-    memory : float
-        Memory in GiB. Training kernels that need more are computed one by one, and twice if they have learned weights.
     random_state : int
         Seed of the subsamples and the landmarks.
     landmarks : int, optional

@@ -72,7 +72,7 @@ def geometric_blur(
     Returns
     -------
     PointSets
-        Descriptors (n, n_points, n_components). An image without edges (flat, or less than 3 pixels high or wide) has
+        Descriptors of ``n_components`` entries. An image without edges (flat, or less than 3 pixels high or wide) has
         no points. Invariant to added brightness and to contrast; not to mirroring, rotation or scale.
 
     Raises
@@ -95,7 +95,7 @@ def geometric_blur(
     rings = _rings(radii, samples, n_components)
     extract = partial(local_descriptors, rings=rings, n_points=n_points)
     shape = (n_components, _CHANNELS * sum(samples))
-    return describe_points(images, extract, learned, shape, n_points, "geometric_blur")
+    return describe_points(images, extract, learned, shape, "geometric_blur")
 
 
 @_of_points

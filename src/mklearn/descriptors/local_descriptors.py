@@ -58,9 +58,9 @@ def learn_projection(
 
 
 def describe_points(
-    images: Images, extract: Extract, learned: Learned, shape: tuple[int, int], n_points: int, descriptor: str
+    images: Images, extract: Extract, learned: Learned, shape: tuple[int, int], descriptor: str
 ) -> PointSets:
-    """Compute point sets of at most ``n_points`` points, with descriptors projected on axes of `learn_projection`.
+    """Compute point sets, with descriptors projected on axes of `learn_projection`.
 
     ``shape`` is the expected (n_components, d) of the axes.
     """
@@ -71,7 +71,7 @@ def describe_points(
         # image by image: the rounding of one product over all would depend on the other images
         descriptors, positions = extract(image)
         local.append(((descriptors.astype(np.float32) - mean) @ components.T, positions))
-    return PointSets.from_lists(local, n_points, shape[0])
+    return PointSets.from_lists(local)
 
 
 def unit_rows(descriptors: NDArray) -> Float32:

@@ -55,7 +55,7 @@ def sift_points(
     Returns
     -------
     PointSets
-        Descriptors (n, n_points, n_components). An image without edges (flat, or less than 3 pixels high or wide) has
+        Descriptors of ``n_components`` entries. An image without edges (flat, or less than 3 pixels high or wide) has
         no points. Invariant to added brightness and to contrast; not to mirroring, rotation or scale.
 
     Raises
@@ -76,7 +76,7 @@ def sift_points(
     .. [1] Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60, 2004.
     """
     extract = partial(local_descriptors, size=size, n_points=n_points)
-    return describe_points(images, extract, learned, (n_components, LENGTH), n_points, "sift_points")
+    return describe_points(images, extract, learned, (n_components, LENGTH), "sift_points")
 
 
 @_of_points

@@ -27,6 +27,7 @@ from mklearn.checks import (
     as_square_matrix,
     check_nonnegative,
     check_square,
+    label_array,
     regular_array,
 )
 from mklearn.errors import DataError, NotApplicable
@@ -198,29 +199,14 @@ def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
     NotApplicable
         All samples are of one class.
     """
-    try:
-        array = np.asarray(y)
-    except ValueError as error:
-        raise DataError("y is not a regular array: expected a vector of one label per sample.") from error
-    if array.ndim != 1 or array.size == 0:
-        raise DataError(f"y has shape {array.shape}: expected a vector of one label per sample.")
-    if n is not None and array.size != n:
-        raise DataError(f"y has {array.size} labels for {n} samples: expected one label per sample.")
-    masked = isinstance(y, np.ma.MaskedArray)
-    absent = array.dtype.kind in "mMO" and any(map(_is_missing, array))
-    if masked or absent or (array.dtype.kind == "f" and not np.isfinite(array).all()):
-        raise DataError("y has labels that are missing or not finite.")
-    try:
-        labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
-    except TypeError as error:
-        raise DataError(f"y has labels that can't be sorted, so not all of one type: {error}.") from error
+    array = label_array(y)
+    if array.ndim != 1 or array.size == 0 or (n is not None and array.size != n):
+        expected = "one label for each sample" if n is None else f"one label for each of {n} samples"
+        raise DataError(f"y has shape {array.shape}: expected {expected}.")
+    labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
     if len(labels) < 2:
         raise NotApplicable(f"All {array.size} samples are of class {str(labels[0])!r}: expected two classes or more.")
     return ClassStructure(labels, codes.reshape(-1), counts)
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def within_laplacian(y: ArrayLike | ClassStructure) -> ClassOperator:

@@ -21,7 +21,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "point_set_distance": ["point_set_distances"],
         "specs": ["kernel_class"],
         "stack": ["KernelStack"],
-        "transform": ["StackTransform", "compute_stack"],
+        "transform": ["StackTransform"],
         "views": ["Pairwise", "Views"],
     },
 )  # fmt: skip

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,8 +81,8 @@ class Kernel(ABC):
     repair_ : PSDRepair
         Its ``kernel`` is `kernel_train_`.
     info_ : dict
-        Parameters, fitted values and diagnostics as numbers, strings and booleans. Eigenvalues are included only if
-        the kernel needed a repair.
+        "min_eigenvalue" (None unless the kernel needed a repair), "shift", "off_diagonal_mass", "identity_like", and
+        "bandwidth" if it has one.
 
     Notes
     -----
@@ -92,8 +92,8 @@ class Kernel(ABC):
 
     A subclass declares `kind`, `measures` and `psd_measures` (if it has any, and again if it overrides the kernel
     function), adds its parameters as fields of a ``dataclass(kw_only=True, eq=False)``, validates them in
-    ``__post_init__``, and defines `kernel_function`; `fit_parameters` and `parameter_info` if it has data-dependent
-    parameters or parameters to report; `inputs` if it is computed from several pairwise matrices.
+    ``__post_init__``, and defines `kernel_function`; `fit_parameters` if it has data-dependent parameters; `inputs` if
+    it is computed from several pairwise matrices.
     """
 
     kind: ClassVar[str]
@@ -136,10 +136,6 @@ class Kernel(ABC):
     @abstractmethod
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Compute the kernel elementwise from validated blocks, each (m, n); return a block or a new matrix."""
-
-    def parameter_info(self) -> dict[str, Any]:
-        """Return the parameters of the kernel function, as fitted, for `info_`."""
-        return {}
 
     def fit(self, *blocks: ArrayLike, measured: bool = False, overwrite: bool = False) -> Self:
         """Fit on the pairwise matrices among the training samples.
@@ -185,7 +181,14 @@ class Kernel(ABC):
         self.identity_like_ = bool(little or repair.shift > IDENTITY_LIKE_SHIFT * mean_diagonal)
         if self.identity_like_:
             self._warn_of_identity_like(little, mean_diagonal)
-        self.info_ = self._collect_info()
+        self.info_ = {
+            "min_eigenvalue": repair.min_eigenvalue,
+            "shift": repair.shift,
+            "off_diagonal_mass": self.off_diagonal_mass_,
+            "identity_like": self.identity_like_,
+        }
+        if hasattr(self, "bandwidth_"):
+            self.info_["bandwidth"] = self.bandwidth_
         return self
 
     def _training_kernel(self, blocks: Sequence[Array], out: Array | None) -> Array:
@@ -299,20 +302,3 @@ class Kernel(ABC):
             IdentityLikeKernelWarning,
             stacklevel=3,
         )
-
-    def _collect_info(self) -> dict[str, Any]:
-        eigenvalues = ("min_eigenvalue", "relative_min_eigenvalue", "n_negative", "negative_mass", "shift")
-        return {
-            "kind": self.kind,
-            "measure": self.measure,
-            **self.parameter_info(),
-            "centre": self.centre,
-            "normalise": self.normalise,
-            "divisor": self.divisor_,
-            "psd": self.psd,
-            **{name: getattr(self.repair_, name) for name in eigenvalues},
-            "off_diagonal_mass": self.off_diagonal_mass_,
-            "identity_like": self.identity_like_,
-            "n_train": self.n_train_,
-            "dtype": str(self.kernel_train_.dtype),
-        }

@@ -75,14 +75,6 @@ class GaussianKernel(Kernel):
         """Compute ``exp(-d^2 / gamma)``."""
         return _exponential(self.exponent(blocks[0]), self.bandwidth_)
 
-    def parameter_info(self) -> dict[str, Any]:
-        """Return the bandwidth and the rule that gave it."""
-        return {
-            "bandwidth": self.bandwidth_,
-            "bandwidth_multiple": self.bandwidth,
-            "bandwidth_rule": self.bandwidth_rule,
-        }
-
 
 def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
     """Compute the Gaussian kernel ``exp(-d2 / gamma)`` of squared distances, shape (n, m).
@@ -234,12 +226,12 @@ class MaternKernel(GaussianKernel):
         """Compute the kernel from distances."""
         exponent = self.exponent(blocks[0])
         r = np.sqrt(exponent * exponent.dtype.type(2 * self.nu / self.bandwidth_))
-        polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[self.nu]
-        return np.asarray(polynomial * np.exp(-r))
-
-    def parameter_info(self) -> dict[str, Any]:
-        """Return nu, the bandwidth and the rule that gave it."""
-        return {**super().parameter_info(), "nu": self.nu}
+        kernel: Array = np.exp(-r)
+        if self.nu == 1.5:
+            kernel *= 1 + r
+        elif self.nu == 2.5:
+            kernel *= 1 + r + r * r / 3
+        return kernel
 
 
 PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
@@ -311,11 +303,6 @@ class ProductKernel(Kernel):
             d2 = factor.exponent(block)
             exponent = exponent + d2 / d2.dtype.type(factor.bandwidth_ * len(self._gaussians))
         return gaussian_kernel(exponent, 1.0)
-
-    def parameter_info(self) -> dict[str, Any]:
-        """Return the factors with their fitted bandwidths."""
-        fitted = [{"measure": factor.measure, **factor.parameter_info()} for factor in self._gaussians]
-        return {"factors": [{**given, **values} for given, values in zip(self.factors, fitted, strict=True)]}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -422,10 +409,6 @@ class PolynomialKernel(Kernel):
         base = gram * gram.dtype.type(self.scale_) + gram.dtype.type(self.offset)
         power: Array = base**self.degree
         return power
-
-    def parameter_info(self) -> dict[str, Any]:
-        """Return degree, scale and offset."""
-        return {"degree": self.degree, "scale": self.scale_, "offset": self.offset}
 
 
 @dataclass(kw_only=True, eq=False)

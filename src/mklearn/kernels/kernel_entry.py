@@ -116,7 +116,7 @@ class KernelEntry:
             return np.zeros((n, n), dtype=training[0].dtype)
         del training
         kernel, repair = self.kernel.kernel_train_, self.kernel.repair_
-        self.info = {"id": self.id, **self._described_parts(), **self.kernel.info_}
+        self.info = {"id": self.id, **self.kernel.info_}
         if any(source.completes for source in self.sources):
             self.info["n_missing"] = n - n_observed
             self._completion = MeanCompletion.of(self.kernel, self.observed)
@@ -144,16 +144,6 @@ class KernelEntry:
             own = [_part(own_values(values), present[mask]) for values, mask in new] if unit else None
             kernel = self.kernel.transform(*rows, own=own)
         return kernel if self._completion is None else self._completion.rows(kernel, present)
-
-    def _described_parts(self) -> dict[str, Any]:
-        """Return the view, scaling and imputation of the features, as lists if the kernel has factors."""
-        parts = [
-            part if source.view is None else {**part, "view": source.view}
-            for part, source in zip(self.parts, self.sources, strict=True)
-        ]
-        keys = [key for key in ("view", "feature_scaling", "impute") if any(key in part for part in parts)]
-        values = {key: [part.get(key) for part in parts] for key in keys}
-        return values if "factors" in self.spec else {key: of_parts[0] for key, of_parts in values.items()}
 
 
 def kernel_entries(specs: Sequence[Mapping[str, Any]]) -> list[KernelEntry]:

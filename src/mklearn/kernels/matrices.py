@@ -41,11 +41,6 @@ class KernelCentring:
         Column means and overall mean of the training kernel.
     """
 
-    def fit(self, K_train: ArrayLike) -> KernelCentring:
-        """Compute the means of the training kernel, (n, n); raise `DataError` unless it is finite and symmetric."""
-        self.fit_transform(as_square_symmetric(K_train, "the training kernel"))
-        return self
-
     def fit_transform(self, kernel: Array, *, out: Array | None = None) -> Array:
         """Fit to a valid training kernel, which is not checked, and return the centred kernel, exactly symmetric.
 
@@ -60,12 +55,8 @@ class KernelCentring:
             np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
         return centred
 
-    def transform(self, K_rows: ArrayLike) -> Array:
-        """Centre rows between any samples and the training samples, shape (m, n); return a new array.
-
-        Raises `DataError` for rows that are not finite or have another number of training samples.
-        """
-        kernel = as_float_matrix(K_rows, "the kernel rows", self.column_means_.size)
+    def transform(self, kernel: Array) -> Array:
+        """Centre valid rows between any samples and the training samples, shape (m, n); return a new array."""
         row_means = kernel.mean(axis=1, dtype=np.float64)
         centred = kernel - row_means[:, None].astype(kernel.dtype)
         centred -= (self.column_means_ - self.mean_).astype(kernel.dtype)
@@ -236,12 +227,8 @@ class PSDRepair:
     ----------
     kernel : ndarray, shape (n, n)
         The training kernel after repair.
-    min_eigenvalue, relative_min_eigenvalue : float or None
-        Smallest eigenvalue before repair, absolute and divided by the largest absolute eigenvalue. None if the kernel
-        needs no repair and its eigenvalues were not computed.
-    n_negative, negative_mass : int or None, float or None
-        Number of eigenvalues below ``-tolerance`` times the largest absolute one, and the sum of their absolute values
-        divided by the sum of all absolute eigenvalues. None as above.
+    min_eigenvalue : float or None
+        Smallest eigenvalue before repair; None if the kernel needs none and its eigenvalues were not computed.
     shift : float
         Amount that policy "shift" added to the diagonal; 0 otherwise.
     vectors, multipliers : ndarray, shapes (n, r) and (r,), or None
@@ -250,9 +237,6 @@ class PSDRepair:
 
     kernel: Array
     min_eigenvalue: float | None = None
-    relative_min_eigenvalue: float | None = None
-    n_negative: int | None = None
-    negative_mass: float | None = None
     shift: float = 0.0
     vectors: NDArray[np.float64] | None = None
     multipliers: NDArray[np.float64] | None = None
@@ -308,14 +292,12 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     size = float(np.abs(values).max())
     smallest = float(values[0])
     negative = values < -tolerance * size
-    mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
-    measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass)
     if not negative.any() or policy == "none":
-        return PSDRepair(symmetric.copy(), *measured)
+        return PSDRepair(symmetric.copy(), smallest)
     if policy == "shift":
         shifted = kernel.copy()
         shifted[np.diag_indices(n)] -= smallest
-        return PSDRepair(shifted.astype(dtype, copy=False), *measured, shift=-smallest)
+        return PSDRepair(shifted.astype(dtype, copy=False), smallest, shift=-smallest)
 
     values, vectors = scipy.linalg.eigh(kernel)
     kept = values > tolerance * size if policy == "clip" else np.abs(values) > tolerance * size
@@ -327,7 +309,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     values, vectors = values[kept], np.ascontiguousarray(vectors[:, kept])
     repaired = (vectors * np.abs(values)) @ vectors.T
     repaired = symmetrized(repaired).astype(dtype, copy=False)
-    return PSDRepair(repaired, *measured, vectors=vectors, multipliers=np.sign(values))
+    return PSDRepair(repaired, smallest, vectors=vectors, multipliers=np.sign(values))
 
 
 def psd_tolerance(kernel: Array) -> float:

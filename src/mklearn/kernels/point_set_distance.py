@@ -39,34 +39,26 @@ class PointSetsLike(Protocol):
     """Attributes of `mklearn.descriptors.point_sets.PointSets` that the distance needs."""
 
     @property
-    def descriptors(self) -> NDArray[np.float32]: ...  # (n, p, d)
+    def descriptors(self) -> NDArray[np.float32]: ...  # (n_points, d)
 
     @property
-    def positions(self) -> NDArray[np.float32]: ...  # (n, p, 2)
+    def positions(self) -> NDArray[np.float32]: ...  # (n_points, 2)
 
     @property
     def counts(self) -> NDArray[np.int32]: ...  # (n,)
 
 
 def point_set_distances(
-    X: PointSetsLike,
-    Y: PointSetsLike | None = None,
-    *,
-    position_weight: float = 0.25,
-    position_scale: float = 270.0,
-    n_jobs: int | None = None,
+    sets: PointSetsLike, *, position_weight: float = 0.25, position_scale: float = 270.0, n_jobs: int | None = None
 ) -> NDArray[np.float32]:
-    """Compute the distances between the sets of `X` and of `Y`, (n, m), float32, in squared descriptor units.
+    """Compute the distances among point sets, (n, n), float32, in squared descriptor units.
 
-    Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and about 1 MiB per thread.
+    The result is exactly symmetric with an exactly zero diagonal. Memory beyond it: a copy of the points, ``(d + 3)``
+    float32 each, and about 1 MiB per thread.
 
     Parameters
     ----------
-    X : mklearn.descriptors.point_sets.PointSets
-        n sets of at most p points: `descriptors` (n, p, d), `positions` (n, p, 2), `counts` (n,).
-    Y : PointSets, optional
-        m sets. Default: `X`; the result is then exactly symmetric with an exactly zero diagonal. Between `X` and `Y`,
-        equal sets have a distance of 0 up to rounding errors.
+    sets : mklearn.descriptors.point_sets.PointSets
     position_weight : float
         >= 0; with 0 the positions are ignored.
     position_scale : float
@@ -80,28 +72,24 @@ def point_set_distances(
     ConfigError
         Invalid weight or scale.
     DataError
-        Descriptors that are not finite, too large for float32 or of different lengths.
+        Descriptors that are not finite or too large for float32.
 
     Notes
     -----
     The distance between a set without points (an image without edges) and another set is twice the mean squared length
     of the other set's descriptors. This equals the squared distance of orthogonal descriptors of that length, without a
-    position term. Two sets without points have distance 0. These values do not depend on the other test sets.
+    position term. Two sets without points have distance 0.
     """
     factor = check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")
-    columns = _Points.of(X if Y is None else Y, "X" if Y is None else "Y", factor)
-    rows = columns if Y is None else _Points.of(X, "X", factor, origin=columns.origin)
-    n = len(rows.to_empty)
-    out = np.zeros((n, len(columns.to_empty)), dtype=np.float32)
-
-    last = columns.tile_ends(rows.most)
+    points = _Points.of(sets, factor)
+    n = len(points.to_empty)
+    out = np.zeros((n, n), dtype=np.float32)
+    last = points.tile_ends()
 
     def compute(numbers: range) -> None:
         for i in numbers:
-            first = i + 1 if Y is None else 0
-            _set_to_sets(rows, i, columns, first, last, out[i, first:])
-            if Y is None:
-                out[first:, i] = out[i, first:]
+            _set_to_others(points, i, last, out[i, i + 1 :])
+            out[i + 1 :, i] = out[i, i + 1 :]
 
     if n_jobs is None:
         compute(range(n))
@@ -114,78 +102,65 @@ def point_set_distances(
 
 @dataclass(frozen=True)
 class _Points:
-    """Real points of all sets, concatenated as columns, the fastest layout for the matrix product."""
+    """Points of all sets as columns, the fastest layout for the matrix product."""
 
     descriptors: NDArray[np.float32]  # (d, points), minus the origin, which reduces cancellation
     squared_norms: Vector  # (points,), of these descriptors
     positions: NDArray[np.float32]  # (2, points), scaled so that their distance is the position term
     offsets: NDArray[np.intp]  # (n + 1,): set i has the columns offsets[i] to offsets[i + 1]
     to_empty: Vector  # (n,): distance of each set to a set without points
-    origin: NDArray[np.float64]  # (d,)
 
     @classmethod
-    def of(cls, sets: PointSetsLike, name: str, factor: float, origin: NDArray[np.float64] | None = None) -> _Points:
-        n, _, d = sets.descriptors.shape
-        if origin is not None and len(origin) != d:
-            raise DataError(f"{name} has descriptors of length {d}, the other sets of length {len(origin)}")
+    def of(cls, sets: PointSetsLike, factor: float) -> _Points:
         offsets = np.concatenate([[0], np.cumsum(sets.counts)]).astype(np.intp)
-        if origin is None:
-            sums = (sets.descriptors[i, :k].sum(axis=0, dtype=np.float64) for i, k in enumerate(sets.counts))
-            origin = sum(sums, np.zeros(d)) / max(1, offsets[-1])
+        of_sets = list(itertools.starmap(slice, pairwise(offsets)))
+        d = sets.descriptors.shape[1]
+        sums = (sets.descriptors[own].sum(axis=0, dtype=np.float64) for own in of_sets)
+        origin = sum(sums, np.zeros(d)) / max(1, offsets[-1])
         descriptors = np.empty((d, offsets[-1]), dtype=np.float32)
         squared_norms = np.empty(offsets[-1], dtype=np.float32)
-        positions = np.empty((2, offsets[-1]), dtype=np.float32)
-        to_empty = np.zeros(n, dtype=np.float32)
+        to_empty = np.zeros(len(of_sets), dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # entries that are not finite raise below
-            for i, (k, real) in enumerate(zip(sets.counts, itertools.starmap(slice, pairwise(offsets)), strict=True)):
-                exact = sets.descriptors[i, :k].astype(np.float64)
-                moved = descriptors[:, real] = (exact - origin).T
-                squared_norms[real] = np.einsum("ij,ij->j", moved, moved)
-                to_empty[i] = 2 * np.einsum("ij,ij->", exact, exact) / max(1, k)
-                positions[:, real] = factor * sets.positions[i, :k].T
-                if not (np.isfinite(squared_norms[real]).all() and np.isfinite(to_empty[i])):
+            for i, own in enumerate(of_sets):
+                exact = sets.descriptors[own].astype(np.float64)
+                moved = descriptors[:, own] = (exact - origin).T
+                squared_norms[own] = np.einsum("ij,ij->j", moved, moved)
+                to_empty[i] = 2 * np.einsum("ij,ij->", exact, exact) / max(1, len(exact))
+                if not (np.isfinite(squared_norms[own]).all() and np.isfinite(to_empty[i])):
                     raise DataError(
-                        f"{name}: set {i} has descriptors that are NaN, infinite or too large for float32; scale them"
+                        f"set {i} has descriptors that are NaN, infinite or too large for float32; scale them"
                     )
-        return cls(descriptors, squared_norms, positions, offsets, to_empty, origin)
+        positions = np.ascontiguousarray(factor * sets.positions.T)
+        return cls(descriptors, squared_norms, positions, offsets, to_empty)
 
-    @property
-    def most(self) -> int:
-        """Largest number of points in a set, at least 1."""
-        return int(np.diff(self.offsets).max(initial=1))
-
-    def tile_ends(self, rows: int) -> NDArray[np.intp]:
-        """Return the end of the tile that begins with each set, for products with at most `rows` points.
-
-        Tiles are greedy and the same for every set of rows: a row's values do not depend on the rows before it.
-        """
-        ends = self.offsets[:-1] + max(_TILE_ENTRIES // rows, self.most)
+    def tile_ends(self) -> NDArray[np.intp]:
+        """Return the end of the tile that begins with each set; tiles are greedy."""
+        most = int(np.diff(self.offsets).max(initial=1))
+        ends = self.offsets[:-1] + max(_TILE_ENTRIES // most, most)
         return np.searchsorted(self.offsets, ends, side="right") - 1
 
 
-def _set_to_sets(
-    rows: _Points, i: int, columns: _Points, first: int, last: NDArray[np.intp], out: Vector
-) -> None:  # fmt: skip
-    """Compute the distances of set `i` of `rows` to the sets of `columns` from `first` on, into `out`.
+def _set_to_others(points: _Points, i: int, last: NDArray[np.intp], out: Vector) -> None:
+    """Compute the distances of set `i` to the sets after it into `out`.
 
-    `last` holds, for each set of `columns`, the end of the tile that begins with it.
+    `last` holds, for each set, the end of the tile that begins with it.
     """
     require("numba")
     from mklearn.kernels.point_set_loops import mean_minima
 
-    mine = slice(*rows.offsets[i : i + 2])
+    mine, first = slice(*points.offsets[i : i + 2]), i + 1
     if mine.stop == mine.start:
-        out[:] = columns.to_empty[first:]
+        out[:] = points.to_empty[first:]
         return
     # apply the factor -2 once here (p d multiplications) instead of in every product
-    scaled = np.ascontiguousarray(rows.descriptors[:, mine].T * np.float32(-2))
+    scaled = np.ascontiguousarray(points.descriptors[:, mine].T * np.float32(-2))
     s = first
     while s < len(last):
         t = int(last[s])
-        tile = slice(columns.offsets[s], columns.offsets[t])
-        left = scaled @ columns.descriptors[:, tile], rows.squared_norms[mine], *rows.positions[:, mine]
-        right = columns.squared_norms[tile], *columns.positions[:, tile], columns.offsets[s : t + 1], tile.start
+        tile = slice(points.offsets[s], points.offsets[t])
+        left = scaled @ points.descriptors[:, tile], points.squared_norms[mine], *points.positions[:, mine]
+        right = points.squared_norms[tile], *points.positions[:, tile], points.offsets[s : t + 1], tile.start
         mean_minima(*left, *right, out[s - first : t - first])
         s = t
-    empty = columns.offsets[first + 1 :] == columns.offsets[first:-1]
-    out[empty] = rows.to_empty[i]
+    empty = points.offsets[first + 1 :] == points.offsets[first:-1]
+    out[empty] = points.to_empty[i]

@@ -145,7 +145,7 @@ class Source:
         check_form(X if self.view is None else X[self.view], self._form, self._name)
         table, present = self._chosen(X)
         if isinstance(table, Pairwise):
-            return table, present
+            return table.as_new(self.train_), present
         if self._is_absent or not present.any():
             return self.train_[:0], np.zeros_like(present)
         features = in_form_of(self._features(table), self.train_)

@@ -20,79 +20,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import CachingViews, Pairwise, Views, as_views
 
 
-class KernelsOfSpecs:
-    """Kernels defined by specs, with their inputs, fitted on training samples.
-
-    Parameters
-    ----------
-    kernels : sequence of specs, mapping of names to specs, or one spec
-        See `StackTransform`, also for the errors.
-
-    Attributes
-    ----------
-    specs : list of dict
-        Specs of the kernels, with "id".
-    for_each_view : bool
-        Whether a single spec without a view stands for one kernel on each of several views.
-    reads_views : bool
-        Whether the transform was fitted to several views.
-    """
-
-    reads_views: bool
-    drop_constant = False
-
-    def __init__(self, kernels: KernelSpecs) -> None:
-        self._entries = kernel_entries(spec_list(kernels))
-        self.specs = [entry.spec for entry in self._entries]
-        self.for_each_view = is_one_spec(kernels) and all(part.get("view") is None for part in self._entries[0].parts)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Names of the kernels. If one spec stands for a kernel on each view, they are known after the fit."""
-        return tuple(entry.id for entry in self._entries)
-
-    def reads_as_given(self, X: Any) -> bool:
-        """Return whether the single table X must be kept: column names, non-numeric entries or a sparse format."""
-        sources = [source for entry in self._entries for source in entry.sources]
-        return any(source.reads_tables or (source.clips and is_sparse(X)) for source in sources)
-
-    def without_view(self, view: str) -> list[Mapping[str, Any]]:
-        """Return the specs of the kernels that do not read a view (for a product, in any factor)."""
-        return [
-            entry.spec for entry in self._entries if view not in [part.get("view") or entry.id for part in entry.parts]
-        ]
-
-    def _fit_sources(self, X: Any) -> None:
-        """Fit the sources of the kernels on the training samples; sources of the same features share them."""
-        table = self._as_read(X)
-        specs: Sequence[Any] = self.specs
-        if isinstance(table, Views) and self.for_each_view:
-            specs = [{**specs[0], "id": name, "view": name} for name in table.names]
-        self._entries = kernel_entries(specs)  # new entries, since another transform may share the fitted ones
-        shared: dict[Any, Source] = {}
-        for entry in self._entries:
-            with error_prefix(entry.id):
-                entry.read(table, shared, drop_constant=self.drop_constant)
-        self.reads_views = isinstance(table, Views)
-
-    def _as_read(self, X: Any, *, new: bool = False) -> Any:
-        """Return X as views or as one table, which becomes a float matrix unless a kernel needs the original.
-
-        Raises `DataError` if new samples are views and the training samples were one table, or the reverse.
-        """
-        views = as_views(X)
-        if new and self.reads_views != (views is not None):
-            names = dict.fromkeys(repr(source.view) for entry in self._entries for source in entry.sources)
-            expected = f"the views {', '.join(names)}" if self.reads_views else "one table of features"
-            raise DataError(f"X must be {expected}, as in fit")
-        if views is not None:
-            return views
-        if self.reads_as_given(X):
-            return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
-        return as_float_matrix(X, "X")
-
-
-class StackTransform(KernelsOfSpecs):
+class StackTransform:
     """Kernels on features or pairwise values, fitted on training samples and applied to new ones.
 
     Parameters
@@ -128,11 +56,17 @@ class StackTransform(KernelsOfSpecs):
 
     Attributes
     ----------
+    specs : list of dict
+        Specs of the kernels, with "id".
+    for_each_view : bool
+        Whether a single spec without a view stands for one kernel on each of several views.
+    reads_views : bool
+        Whether the transform was fitted to several views.
     stack_train_ : KernelStack
         M training kernels, (n, n) each. Set by `fit` only.
     infos : list of dict
-        For each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), "n_missing", the
-        number of training samples that lack one of its views, and `mklearn.kernels.Kernel.info_`.
+        For each kernel "id", "n_missing", the number of training samples that lack one of its views, and
+        `mklearn.kernels.Kernel.info_`.
 
     Raises
     ------
@@ -149,22 +83,69 @@ class StackTransform(KernelsOfSpecs):
     """
 
     def __init__(self, kernels: KernelSpecs, *, drop_constant: bool = False) -> None:
-        super().__init__(kernels)
         self.drop_constant = drop_constant
+        self.entries = kernel_entries(spec_list(kernels))
+        self.specs = [entry.spec for entry in self.entries]
+        self.for_each_view = is_one_spec(kernels) and all(part.get("view") is None for part in self.entries[0].parts)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Names of the kernels. If one spec stands for a kernel on each view, they are known after the fit."""
+        return tuple(entry.id for entry in self.entries)
+
+    def reads_as_given(self, X: Any) -> bool:
+        """Return whether the single table X must be kept: column names, non-numeric entries or a sparse format."""
+        sources = [source for entry in self.entries for source in entry.sources]
+        return any(source.reads_tables or (source.clips and is_sparse(X)) for source in sources)
+
+    def without_view(self, view: str) -> list[Mapping[str, Any]]:
+        """Return the specs of the kernels that do not read a view (for a product, in any factor)."""
+        return [
+            entry.spec for entry in self.entries if view not in [part.get("view") or entry.id for part in entry.parts]
+        ]
+
+    def fit_sources(self, X: Any) -> None:
+        """Fit the sources of the kernels on the training samples; sources of the same features share them."""
+        table = self.read(X)
+        specs: Sequence[Any] = self.specs
+        if isinstance(table, Views) and self.for_each_view:
+            specs = [{**specs[0], "id": name, "view": name} for name in table.names]
+        self.entries = kernel_entries(specs)  # new entries, since another transform may share the fitted ones
+        shared: dict[Any, Source] = {}
+        for entry in self.entries:
+            with error_prefix(entry.id):
+                entry.read(table, shared, drop_constant=self.drop_constant)
+        self.reads_views = isinstance(table, Views)
+
+    def read(self, X: Any, *, new: bool = False) -> Any:
+        """Return X as views or as one table, which becomes a float matrix unless a kernel needs the original.
+
+        Raises `DataError` if new samples are views and the training samples were one table, or the reverse.
+        """
+        views = as_views(X)
+        if new and self.reads_views != (views is not None):
+            names = dict.fromkeys(repr(source.view) for entry in self.entries for source in entry.sources)
+            expected = f"the views {', '.join(names)}" if self.reads_views else "one table of features"
+            raise DataError(f"X must be {expected}, as in fit")
+        if views is not None:
+            return views
+        if self.reads_as_given(X):
+            return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
+        return as_float_matrix(X, "X")
 
     @property
     def infos(self) -> list[dict[str, Any]]:
-        """Inputs, parameters and diagnostics of each fitted kernel."""
-        return [entry.info for entry in self._entries]
+        """Bandwidth and diagnostics of each fitted kernel."""
+        return [entry.info for entry in self.entries]
 
     @property
     def fitted_specs(self) -> list[dict[str, Any]]:
         """Specs of the fitted kernels, with "id"; a single spec for all views becomes one for each view."""
-        return [dict(entry.spec) for entry in self._entries]
+        return [dict(entry.spec) for entry in self.entries]
 
     def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
         """Return an unfitted transform of the kernels at the given positions."""
-        specs = [self._entries[number].spec for number in numbers]
+        specs = [self.entries[number].spec for number in numbers]
         return StackTransform(specs, drop_constant=self.drop_constant)
 
     def fit(self, X: Any) -> StackTransform:
@@ -193,12 +174,12 @@ class StackTransform(KernelsOfSpecs):
         if found is not None:
             whole, chosen, stack = found
             self._whole: tuple[StackTransform, Sequence[int]] | None = (whole, chosen)
-            self._entries, self.reads_views = [whole._entries[number] for number in chosen], True
+            self.entries, self.reads_views = [whole.entries[number] for number in chosen], True
             return stack
         stack = self._stacked(self.training_kernels(X))
         if keeps:
             whole = copy.copy(self)  # since this transform may be fitted again
-            self._whole = whole, range(len(self._entries))
+            self._whole = whole, range(len(self.entries))
             X.fits.append((whole, stack))
         return stack
 
@@ -208,21 +189,21 @@ class StackTransform(KernelsOfSpecs):
         Parameters and errors are as for `fit_transform`. Only one kernel at a time is in memory. Kernels of new samples
         can be computed once the iterator is exhausted.
         """
-        self._fit_sources(X)
+        self.fit_sources(X)
         yield from self._fitted_kernels()
 
     def training_kernels_again(self, numbers: Iterable[int]) -> Iterator[Array]:
         """Yield the training kernels at some positions again, from the same features: nothing is redrawn."""
         numbers = list(numbers)
         some = self.of_kernels(numbers)
-        for entry, number in zip(some._entries, numbers, strict=True):
-            entry.sources = self._entries[number].sources
+        for entry, number in zip(some.entries, numbers, strict=True):
+            entry.sources = self.entries[number].sources
         return some._fitted_kernels()
 
     def _fitted_kernels(self) -> Iterator[Array]:
         self._whole = None
-        dtype = np.result_type(*(source.dtype for entry in self._entries for source in entry.sources))
-        blocks = shared_blocks(self._entries, lambda source, measure: measured(measure, source.training_values()))
+        dtype = np.result_type(*(source.dtype for entry in self.entries for source in entry.sources))
+        blocks = shared_blocks(self.entries, lambda source, measure: measured(measure, source.training_values()))
         for entry, values, may_overwrite in blocks:
             with error_prefix(entry.id):
                 kernel = entry.fit(values, overwrite=may_overwrite, drop_constant=self.drop_constant)
@@ -241,28 +222,28 @@ class StackTransform(KernelsOfSpecs):
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
         if not isinstance(X, CachingViews):
             return self._stacked(self.new_kernels(X))
-        whole, chosen = self._whole or (self, range(len(self._entries)))
+        whole, chosen = self._whole or (self, range(len(self.entries)))
         if whole not in X.new:
             X.new[whole] = whole._stacked(whole.new_kernels(X))
         return X.new[whole].select(chosen)
 
     def new_kernels(self, X: Any) -> Iterator[Array]:
         """Yield the kernels of `transform` one by one."""
-        table = self._as_read(X, new=True)
+        table = self.read(X, new=True)
         new: dict[Any, tuple[Any, Mask]] = {}
         training: dict[Any, Any] = {}
-        for entry in self._entries:
+        for entry in self.entries:
             for source in entry.sources:
                 if source.key not in new:
                     with error_prefix(entry.id):
                         new[source.key], training[source.key] = source.transform(table), source.training_values()
-        sources = (source for entry in self._entries for source in entry.sources)
+        sources = (source for entry in self.entries for source in entry.sources)
         dtype = np.result_type(*(dtype for each in sources for dtype in (each.dtype, new[each.key][0].dtype)))
 
         def compute(source: Source, measure: str) -> Array:
             return measured(measure, new[source.key][0], training[source.key])
 
-        for entry, taken, _ in shared_blocks(self._entries, compute):
+        for entry, taken, _ in shared_blocks(self.entries, compute):
             with error_prefix(entry.id):
                 kernel = entry.rows([new[source.key] for source in entry.sources], taken, dtype)
             yield kernel.astype(dtype, copy=False)
@@ -272,8 +253,8 @@ class StackTransform(KernelsOfSpecs):
 
         A view with several scalings has the largest count. Parameters and errors are as in `transform`.
         """
-        table = self._as_read(X, new=True)
-        sources = {source.key: source for entry in self._entries for source in entry.sources}
+        table = self.read(X, new=True)
+        sources = {source.key: source for entry in self.entries for source in entry.sources}
         counts: dict[str | None, tuple[int, int]] = {}
         for source in sources.values():
             if source.clips and not isinstance(source.train_, Pairwise):
@@ -282,49 +263,7 @@ class StackTransform(KernelsOfSpecs):
 
     def _stacked(self, kernels: Iterator[Array]) -> KernelStack:
         first = next(kernels)
-        matrices: Array = np.empty((len(self._entries), *first.shape), dtype=first.dtype)
+        matrices: Array = np.empty((len(self.entries), *first.shape), dtype=first.dtype)
         for number, kernel in enumerate(itertools.chain([first], kernels)):
             matrices[number] = kernel
-        return KernelStack(matrices, [entry.id for entry in self._entries])
-
-
-def compute_stack(X: Any, kernels: KernelSpecs, Y: Any = None) -> KernelStack:
-    """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
-
-    Without `Y` the result is the training kernels of `X`. Specs and errors are as for `StackTransform`. Use that class
-    to fit the kernels once for several sets of new samples.
-    """
-    if Y is None:
-        return StackTransform(kernels).fit_transform(X)
-    return StackTransform(kernels).fit(Y).transform(X)
-
-
-class KernelPasses:
-    """Training kernels for methods that need one or two passes over them.
-
-    The kernels are in ``stack``, or ``transform`` computes them from the training ``samples``: all at once with
-    ``keep``, else one by one and again in each pass. The transform is fitted after the first pass over all kernels.
-    """
-
-    def __init__(
-        self, stack: KernelStack | None = None, *, transform: StackTransform | None = None, samples: Any = None,
-        keep: bool = True,
-    ) -> None:  # fmt: skip
-        self._transform, self._samples = transform, samples
-        if stack is None and keep and transform is not None:
-            stack = transform.fit_transform(samples)
-        self.stack = stack
-
-    def every(self) -> Iterator[Array]:
-        """Yield all kernels, (n, n) each."""
-        if self.stack is not None:
-            return iter(self.stack)
-        assert self._transform is not None
-        return self._transform.training_kernels(self._samples)
-
-    def some(self, numbers: Iterable[int]) -> Iterator[Array]:
-        """Yield the kernels at some positions, after a pass over all of them."""
-        if self.stack is not None:
-            return (self.stack[number] for number in numbers)
-        assert self._transform is not None
-        return self._transform.training_kernels_again(numbers)
+        return KernelStack(matrices, [entry.id for entry in self.entries])

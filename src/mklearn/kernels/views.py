@@ -271,6 +271,7 @@ class Pairwise(SampleView):
         n, self.n_columns = self.shape
         self._rows = np.arange(n)
         self._positions = self._rows if n == self.n_columns else None
+        self._has_positions = positions is not None
         if positions is not None:
             self._positions = np.asarray(positions)
             if self._positions.shape != (n,):
@@ -303,6 +304,21 @@ class Pairwise(SampleView):
     def own(self) -> Array | None:
         """Return the value of each sample with itself, (m,); None for new samples, which have no column."""
         return None if self._positions is None else np.asarray(self._values[self._rows, self._positions])
+
+    def as_new(self, training: Pairwise) -> Self:
+        """Return the samples as new ones, which have values of their own only if their columns are known.
+
+        n new samples by n training samples are a square matrix too. If no positions were given, a matrix is among
+        samples if it holds the training samples' own values.
+        """
+        if self._has_positions or self._positions is None:
+            return self
+        own = training.own()
+        if own is not None and np.array_equal(np.diagonal(self._values)[training._positions], own, equal_nan=True):
+            return self
+        made = copy.copy(self)
+        made._positions = None
+        return made
 
     def lacking(self) -> NDArray[np.bool_]:
         """Return a mask, (m,), of the samples that have no value, only NaN in their row."""

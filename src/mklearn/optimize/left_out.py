@@ -114,15 +114,10 @@ def smaller_error(
 ) -> bool:
     """Check that left-out predictions have a squared error smaller than others by more than one standard error.
 
-    ``errors`` and ``others`` (n, c) belong to the same samples and are NaN where a target is missing. Samples without
-    any target are ignored. With groups, the standard error is of the groups' errors.
+    ``errors`` and ``others`` (n, c) belong to the same two or more samples. With groups, the standard error is of the
+    groups' errors.
     """
-    known = ~np.isnan(errors).all(axis=1)
-    errors, others, own = errors[known], others[known], (np.ones(len(errors)) if weights is None else weights)[known]
-    names = None if groups is None else np.asarray(groups)[known]
-    if names is not None and len(np.unique(names)) < 2:
-        return False
-    sets = LeftOut(len(errors), names)
-    one, other = (sets.sums(own * np.nansum(each**2, axis=1)) for each in (errors, others))
-    n, gains = len(one), other - one
-    return n > 1 and bool(gains.sum() > np.sqrt(n) * gains.std(ddof=1))
+    own, sets = 1.0 if weights is None else weights, LeftOut(len(errors), groups)
+    one, other = (sets.sums(own * (each**2).sum(axis=1)) for each in (errors, others))
+    gains = other - one
+    return bool(gains.sum() > np.sqrt(len(gains)) * gains.std(ddof=1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.regressors.ridge_regressor import RidgeRegressor, WeightSharing
+from mklearn.regressors.ridge_regressor import RidgeRegressor
 
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-18, 7))
 
@@ -46,31 +46,25 @@ class MultiViewRegressor(RidgeRegressor):
         are subsampled, without regard to the targets. Everything else uses all samples.
     n_kernels : int, optional
         Largest number of kernels with a positive weight, chosen by a group lasso. By default all kernels are taken.
-    missing_views, impute, memory, random_state, landmarks
+    missing_views, impute, random_state, landmarks
         As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace). The largest
         one is taken whose left-out error exceeds the smallest error by less than the fraction 2/n. Errors with few
         degrees of freedom count with their upper confidence bound (`mklearn.optimize.ridge_path`).
-    weights : {"shared", "per_target"}
-        Weights of kernels and regressions for several targets: one set for all, or one per target (banded ridge
-        regression).
 
     Attributes
     ----------
     part_weights_ : dict of str to float
         Weights of the regressions, by name: "equal", "learned", and those families with a weight of 0.01 or more, such
-        as "linear", "linear, unit" or "linear of blood". The values are arrays of shape (n_targets,) for several
-        targets with ``weights="per_target"``.
-    learned_ : float, or array of shape (n_targets,)
+        as "linear", "linear, unit" or "linear of blood".
+    learned_ : float
         Weight of the regression with learned kernel weights.
     kernel_ids_ : tuple of str
     kernel_weights_, shares_, learned_shares_ : arrays of shape (n_kernels,), sum 1
-        As for the classifier, as means over the regressions; shape (n_targets, n_kernels) for several targets with
-        ``weights="per_target"``.
+        As for the classifier, as means over the regressions.
     view_shares_, view_agreements_ : dicts of str to float
-        As for the classifier; the values are arrays of shape (n_targets,) for several targets with
-        ``weights="per_target"``.
+        As for the classifier.
     alphas_ : array of shape (n_parts, n_targets)
         Ridges of the regressions in ``part_weights_``; NaN at weight 0.
     left_out_predictions_ : array of shape (n,) or (n, n_targets)
@@ -104,8 +98,8 @@ class MultiViewRegressor(RidgeRegressor):
 
     Notes
     -----
-    Where values of targets are missing, each target is fitted to the samples that have it. Shared weights are learned
-    from all samples with a value of any target, missing ones at the target's mean.
+    Several targets share the weights, and samples without all of them are left out;
+    `sklearn.multioutput.MultiOutputRegressor` learns weights of each (banded ridge regression).
 
     Examples
     --------
@@ -119,7 +113,6 @@ class MultiViewRegressor(RidgeRegressor):
     """
 
     alphas: Any = ALPHAS
-    weights: WeightSharing = "shared"
     _dtype_of_parts = np.float64  # small ridges need it
     _tied_parameters = 2.0
     _prior_of_learned = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,6 @@ from sklearn.base import RegressorMixin
 from mklearn.base.fit_context import aligned
 from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
-from mklearn.base.parameters import one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_numbers, nonnegative_weights
 from mklearn.errors import DataError
@@ -20,8 +19,6 @@ from mklearn.optimize.calibration import jackknife_radius, variance_factor
 from mklearn.optimize.left_out import group_codes
 
 Array = NDArray[np.floating[Any]]
-WeightSharing = Literal["shared", "per_target"]
-"""Kernel weights of several targets: one set for all, or one learned per target (banded ridge regression)."""
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
 
 
@@ -32,14 +29,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     or (m, n_targets).
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MultiViewRidge._parameter_constraints,
-        "weights": [one_of(WeightSharing)],
-    }
     _tied_parameters = 0.0
     score = aligned(RegressorMixin.score)
-
-    weights: WeightSharing
 
     left_out_predictions_: Array
     left_out_r2_: Any
@@ -55,15 +46,17 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         n = n_samples(samples)
         values = checked_numbers(self, y, n)
         weights = nonnegative_weights(self._known_weights(samples, sample_weight, groups), n)
-        if weights is not None and (~np.isnan(values.reshape(n, -1)[weights > 0])).sum(axis=0).min() < 2:
-            raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
-        targets, mean, scale = standardised(values.reshape(n, -1), weights)
-        problem = RidgeProblem.of(targets, weights, groups).of_targets(np.arange(targets.shape[1]))
-        problem = replace(problem, units=scale, each_target=True, tied_parameters=self._tied_parameters)
+        problem = RidgeProblem.of(values.reshape(n, -1), weights, groups)
+        if len(problem.rows) < 2:
+            raise DataError("fewer than two samples of positive weight have values of all targets")
+        targets, mean, scale = standardised(problem.targets, problem.weights)
+        problem = replace(
+            problem, targets=targets, units=scale, each_target=True, tied_parameters=self._tied_parameters
+        )
         fits = self._fit_problem(samples, problem)
         of_used, centre = fits.left_out.sum(axis=0) * scale, self.intercept_ * scale
         self.intercept_ = centre + mean
-        left_out = np.full(targets.shape, np.nan)
+        left_out = np.full((n, len(scale)), np.nan)
         left_out[problem.rows] = of_used + mean
         self._error_groups_ = None if groups is None else group_codes(groups, n)
         self._variances_, self._variance_intercept_ = np.full((n, 1), np.nan), fits.variance_intercept
@@ -79,15 +72,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         scores = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
         self.left_out_r2_ = scores[0] if self._one_target else np.array(scores)
 
-    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
-        every = np.arange(n_targets)
-        return [every] if self.weights == "shared" else list(every[:, None])
-
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
-        known = ~np.isnan(problem.targets).all(axis=0)  # a target may be missing in all drawn samples
-        filled = np.zeros(problem.targets.shape)
-        filled[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
-        return filled
+        return standardised(problem.targets, problem.weights)[0]
 
     def _shaped(self, outputs: Array) -> Array:
         return outputs[:, 0] if self._one_target else outputs
@@ -160,18 +146,15 @@ def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Ar
 
     A constant target becomes zeros with deviation 1, so that ridge regression returns its mean for every kernel.
     """
-    shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights[:, None])
-    if not (shares.sum(axis=0) > 0).all():
-        raise DataError("a target has no value at samples of positive weight: leave it out, or give weights to others")
+    shares = np.ones(values.shape) * (1.0 if weights is None else weights[:, None])
     shares /= shares.sum(axis=0)
-    sizes = np.max(np.abs(values), axis=0, initial=0.0, where=shares > 0)
+    sizes = np.abs(values).max(axis=0)
     units = np.where(sizes > 0, sizes, 1.0)
-    filled = np.where(np.isnan(values), 0.0, values) / units
-    mean = (shares * filled).sum(axis=0)
+    mean = (shares * (values / units)).sum(axis=0)
     deviations = values / units - mean
-    scale = np.sqrt((shares * (filled - mean) ** 2).sum(axis=0))
+    scale = np.sqrt((shares * deviations**2).sum(axis=0))
     constant = scale <= 10 * np.finfo(np.float64).eps
-    deviations[:, constant] *= 0.0
+    deviations[:, constant] = 0.0
     scale[constant] = 1.0
     return deviations / scale, mean * units, scale * units
 

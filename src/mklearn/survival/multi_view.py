@@ -45,8 +45,8 @@ class MultiViewSurvival(MultiViewRegressor):
     times : sequence of float, optional
         Times in ascending order. The targets are then the pseudo-observations of the survival at each of them, with
         shared kernel weights, in place of the restricted mean; ``horizon`` is the last of them, with the same limit.
-    kernels, learned, shrinkage, least_agreement, weight_samples, n_kernels, missing_views, impute, memory, \
-random_state, landmarks, alphas, weights
+    kernels, learned, shrinkage, least_agreement, weight_samples, n_kernels, missing_views, impute, \
+random_state, landmarks, alphas
         As for `mklearn.regressors.MultiViewRegressor`.
 
     Attributes

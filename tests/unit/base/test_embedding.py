@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.transform import compute_stack
+from mklearn.kernels.transform import StackTransform
 from mklearn.papers.two_d_mmc.glram import GLRAM
 from mklearn.subspace import MKLDR, PCA, Fisherface, KernelFDA, KernelPCA
 
@@ -51,6 +51,6 @@ def test_searches_treat_them_as_classifiers(digits) -> None:
     np.testing.assert_array_equal(cross_val_score(model, X, y, cv=3), stratified)
     search = GridSearchCV(model, {"kernels__0__bandwidth": [0.01, 1.0]}, cv=3).fit(X, y)
     assert search.best_params_ == {"kernels__0__bandwidth": 1.0}
-    K = compute_stack(X, KERNELS).as_last_axis()
+    K = StackTransform(KERNELS).fit_transform(X).as_last_axis()
     precomputed = MKLDR().fit(K[::2, ::2], y[::2])
     assert precomputed.score(K[1::2, ::2], y[1::2]) > 0.9

@@ -7,13 +7,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from tests.ridge_refits import left_out_outputs
 
-from mklearn.base.folds import inner_folds
+from mklearn.base.folds import default_splitter, inner_folds
 from mklearn.base.scaling_choice import MOST_SAMPLES, RIDGES, choose_scaling
 from mklearn.errors import ConstantKernel, DataError, NotApplicable
 from mklearn.kernels import StackTransform
 from mklearn.kernels.feature_scaling import FeatureScaling
+
+
+@pytest.mark.parametrize("estimator", [DummyClassifier(), DummyRegressor()])
+def test_default_splits_hold_out_whole_groups(estimator):
+    y, groups = np.arange(40) % 2, np.arange(40) // 4
+    splits = list(default_splitter(estimator, 0, groups).split(y, y, groups))
+    assert len(splits) == 5
+    assert not any(set(groups[train]) & set(groups[test]) for train, test in splits)
 
 
 @settings(max_examples=60)

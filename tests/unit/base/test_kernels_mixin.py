@@ -105,7 +105,7 @@ def test_sparse_views_equal_dense_ones(digits, kind) -> None:
     pixels = tables["pixels"].to_numpy()
     pixels = np.where(pixels < 8, 0, pixels)
     dense, sparse = (KernelSVC(kernels={"pixels": kind}).fit({"pixels": Z}, y) for Z in (pixels, sp.csr_matrix(pixels)))
-    assert sp.issparse(sparse._transform_._entries[0].sources[0].training_values())
+    assert sp.issparse(sparse._transform_.entries[0].sources[0].training_values())
     expected = dense.decision_function({"pixels": pixels})
     for new in (pixels, sp.coo_array(pixels)):
         for model in (dense, sparse):

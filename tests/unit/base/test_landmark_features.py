@@ -15,7 +15,6 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.descriptors.hog import hog
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels import landmark_transform
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Views
 
@@ -154,14 +153,14 @@ def test_bandwidths_of_many_samples_come_from_some_of_them(digits, monkeypatch) 
     specs = {"gaussian": SPECS["gaussian"]}
 
     def bandwidth(transform: Any) -> float:
-        return transform._entries[0].kernel.bandwidth_
+        return transform.entries[0].kernel.bandwidth_
 
     exact = bandwidth(StackTransform(specs).fit(train))
-    monkeypatch.setattr(landmark_transform, "PARAMETER_SAMPLES", 160)
-    assert bandwidth(LandmarkFeatures(specs, 20).fit(train, y)._map_) == exact
-    monkeypatch.setattr(landmark_transform, "PARAMETER_SAMPLES", 100)
+    monkeypatch.setattr(landmark_features, "PARAMETER_SAMPLES", 160)
+    assert bandwidth(LandmarkFeatures(specs, 20).fit(train, y)._specs_) == exact
+    monkeypatch.setattr(landmark_features, "PARAMETER_SAMPLES", 100)
     some, again, other = (
-        bandwidth(LandmarkFeatures(specs, n, random_state=seed).fit(train, y)._map_)
+        bandwidth(LandmarkFeatures(specs, n, random_state=seed).fit(train, y)._specs_)
         for n, seed in ((20, 0), (30, 0), (20, 1))
     )
     assert some == again == pytest.approx(exact, rel=0.05)
@@ -421,11 +420,11 @@ def test_moments_that_do_not_go_together():
 
 def test_moments_and_their_arrays_share_no_memory_and_hold_text_as_text() -> None:
     rng = np.random.default_rng(0)
-    X, y, z = rng.normal(size=(20, 3)), np.array(["a", "b"] * 10, dtype=object), rng.normal(size=20)
-    moments = Moments().partial_fit(X, y, targets=z)
-    before, arrays = moments.cross.copy(), moments.as_arrays()
+    X, y = rng.normal(size=(20, 3)), np.array(["a", "b"] * 10, dtype=object)
+    moments = Moments().partial_fit(X, y)
+    before, arrays = moments.scatter.copy(), moments.as_arrays()
     assert arrays["classes"].dtype.kind == "U"
     for array in arrays.values():
         array.flags.writeable = False
-    Moments.from_arrays(arrays).partial_fit(X + 5, y, targets=z)
-    np.testing.assert_array_equal(moments.cross, before)
+    Moments.from_arrays(arrays).partial_fit(X + 5, y)
+    np.testing.assert_array_equal(moments.scatter, before)

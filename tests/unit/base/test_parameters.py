@@ -15,6 +15,8 @@ from mklearn import MultiViewClassifier, MultiViewRegressor, Views
 from mklearn.base import fit_context as module
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.classifiers import KernelSVC, LedoitWolfLDA, NearestNeighbours, ShrinkageLDA
@@ -28,7 +30,7 @@ def now() -> list[int]:
     return [library.num_threads for library, _ in module._LIBRARIES if library.user_api == "blas"]
 
 
-class Counting(KernelsMixin, BaseEstimator):
+class Counting(LandmarkInput, KernelsMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     @fit_context
@@ -38,6 +40,9 @@ class Counting(KernelsMixin, BaseEstimator):
 
     def predict(self, X):
         return now()
+
+    def _learn(self, data):
+        self.of_fit_ = now()
 
 
 @pytest.fixture
@@ -59,6 +64,12 @@ def test_few_samples_have_one_thread_and_the_number_is_kept(three_threads, form,
     model = Counting().fit(form(X))
     assert set(model.of_fit_) == set(model.predict(form(X))) == {expected}
     assert set(now()) == {3}
+
+
+def test_moments_have_all_threads_however_few_samples_the_landmarks_are_of(three_threads) -> None:
+    features = LandmarkFeatures(n=2).fit(np.eye(20))
+    moments = Moments().partial_fit(features.transform(np.eye(20)))
+    assert set(Counting().fit_moments(features, moments).of_fit_) == {3}
 
 
 def test_the_number_comes_back_after_an_error(three_threads) -> None:
@@ -126,7 +137,7 @@ def test_functions_of_samples_align_too() -> None:
     found = [view_contributions(estimator, views, OF_SAMPLES["y"].iloc[order]) for order in (np.arange(60), ORDER)]
     assert [each.permuted for each in found[0]] == [each.permuted for each in found[1]]
     labels = [OF_SAMPLES["y"].iloc[order] for order in (np.arange(60), ORDER)]
-    moments = [Moments().partial_fit(TABLE, y, targets=y) for y in labels]
+    moments = [Moments().partial_fit(TABLE, y) for y in labels]
     assert_array_equal(moments[0].class_sums_, moments[1].class_sums_)
     mapping = in_order_of(TABLE, {name: values.iloc[ORDER] for name, values in OF_SAMPLES.items()}, "y")
     assert all(mapping[name].equals(values) for name, values in OF_SAMPLES.items())

@@ -12,8 +12,7 @@ from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import MEASURES, squared_euclidean
 from mklearn.kernels.functions import GaussianKernel, PolynomialKernel
-from mklearn.kernels.landmark_map import LandmarkMeasure, landmark_map
-from mklearn.kernels.landmark_transform import kmeans_centres, random_per_class
+from mklearn.kernels.landmark_map import LandmarkMeasure, kmeans_centres, landmark_map, random_per_class
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 

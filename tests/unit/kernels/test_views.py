@@ -192,6 +192,23 @@ def test_rows_that_stand_for_columns() -> None:
     np.testing.assert_array_equal(turned.among(), VALUES[::-1, ::-1])
 
 
+@pytest.mark.parametrize(("whole", "m"), [(False, 3), (False, 4), (True, 3), (True, 4)])
+def test_a_square_matrix_of_new_samples_is_not_among_them(whole: bool, m: int) -> None:
+    """4 training samples: rows of 4 new ones are a square matrix, and yet their values of their own are not known."""
+    X = np.random.default_rng(0).random((4 + m, 3))
+    K = X @ X.T
+    unit = K / np.sqrt(np.outer(np.diagonal(K), np.diagonal(K)))
+    transform = StackTransform({"k": {"kind": "precomputed", "normalise": "unit_diagonal", "centre": False}})
+    if whole:
+        transform.fit(Views({"k": Pairwise(K)})[:4])
+        rows = transform.transform(Views({"k": Pairwise(K.copy())})[4:])
+        np.testing.assert_allclose(rows[0], unit[4:, :4])
+    else:
+        transform.fit(Views({"k": Pairwise(K[:4, :4])}))
+        with pytest.raises(DataError, match="needs their similarity to themselves"):
+            transform.transform(Views({"k": Pairwise(K[4:, :4])}))
+
+
 def test_samples_without_any_value() -> None:
     values = VALUES.copy()
     values[[0, 4]] = values[:, [0, 4]] = np.nan

@@ -15,8 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from tests.ridge_refits import left_out_outputs, ridge_outputs
 
 from mklearn import KernelRidge, MultiViewRegressor, Views
-from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.moments import Moments
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import StackTransform
@@ -24,7 +22,6 @@ from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.matrices import centred_trace
 from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import smaller_error
-from mklearn.optimize.ridge_path import ridge_path
 from mklearn.regressors.ridge_regressor import standardised
 
 N = 40
@@ -72,20 +69,6 @@ def test_one_linear_kernel_is_ridge_regression_of_scikit_learn() -> None:
     centred = X - X.mean(axis=0)
     penalty = 0.3 * (centred**2).sum() / N
     np.testing.assert_allclose(own.predict(NEW), Ridge(alpha=penalty).fit(X, Y).predict(NEW), atol=1e-9)
-
-
-def test_targets_with_weights_of_their_own_are_fitted_one_by_one() -> None:
-    values = Y.copy()
-    values[3:9, 0] = np.nan
-    model = MultiViewRegressor(weights="per_target").fit(VIEWS, values)
-    for column in (1, 2):
-        alone = MultiViewRegressor().fit(VIEWS, values[:, column])
-        np.testing.assert_allclose(model.predict(NEW_VIEWS)[:, column], alone.predict(NEW_VIEWS), atol=1e-9)
-        np.testing.assert_allclose(model.shares_[column], alone.shares_, atol=1e-12)
-        assert model.view_shares_["a"][column] == pytest.approx(alone.view_shares_["a"])
-        assert model.view_agreements_["b"][column] == pytest.approx(alone.view_agreements_["b"])
-    assert np.isnan(model.left_out_predictions_[:, 0]).tolist() == np.isnan(values[:, 0]).tolist()
-    assert model.shares_.shape == (3, 16)
 
 
 def test_predictions_are_the_weighted_mean_of_ridge_regressions_on_families_of_kernels() -> None:
@@ -158,13 +141,6 @@ def test_an_error_is_smaller_if_the_gain_exceeds_a_standard_error(groups: np.nda
     some[:60] = 0.8  # 21.6 gained, 18.6 lost
     assert not smaller_error(some, others, None, groups)
     assert smaller_error(some, others, np.repeat([1.0, 0.1], [60, 40]), groups)
-    lacking = np.full((180, 1), np.nan)  # samples without a target do not count
-    longer = None if groups is None else np.concatenate([groups, np.arange(180)])
-    for weight in (1.0, 0.1):
-        weights = np.repeat([1.0, weight], [60, 40])
-        both = (np.vstack([each, lacking]) for each in (some, others))
-        expected = smaller_error(some, others, weights, groups)
-        assert smaller_error(*both, np.append(weights, np.ones(180)), longer) == expected
 
 
 def test_noise_views_do_not_make_a_weak_view_vanish() -> None:
@@ -191,21 +167,11 @@ def test_what_counts_as_a_constant_target() -> None:
 def test_missing_values_are_samples_that_are_not_there() -> None:
     y = Y[:, 0].copy()
     y[5:12] = np.nan
-    known = ~np.isnan(y)
-    one = KernelRidge().fit(STACK, np.column_stack([y, np.where(known, Y[:, 1], np.nan)]))
-    two = KernelRidge().fit(STACK[np.ix_(known, known)], np.column_stack([y, Y[:, 1]])[known])
+    known, both = ~np.isnan(y), np.column_stack([y, Y[:, 1]])
+    one = KernelRidge().fit(STACK, both)
+    two = KernelRidge().fit(STACK[np.ix_(known, known)], both[known])
     np.testing.assert_allclose(one.predict(NEW_STACK), two.predict(NEW_STACK[:, known]), atol=1e-9)
-    three = KernelRidge(alpha=0.1).fit(STACK, np.column_stack([y, Y[:, 1]]))
-    K, rows = STACK.mean(axis=-1), NEW_STACK.mean(axis=-1)
-    variance = np.trace(K) / N - K.mean()
-    expected = ridge_outputs(K[np.ix_(known, known)], rows[:, known], y[known], 0.1 * variance)
-    np.testing.assert_allclose(three.predict(NEW_STACK)[:, 0], expected, atol=1e-9)
-    other = KernelRidge(alpha=0.1).fit(STACK, Y[:, 1])  # what the other target lacks is no loss to this one
-    np.testing.assert_allclose(three.predict(NEW_STACK)[:, 1], other.predict(NEW_STACK), atol=1e-9)
-    first = ridge_path(K[np.ix_(known, known)] / variance, y[known, None], [0.1], variance=True).variance
-    of_first = K[:, known] @ first.coefficients / variance + first.intercept  # as for new samples
-    of_first[known] = first.left_out
-    np.testing.assert_allclose(2 * three._variances_ - other._variances_, of_first, atol=1e-9)
+    assert np.isnan(one.left_out_predictions_).all(axis=1).tolist() == (~known).tolist()
 
 
 def test_weights_are_repetitions_and_zeros_absence() -> None:
@@ -225,10 +191,9 @@ def test_units_and_origin_of_targets_do_not_matter(model: Any, scale: float) -> 
     np.testing.assert_allclose(two / scale - 7.0, one, atol=1e-8)
 
 
-@pytest.mark.parametrize("weights", ["shared", "per_target"])
-def test_a_constant_target_is_predicted_and_disturbs_no_other(weights: Any) -> None:
+def test_a_constant_target_is_predicted_and_disturbs_no_other() -> None:
     values = np.column_stack([Y[:, 0], np.full(N, 1e9 / 3)])
-    model = MultiViewRegressor(weights=weights).fit(X, values)
+    model = MultiViewRegressor().fit(X, values)
     np.testing.assert_allclose(model.predict(NEW)[:, 1], 1e9 / 3, rtol=1e-15)
     np.testing.assert_allclose(model.predict(NEW)[:, 0], MultiViewRegressor().fit(X, Y[:, 0]).predict(NEW), atol=1e-9)
     assert np.isnan(model.left_out_r2_[1])
@@ -244,12 +209,12 @@ def test_a_constant_target_is_predicted_and_disturbs_no_other(weights: Any) -> N
         (np.where(np.arange(N) == 3, np.inf, 1.0), DataError, "infinity or a value too large"),
         (np.where(np.arange(N) == 3, 1.0, np.nan), DataError, r"target of y has 1 value\(s\) that are not NaN"),
         (np.column_stack([Y[:, 0], np.full(N, np.nan)]), DataError, r"target 1 of y has 0 value\(s\)"),
+        (np.where([[k < 20, k > 20] for k in range(N)], np.nan, 1.0), DataError, "fewer than two samples"),
         (np.ma.masked_less(Y[:, 0], 0), DataError, "masked"),
     ],
 )
 def test_targets_that_are_no_numbers_are_refused(y: Any, error: type[Exception], sentence: str) -> None:
-    dense, on_landmarks = KernelRidge(kernels=["gaussian"]), KernelRidge(kernels=["linear"], landmarks=5)
-    for model in (MultiViewRegressor(), dense, on_landmarks):
+    for model in (MultiViewRegressor(), KernelRidge(kernels=["gaussian"])):
         with pytest.raises(error, match=sentence):
             model.fit(X, y)
 
@@ -257,12 +222,6 @@ def test_targets_that_are_no_numbers_are_refused(y: Any, error: type[Exception],
 def test_one_group_is_refused() -> None:
     with pytest.raises(NotApplicable, match="all samples are in one group"):
         MultiViewRegressor().fit(X, Y[:, 0], groups=["g"] * N)
-
-
-def test_all_samples_as_landmarks_are_the_dense_method() -> None:
-    dense = KernelRidge(kernels=SPECS, alpha=0.1).fit(X, Y)
-    made = KernelRidge(kernels=SPECS, alpha=0.1, landmarks=N).fit(X, Y)
-    np.testing.assert_allclose(made.predict(NEW), dense.predict(NEW), atol=1e-9)
 
 
 def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> None:
@@ -278,37 +237,6 @@ def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> Non
     made._variance_intercept_ = fits.variance_intercept
     made._variance_products = made._products_of([(each, each.of_variance) for each in fits.mixtures], fits.mixer)
     np.testing.assert_allclose(made._variances_of(NEW_VIEWS), dense._variances_of(NEW_VIEWS), atol=1e-7)
-
-
-def test_moments_merge_and_fold_and_give_the_fit() -> None:
-    features = LandmarkFeatures(SPECS, n=15).fit(X)
-    F = features.transform(X)
-    every = Moments().partial_fit(F, targets=Y)
-    parts = [Moments().partial_fit(F[rows], targets=Y[rows]) for rows in (slice(0, 13), slice(13, N))]
-    merged = Moments.from_arrays(parts[0].merge(parts[1]).as_arrays())
-    deviations = Y - Y.mean(axis=0)
-    np.testing.assert_allclose(merged.cross, (F - F.mean(axis=0)).T @ deviations, atol=1e-10)
-    np.testing.assert_allclose(merged.target_scatter, deviations.T @ deviations, atol=1e-10)
-    fold = merged.without(parts[0])
-    rest = np.arange(13, N)
-    np.testing.assert_allclose(fold.cross, Moments().partial_fit(F[rest], targets=Y[rest]).cross, atol=1e-10)
-    one = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y)
-    two = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y[:, 0]).fit_moments(features, merged)  # of one target before
-    np.testing.assert_allclose(two.predict(NEW), one.predict(NEW), atol=1e-8)
-    with pytest.raises(DataError, match="have 3 targets, these have 0"):
-        every.merge(Moments().partial_fit(F))
-    for targets, message in ((Y[:, 0], "have 3"), (np.where(Y > 1, np.nan, Y), "leave samples without a value out")):
-        with pytest.raises(DataError, match=message):
-            every.partial_fit(F, targets=targets)
-
-
-def test_ridges_with_landmarks_are_those_of_generalised_cross_validation() -> None:
-    alphas = np.array([1e-3, 0.03, 1.0, 30.0])
-    made = KernelRidge(kernels=SPECS, alpha=alphas, landmarks=N).fit(X, Y)
-    hats = [KernelRidge(kernels=SPECS, alpha=alpha).fit(X, np.eye(N)).predict(X) for alpha in alphas]
-    for column, y in enumerate(Y.T):
-        errors = [np.mean((y - H @ y) ** 2) / (1 - np.trace(H) / N) ** 2 for H in hats]
-        assert made.alpha_[column] == pytest.approx(alphas[np.argmin(errors)])
 
 
 @pytest.mark.parametrize(("coverage", "size"), [(0.5, 1), (0.9, 1), (0.5, 3), (0.9, 3)])
@@ -446,34 +374,9 @@ def test_intervals_of_groups_count_groups() -> None:
     assert jackknife_radius(np.array([1.0, 2.0, 3.0, 9.0]), 0.5, weights, np.array([0, 1, 1, 1])) == 2
 
 
-def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:
+def test_learned_weights_are_of_the_columns_that_the_target_is_made_of() -> None:
     learned = KernelRidge(kernels=SPECS, kernel_weights="learned").fit(X, Y[:, 0])
-    assert learned.kernel_weights_[0] > 0.8  # the columns that the target is made of
-    for parameters, fit_parameters in (({"kernel_weights": "learned"}, {}), ({}, {"groups": GROUPS})):
-        with pytest.raises(ConfigError, match="landmarks=None"):
-            KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **fit_parameters)
-    made = KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y)
-    assert made.clipped_values(NEW) == {}
-    with pytest.raises(NotApplicable, match="no prediction intervals"):
-        made.predict_interval(NEW)
-
-
-@pytest.mark.parametrize("changes", [{"weight_samples": 100}, {"landmarks": 100}])
-def test_a_sparse_target_without_a_value_among_the_drawn_samples(changes: dict[str, Any]) -> None:
-    X = np.random.default_rng(0).normal(size=(600, 4))
-    Y = np.column_stack([X[:, 0], np.where(np.arange(600) < 3, X[:, 1], np.nan)])
-    model = MultiViewRegressor(kernels=["linear", "gaussian"], weights="per_target", **changes).fit(X, Y)
-    assert r2_score(X[:, 0], model.predict(X)[:, 0]) > 0.9
-    assert np.isfinite(model.kernel_weights_).all()
-
-
-def test_landmarks_leave_nothing_of_an_earlier_fit() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    model = KernelRidge(kernels="gaussian").fit(X, X[:, 0])
-    assert model.left_out_r2_ > 0
-    model.set_params(landmarks=20).fit(X, X[:, 1])
-    assert not hasattr(model, "left_out_r2_")
-    assert not hasattr(model, "left_out_predictions_")
+    assert learned.kernel_weights_[0] > 0.8
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

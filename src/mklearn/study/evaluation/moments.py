@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import landmark_features
@@ -26,7 +25,6 @@ from mklearn.rows import load
 from mklearn.saved_models import from_bytes
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.description import rows_of_part
-from mklearn.study.data.samples import target_of
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates
 from mklearn.study.evaluation.fit_records import FitAtSize
@@ -92,7 +90,7 @@ def choose_landmarks(
         try:
             with logged_warnings(split.name):
                 features = landmark_features(specs_by_name(spec.kernels), spec.landmarks)
-                landmarks.append(features.fit(training, class_codes(y[samples])))
+                landmarks.append(features.fit(training, y[samples]))
         except NotApplicable as reason:
             logger.warning("%s: no landmarks: %s", split.name, reason)
             landmarks.append(str(reason))
@@ -112,10 +110,8 @@ def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> 
     if len(train) <= size:
         return train
     drawn = np.random.default_rng(spec.seed).choice(train, size, replace=False)
-    if (labels := class_codes(y)) is not None:
-        _, first = np.unique(labels[train], return_index=True)
-        drawn = np.concatenate([drawn, train[first[~np.isin(labels[train[first]], labels[drawn])]]])
-    return np.sort(drawn)
+    _, first = np.unique(y[train], return_index=True)
+    return np.sort(np.concatenate([drawn, train[first[~np.isin(y[train[first]], y[drawn])]]]))
 
 
 class Folds(NamedTuple):
@@ -164,9 +160,7 @@ def block_moments(features: LandmarkFeatures, block: Block, y: NDArray[Any], fol
         positions = rows[used[part]]
         for fold, each in enumerate(moments):
             members = folds.number[positions] == fold
-            targets = y[positions[members]]
-            labels = class_codes(targets)
-            each.partial_fit(made[members], labels, targets=targets if labels is None else None)
+            each.partial_fit(made[members], y[positions[members]])
         kept.append(made[np.isin(positions, folds.sample, assume_unique=True)])
     return {
         **{f"fold{k}/{name}": array for k, fold in enumerate(moments) for name, array in fold.as_arrays().items()},
@@ -190,11 +184,6 @@ def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[lis
         samples.append(stored[rest[0]])
         seconds += float(stored[rest[1]])
     return totals, np.concatenate(samples), seconds
-
-
-def class_codes(y: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Return ``y`` if it has class codes, else None: landmarks are stratified by class only."""
-    return y if target_of(y) == "classes" else None
 
 
 @dataclass(frozen=True)
@@ -280,13 +269,10 @@ class SummedSamples(SplitSamples):
         return fitted
 
     def _outputs(self, estimator: Any, used: Indices) -> NDArray[np.floating[Any]]:
-        """Compute the embedding, class scores or predicted numbers, (n, p); rows not in ``used`` are undefined.
-
-        Numbers are in double precision, because they may be large compared with their differences.
-        """
-        y = self.problem.y
-        shape, dtype = (len(y), estimator.coefficients_.shape[1]), np.float64 if class_codes(y) is None else np.float32
-        outputs, in_split = np.empty(shape, dtype=dtype), np.zeros(len(y), dtype=bool)
+        """Compute the embedding or class scores, (n, p), in single precision; rows not in ``used`` are undefined."""
+        n = len(self.problem.y)
+        outputs = np.empty((n, estimator.coefficients_.shape[1]), dtype=np.float32)
+        in_split = np.zeros(n, dtype=bool)
         in_split[used] = True
         for rows, views in self.sums.blocks():
             inside = np.flatnonzero(in_split[rows])
@@ -302,7 +288,5 @@ def _fitted(estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[
     if hasattr(estimator, "transform"):
         lookup = lookup_of(estimator, len(y))
         return Fitted(y, [estimator], [train.shape[1]], [lookup], seconds, embeddings=[(train, test)])
-    if is_regressor(estimator):
-        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), test)], seconds, labels=[test[:, 0]])
     labels = estimator.labels_of(estimator.decision_of(test))
     return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=test)], seconds, labels=[labels])

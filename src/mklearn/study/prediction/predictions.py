@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from pydantic import ValidationError
 from sklearn.base import is_regressor
 
 from mklearn.base.pipelines import last_step, predicts_survival, survival_functions
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import ConfigError, DataError
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.prediction.new_samples import NewSamples, read_new_samples
 from mklearn.study.specs.final_spec import ModelInputs
@@ -96,9 +95,8 @@ def _labels(estimator: Any, X: Any) -> dict[str, Any]:
 def _numbers(estimator: Any, X: Any) -> dict[str, Any]:
     columns = {"predicted": np.ravel(estimator.predict(X))}
     if hasattr(estimator, "predict_interval"):
-        with suppress(NotApplicable):  # kernel ridge regression on landmarks has no intervals
-            low, high = estimator.predict_interval(X, coverage=0.9)
-            columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
+        low, high = estimator.predict_interval(X, coverage=0.9)
+        columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
     return columns
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.scores import rows_of, samples_of
+from tests.scores import rows_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn.base.folds import inner_folds
@@ -41,13 +41,6 @@ STUDY: dict[str, Any] = {
     "kernels": {"g": {"kind": "gaussian"}, "linear": {"kind": "linear", "descriptor": "a"}},
     "protocols": {"sizes": {"kind": "random_per_class", "train_size": [1, 8], "repeats": 2}},
     "evaluation": {"neighbours": ["euclidean"]},
-}
-NUMBERS: dict[str, Any] = {
-    "datasets": {"diabetes": None},
-    "descriptors": {"a": {"kind": "table", "table": "body"}, "b": {"kind": "table", "table": "serum"}},
-    "kernels": {"g": {"kind": "gaussian", "feature_scaling": "standard"}},
-    "protocols": {"halves": {"kind": "k_fold", "folds": 2}},
-    "evaluation": {"metrics": ["r2"]},
 }
 
 
@@ -94,23 +87,6 @@ def test_a_class_with_one_training_sample_costs_the_choice_alone(done: SmallStud
     assert set(chosen.loc[chosen["train_size"].eq(1), "status"]) == {"not_applicable"}
     assert chosen["message"].str.contains("needs two training samples of each class").sum() == 2
     assert set(chosen.loc[chosen["train_size"].eq(8), "status"]) == {"ok"}
-
-
-def test_numbers_and_one_block_are_the_same_fit(tmp_path: Path) -> None:
-    methods = on_all({"ridge": {"kind": "kernel_ridge_regressor", "alpha": 0.01}}, 221)
-    methods |= {
-        "few": {"kind": "kernel_ridge_regressor", "alpha": [1e-3, 0.1], "landmarks": {"n": 40, "how": "kmeans"}}
-    }
-    made = {}
-    for n_blocks in (1, 4):
-        folder = tmp_path / str(n_blocks)
-        folder.mkdir()
-        study = run_study(folder, study_of(methods, **NUMBERS, blocks=n_blocks), last="fit")
-        assert len(study.of("moments")) == (0 if n_blocks == 1 else 2 * n_blocks)
-        made[n_blocks] = {name: samples_of(path, "r2")["predicted"] for name, path in predictions(study).items()}
-    for name in methods:
-        np.testing.assert_allclose(made[4][name], made[1][name], rtol=1e-9)
-    np.testing.assert_allclose(made[4]["ridge-landmarks"], made[4]["ridge"], rtol=1e-6)
 
 
 def test_files_that_are_damaged_or_of_other_samples_are_named(done: SmallStudy, tmp_path: Path) -> None:

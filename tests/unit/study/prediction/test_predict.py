@@ -22,6 +22,7 @@ from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.kernels import Views
 from mklearn.regressors import KernelRidge
+from mklearn.regressors.baselines import mean_regressor
 from mklearn.saved_models import load_model, save_model
 from mklearn.study.cli.predictions import _cautions, _success
 from mklearn.study.prediction import predict
@@ -63,10 +64,16 @@ def test_probabilities_and_sets_where_the_model_has_them() -> None:
     np.testing.assert_array_equal(frame.iloc[:, 2:], machine.decision_function({"pixels": X[60:70]}))
 
 
-@pytest.mark.parametrize(("landmarks", "ends"), [(None, ["low_90", "high_90"]), (9, [])])
-def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None, ends: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("model", "ends"),
+    [
+        (KernelRidge(kernels={"pixels": "gaussian"}), ["low_90", "high_90"]),
+        (make_pipeline(SideBySide(["pixels"]), mean_regressor()), []),
+    ],
+)
+def test_numbers_have_an_interval_where_the_model_has_one(model: Any, ends: list[str]) -> None:
     X, y = load_digits(return_X_y=True)
-    model = KernelRidge(kernels={"pixels": "gaussian"}, landmarks=landmarks).fit({"pixels": X[:60]}, y[:60])
+    model = model.fit({"pixels": X[:60]}, y[:60])
     frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
     assert list(frame) == ["id", "predicted", *ends]
     np.testing.assert_array_equal(frame["predicted"], model.predict({"pixels": X[60:70]}))
