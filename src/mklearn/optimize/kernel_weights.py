@@ -31,15 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.checks import check_choice
 from mklearn.errors import SolverFailed, UserError
 from mklearn.optimize import relaxations
-from mklearn.optimize.pencil import (
-    ENUMERATION_LIMIT,
-    Pencil,
-    default_starts,
-    enumerate_supports,
-    local_minimiser,
-    one_signed,
-    prepare,
-)
+from mklearn.optimize.pencil import Pencil, minimiser, one_signed, prepare
 
 Floats = NDArray[np.floating]
 Method = Literal["exact", "dnn", "sdp", "central_path"]
@@ -69,9 +61,9 @@ class KernelWeights:
     value : float
         b'Sb / b'S'b at ``weights``, without a ridge.
     bound : float
-        A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of the
-        doubly nonnegative relaxation. "sdp" and "central_path": the smallest generalised eigenvalue, which is the value
-        of the paper's program.
+        A lower bound of the ratio over b >= 0. "exact": the value itself if all supports are enumerated, else the bound
+        of the doubly nonnegative relaxation. "sdp" and "central_path": the smallest generalised eigenvalue, which is
+        the value of the paper's program.
     lambda_min : float
         The smallest generalised eigenvalue: a lower bound of the ratio over weights of any sign.
     gap : float
@@ -84,7 +76,7 @@ class KernelWeights:
           paper's program is 0. ``weights`` is the direction in which its barrier vanishes and minimises nothing.
         - "inaccurate": the solver did not reach its tolerances.
     solver : str
-        "enumeration", "inverse_iteration", "newton", "closed_form", a convex solver, or two of these joined by "+".
+        "enumeration", "local_search", "newton", "closed_form", a convex solver, or two of these joined by "+".
     seconds : float
         Wall time in seconds.
     norm : float
@@ -136,10 +128,10 @@ def kernel_weights(
     S_prime : array of shape (M, M)
         Symmetric positive semidefinite: ``S'_mn = tr(A'K_m L' K_n A)``.
     method : {"exact", "dnn", "sdp", "central_path"}
-        - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
-          M + 3 starts, with the bound of "dnn" as certificate.
+        - "exact": the global minimum, by Dinkelbach's iteration on `mklearn.optimize.simplex_qp`. Above 14 kernels this
+          may find a local minimum; the bound of "dnn" is then its certificate.
         - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1, and
-          nonnegative inverse iteration from the leading eigenvector of B. Exact for M <= 4.
+          Dinkelbach's iteration, also from the leading eigenvector of B. The bound is exact for M <= 4.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
         - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
           ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
@@ -197,21 +189,19 @@ def _message(message: str, status: Status, gap: float, constant: NDArray[np.intp
 
 
 def _exact(pencil: Pencil, solver: str) -> _Solution:
-    b = _minimiser(pencil)
+    b, proven = minimiser(pencil)
     mixed = _has_mixed_sign(pencil, b)
-    if pencil.m <= ENUMERATION_LIMIT:
+    if proven:
         return _Solution(b, pencil.ratio(b), "enumeration", mixed)
-    if pencil.ratio(b) - pencil.lowest <= _REACHED * pencil.size:
-        return _Solution(b, pencil.lowest, "inverse_iteration", mixed)
     try:
         start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
     except UserError as error:
         # "auto" returns the weights without a certificate; a solver named by the caller must work.
         if solver.lower() != "auto":
             raise
-        return _Solution(b, pencil.lowest, "inverse_iteration", mixed, message=f"no certificate: {error}")
-    b = local_minimiser(pencil, np.stack([b, start]))
-    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), f"inverse_iteration+{used}", mixed)
+        return _Solution(b, pencil.lowest, "local_search", mixed, message=f"no certificate: {error}")
+    b, _ = minimiser(pencil, b, start)
+    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), f"local_search+{used}", mixed)
 
 
 def _dnn(pencil: Pencil, solver: str) -> _Solution:
@@ -220,7 +210,7 @@ def _dnn(pencil: Pencil, solver: str) -> _Solution:
         return _Solution(equal, pencil.lowest, "closed_form", mixed)
     upper = min(map(pencil.ratio, (equal, *np.eye(pencil.m))))
     start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, upper)
-    b = local_minimiser(pencil, start[None])
+    b, _ = minimiser(pencil, start)
     return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), used, mixed)
 
 
@@ -254,7 +244,7 @@ def _sdp(pencil: Pencil, solver: str) -> _Solution:
 
 def _central_path(pencil: Pencil, solver: str) -> _Solution:
     if not _has_mixed_sign(pencil):
-        b = np.maximum(pencil.vector, 0) if pencil.simple else _minimiser(pencil)
+        b = np.maximum(pencil.vector, 0) if pencil.simple else minimiser(pencil)[0]
         return _Solution(b, pencil.lowest, "closed_form", False, "optimal")
     u = pencil.vector
     if u.min() >= -_NEARLY_ONE_SIGNED * u.max():
@@ -280,12 +270,6 @@ _METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {
 }
 
 
-def _minimiser(pencil: Pencil) -> Floats:
-    if pencil.m <= ENUMERATION_LIMIT:
-        return enumerate_supports(pencil)
-    return local_minimiser(pencil, default_starts(pencil))
-
-
 def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
     """Check that no eigenvector of the smallest eigenvalue is nonnegative; ``b`` is the minimiser, if known."""
     if one_signed(pencil.vector):
@@ -293,7 +277,7 @@ def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
     if pencil.simple:
         return True
     # For a multiple eigenvalue, the minimum over b >= 0 decides whether a nonnegative eigenvector exists.
-    reached = pencil.ratio(_minimiser(pencil) if b is None else b)
+    reached = pencil.ratio(minimiser(pencil)[0] if b is None else b)
     return reached - pencil.lowest > 1e-9 * pencil.size
 
 
