@@ -130,17 +130,6 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     return _result(theta, full, centred, "local", "optimal" if proven else "local")
 
 
-def simplex_projection(points: ArrayLike) -> Floats:
-    """Project each row (k, m) onto the simplex."""
-    rows = np.asarray(points, dtype=np.float64)
-    ordered = -np.sort(-rows, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    counts = np.arange(1, rows.shape[1] + 1)
-    last = (ordered - excess / counts > 0).sum(axis=1) - 1
-    shift = excess[np.arange(len(rows)), last] / (last + 1)
-    return np.maximum(rows - shift[:, None], 0.0)
-
-
 def _enumerate(Q: Floats) -> Floats | None:
     """Return the global maximiser, or None if there are too many supports."""
     m = len(Q)

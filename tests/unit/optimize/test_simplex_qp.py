@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.optimize.simplex_qp import simplex_projection, simplex_qp
+from mklearn.optimize.simplex_qp import simplex_qp
 
 SIZES = range(6, 12)
 
@@ -104,16 +104,6 @@ def test_constant_and_single() -> None:
     np.testing.assert_allclose(simplex_qp(np.full((5, 5), 3.0)).theta, 0.2)
     assert simplex_qp(np.full((5, 5), 3.0)).value == pytest.approx(3)
     np.testing.assert_array_equal(simplex_qp([[-2.0]]).theta, [1.0])
-
-
-def test_projection_is_the_nearest_point() -> None:
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(50, 7)) * 2
-    nearest = simplex_projection(points)
-    np.testing.assert_allclose(nearest.sum(axis=1), 1)
-    others = rng.dirichlet(np.full(7, 0.5), size=2000)
-    for point, own in zip(points, nearest, strict=True):
-        assert ((point - own) @ (others - own).T <= 1e-12).all()  # the variational inequality
 
 
 @pytest.mark.parametrize(
