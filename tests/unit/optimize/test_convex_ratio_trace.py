@@ -76,12 +76,13 @@ def test_value_is_the_largest_ratio_trace_in_feature_space(kind):
 def test_derivatives_are_those_of_finite_differences(kind):
     problem = objective(2, kind)
     theta = np.array([0.2, 0.1, 0.4, 0.3])
-    gradient, hessian = problem.derivatives(problem.evaluate(theta))
+    at = problem.evaluate(theta)
+    hessian = problem.hessian(at)
     step = 1e-5
     for m, unit in enumerate(np.eye(4)):
         up, down = (problem.evaluate(theta + sign * step * unit) for sign in (1, -1))
-        assert gradient[m] == pytest.approx((up.value - down.value) / (2 * step), rel=1e-7)
-        change = (problem.derivatives(up)[0] - problem.derivatives(down)[0]) / (2 * step)
+        assert at.gradient[m] == pytest.approx((up.value - down.value) / (2 * step), rel=1e-7)
+        change = (up.gradient - down.gradient) / (2 * step)
         np.testing.assert_allclose(hessian[m], change, rtol=1e-5, atol=1e-7 * np.abs(hessian).max())
 
 
@@ -99,7 +100,8 @@ def test_value_is_concave_and_nondecreasing(seed, kind, log_ridge, share):
     between = value_of(problem, share * a + (1 - share) * b)
     assert between >= (share * value_of(problem, a) + (1 - share) * value_of(problem, b)) * (1 - 1e-9)
     assert value_of(problem, a + b) >= value_of(problem, a) * (1 - 1e-9)
-    gradient, hessian = problem.derivatives(problem.evaluate(a))
+    at = problem.evaluate(a)
+    gradient, hessian = at.gradient, problem.hessian(at)
     assert (gradient >= 0).all()
     assert np.linalg.eigvalsh(hessian).max() <= 1e-9 * np.abs(hessian).max()
     # F lies below its tangents, on which the certificate relies.
@@ -191,7 +193,7 @@ def test_value_and_derivatives(side, theta):
     expected, found = dense.evaluate(theta), small.evaluate(theta)
     assert found.value == pytest.approx(expected.value, rel=1e-10)
     np.testing.assert_allclose(found.B, Phi.T @ expected.B, atol=1e-8 * np.abs(expected.B).max())
-    for one, other in zip(small.derivatives(found), dense.derivatives(expected), strict=True):
+    for one, other in ((found.gradient, expected.gradient), (small.hessian(found), dense.hessian(expected))):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9 * np.abs(other).max())
 
 
