@@ -79,13 +79,8 @@ class KernelWeights:
         "enumeration", "local_search", "newton", "closed_form", a convex solver, or two of these joined by "+".
     seconds : float
         Wall time in seconds.
-    norm : float
-        Length of the beta of "sdp" in units of the eigenvector u (u'S'u = 1), near 0 for mixed signs; NaN for the other
-        methods.
     mixed_sign : bool
         Whether the smallest generalised eigenvector has entries of both signs.
-    message : str
-        Explanation for users; empty if there is nothing to explain.
     """
 
     weights: Floats
@@ -96,22 +91,12 @@ class KernelWeights:
     status: Status
     solver: str
     seconds: float
-    norm: float
     mixed_sign: bool
-    message: str
 
 
-@dataclass(frozen=True)
-class _Solution:
-    """Solution of a method in unit-diagonal coordinates."""
-
-    b: Floats
-    bound: float
-    solver: str
-    mixed_sign: bool
-    status: Status | None = None  # None: "optimal" if the gap proves it, else "local"
-    norm: float = float("nan")
-    message: str = ""
+# Weights in unit-diagonal coordinates, lower bound, solver, whether the eigenvector has mixed signs, and status (None:
+# "optimal" if the gap proves it, else "local").
+_Solution = tuple[Floats, float, str, bool, Status | None]
 
 
 def kernel_weights(
@@ -155,36 +140,23 @@ def kernel_weights(
     start = perf_counter()
     check_choice(method, "method", _METHODS)
     pencil, reduction = prepare(S, S_prime, merge_equal=method in ("exact", "dnn"))
-    solution = _METHODS[method](pencil, solver)
-    value = pencil.ratio(solution.b)
+    b, bound, used, mixed_sign, known_status = _METHODS[method](pencil, solver)
+    value = pencil.ratio(b)
     if not np.isfinite(value):
         raise SolverFailed(f"method={method!r} ended at weights for which b'S'b is not positive.")
     # The bound can exceed the value only by the solver's tolerance.
-    bound = min(solution.bound, value)
+    bound = min(bound, value)
     gap = (value - bound) / max(abs(value), abs(bound), _ZERO_RATIO * pencil.size)
-    status: Status = solution.status or ("optimal" if gap <= _PROVEN else "local")
     return KernelWeights(
-        weights=reduction.weights(solution.b),
+        weights=reduction.weights(b),
         value=value,
         bound=bound,
         lambda_min=min(pencil.lowest, value),
         gap=gap,
-        status=status,
-        solver=solution.solver,
+        status=known_status or ("optimal" if gap <= _PROVEN else "local"),
+        solver=used,
         seconds=perf_counter() - start,
-        norm=solution.norm,
-        mixed_sign=solution.mixed_sign,
-        message=_message(solution.message, status, gap, reduction.zero),
-    )
-
-
-def _message(message: str, status: Status, gap: float, constant: NDArray[np.intp]) -> str:
-    """Add to a solution's message an unexplained local minimum and the kernels constant under the second graph."""
-    if status == "local" and not message:
-        message = f"a local minimum; the lower bound leaves a relative gap of {gap:.2g}"
-    listed = ", ".join(map(str, constant))
-    return "; ".join(
-        filter(None, [message, listed and f"weight 0 for kernels constant under the second graph: {listed}"])
+        mixed_sign=mixed_sign,
     )
 
 
@@ -192,74 +164,55 @@ def _exact(pencil: Pencil, solver: str) -> _Solution:
     b, proven = minimiser(pencil)
     mixed = _has_mixed_sign(pencil, b)
     if proven:
-        return _Solution(b, pencil.ratio(b), "enumeration", mixed)
+        return b, pencil.ratio(b), "enumeration", mixed, None
     try:
         start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
-    except UserError as error:
+    except UserError:
         # "auto" returns the weights without a certificate; a solver named by the caller must work.
         if solver.lower() != "auto":
             raise
-        return _Solution(b, pencil.lowest, "local_search", mixed, message=f"no certificate: {error}")
+        return b, pencil.lowest, "local_search", mixed, None
     b, _ = minimiser(pencil, b, start)
-    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), f"local_search+{used}", mixed)
+    return b, relaxations.certified_bound(pencil, multipliers, b), f"local_search+{used}", mixed, None
 
 
 def _dnn(pencil: Pencil, solver: str) -> _Solution:
     equal, mixed = np.ones(pencil.m), _has_mixed_sign(pencil)
     if pencil.ratio(equal) - pencil.lowest <= _REACHED * pencil.size:
-        return _Solution(equal, pencil.lowest, "closed_form", mixed)
+        return equal, pencil.lowest, "closed_form", mixed, None
     upper = min(map(pencil.ratio, (equal, *np.eye(pencil.m))))
     start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, upper)
     b, _ = minimiser(pencil, start)
-    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), used, mixed)
+    return b, relaxations.certified_bound(pencil, multipliers, b), used, mixed, None
 
 
 def _sdp(pencil: Pencil, solver: str) -> _Solution:
-    relaxed = relaxations.literal_sdp(pencil, solver)
+    beta, bound, used, accurate = relaxations.literal_sdp(pencil, solver)
     mixed = _has_mixed_sign(pencil)
-    why = (
-        "the smallest generalised eigenvector has mixed signs, so beta = 0 is the only optimum of the paper's program"
-        if mixed
-        else "the paper's program does not determine the length of beta, which can be 0"
-    )
-    b = np.maximum(relaxed.b, 0)
+    b = np.maximum(beta, 0)
     if not b.sum() >= _VANISHED:
+        why = (
+            "the smallest generalised eigenvector has mixed signs, so beta = 0 is the only optimum of that program"
+            if mixed
+            else "that program does not determine the length of beta, which can be 0"
+        )
         raise SolverFailed(
-            f"{relaxed.solver} returned beta = 0 ({b.sum():.2g}), which gives no kernel weights: {why}. Use "
-            "method='exact', or method='central_path' for the weights of an interior-point solver."
+            f"{used} returned beta = 0 ({b.sum():.2g}), which gives no kernel weights: {why}. Use method='exact', or "
+            "method='central_path' for the weights of an interior-point solver."
         )
-    status: Status = "optimal"
-    message = ""
-    if mixed:
-        status = "mixed_sign"
-        message = (
-            f"{why}: the weights are the normalised direction of {relaxed.solver}'s barrier, of length "
-            f"{relaxed.norm:.2g}"
-        )
-    if not relaxed.accurate:
-        status = "inaccurate"
-        message = "; ".join(filter(None, [f"{relaxed.solver} did not reach its tolerances", message]))
-    return _Solution(b, relaxed.bound, relaxed.solver, mixed, status, relaxed.norm, message)
+    status: Status = "mixed_sign" if mixed else "optimal"
+    return b, bound, used, mixed, status if accurate else "inaccurate"
 
 
 def _central_path(pencil: Pencil, solver: str) -> _Solution:
     if not _has_mixed_sign(pencil):
         b = np.maximum(pencil.vector, 0) if pencil.simple else minimiser(pencil)[0]
-        return _Solution(b, pencil.lowest, "closed_form", False, "optimal")
+        return b, pencil.lowest, "closed_form", False, "optimal"
     u = pencil.vector
     if u.min() >= -_NEARLY_ONE_SIGNED * u.max():
-        b, solver = np.maximum(u, 0), "closed_form"
-    else:
-        b, solver = _analytic_centre((pencil.R - pencil.lowest * pencil.R_prime) / pencil.size), "newton"
-    return _Solution(
-        b,
-        pencil.lowest,
-        solver,
-        True,
-        "mixed_sign",
-        message="the smallest generalised eigenvector has mixed signs: the weights are the direction in which the "
-        "barrier of the paper's program vanishes, not an optimum",
-    )
+        return np.maximum(u, 0), pencil.lowest, "closed_form", True, "mixed_sign"
+    b = _analytic_centre((pencil.R - pencil.lowest * pencil.R_prime) / pencil.size)
+    return b, pencil.lowest, "newton", True, "mixed_sign"
 
 
 _METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {

@@ -128,11 +128,6 @@ class Reduction:
     members: Integers  # (M,), position of each kernel in the pencil; -1 if it is zero under the second graph
     factors: Floats  # (M,), 1 / sqrt(S'_mm); 0 for such a kernel
 
-    @property
-    def zero(self) -> Integers:
-        """Positions of the kernels that are zero under the second graph."""
-        return np.flatnonzero(self.members < 0)
-
     def weights(self, b: Floats) -> Floats:
         """Return the weights of all kernels, sum 1: equal kernels share a weight, zero kernels get exactly 0."""
         counts = np.bincount(self.members[self.members >= 0])
