@@ -18,17 +18,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import as_square_matrix, check_choice, check_symmetric, symmetrized
-from mklearn.errors import ConfigError
+from mklearn.checks import as_square_matrix, check_symmetric, symmetrized
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
-Method = Literal["exact", "local", "auto"]
 
 #: Largest number of enumerated supports: enough for 14 kernels, or for more kernels with few concave pairs.
 MAX_SUPPORTS = 2**14
@@ -49,34 +47,26 @@ class SimplexQP:
         The maximiser: nonnegative, sum 1, exact zeros off its support.
     value : float
         theta'Q theta.
-    method : {"exact", "local"}
-        The method used.
     status : {"optimal", "local"}
-        "optimal": proven, by enumeration or because no pair is concave and theta is the best vertex.
-    kkt_residual : float
-        Violation of ``(Q theta)_i <= value``, with equality on the support, in units of the largest entry of Q minus
-        its mean.
+        "optimal": the global maximum, by enumeration. "local": the best of many local maxima.
     """
 
     theta: Floats
     value: float
-    method: Literal["exact", "local"]
     status: Literal["optimal", "local"]
-    kkt_residual: float
 
 
-def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
+def simplex_qp(Q: ArrayLike) -> SimplexQP:
     """Maximise theta'Q theta over the simplex, theta >= 0 and sum theta = 1.
+
+    The maximum is global where at most `MAX_SUPPORTS` supports satisfy the theorem of this module (always for m <= 14).
+    Else it is the best stationary point, exact up to rounding, of active-set ascents from equal entries, every vertex,
+    and the maximisers of the best concave pairs (at most 4 m).
 
     Parameters
     ----------
     Q : array of shape (m, m)
         Symmetric, of any signature. Only its symmetric part is used.
-    method : {"exact", "local", "auto"}
-        - "exact": the global maximum, by enumerating all supports that satisfy the theorem of this module.
-        - "local": the best stationary point, exact up to rounding, of active-set ascents from equal entries, every
-          vertex, and the maximisers of the best concave pairs (at most 4 m).
-        - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
 
     Returns
     -------
@@ -88,8 +78,6 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     ------
     DataError
         Q is not square, finite and symmetric.
-    ConfigError
-        Unknown method, or "exact" where more than `MAX_SUPPORTS` supports are possible.
 
     References
     ----------
@@ -103,7 +91,6 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     >>> simplex_qp([[0.0, 1.0], [1.0, 0.0]]).theta
     array([0.5, 0.5])
     """
-    check_choice(method, "method", get_args(Method))
     full = as_square_matrix(Q, "Q")
     check_symmetric(full, "Q")
     full = symmetrized(full)
@@ -113,21 +100,12 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     if scale <= 8 * np.finfo(float).eps * float(np.abs(full).max()):
         # Q is constant, and so is the value.
         theta = np.full(len(full), 1.0 / len(full))
-        return SimplexQP(theta, float(theta @ full @ theta), "exact", "optimal", 0.0)
+        return SimplexQP(theta, float(theta @ full @ theta), "optimal")
     centred /= scale
-    if method != "local":
-        exact = _enumerate(centred)
-        if exact is not None:
-            return _result(exact, full, centred, "exact", "optimal")
-        if method == "exact":
-            raise ConfigError(
-                f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(full)} entries: use "
-                "method='local' or 'auto'."
-            )
-    theta = _best_local(centred, _starts(centred))
-    top = centred.diagonal().max()
-    proven = not _concave_pairs(centred).any() and float(theta @ centred @ theta) >= top - _GAIN
-    return _result(theta, full, centred, "local", "optimal" if proven else "local")
+    exact = _enumerate(centred)
+    theta = _best_local(centred, _starts(centred)) if exact is None else exact
+    theta = theta / theta.sum()
+    return SimplexQP(theta, float(theta @ full @ theta), "local" if exact is None else "optimal")
 
 
 def _enumerate(Q: Floats) -> Floats | None:
@@ -261,17 +239,3 @@ def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
     falling = step < 0
     reach = float((theta[falling] / -step[falling]).min()) if falling.any() else np.inf
     return step, min(wanted, reach)
-
-
-def _result(
-    theta: Floats,
-    full: Floats,
-    centred: Floats,
-    method: Literal["exact", "local"],
-    status: Literal["optimal", "local"],
-) -> SimplexQP:
-    theta = theta / theta.sum()
-    gradient = centred @ theta
-    excess = gradient - float(theta @ gradient)
-    residual = max(float(excess.max()), float(np.abs(excess[theta > 0]).max()), 0.0)
-    return SimplexQP(theta, float(theta @ full @ theta), method, status, residual)

@@ -74,8 +74,8 @@ class MKMMC(KernelEmbedding):
     objective_history_ : array of shape ``(2 n_iter_ + 1,)``
         Objective after every half-step.
     history_ : list of dict
-        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and for theta-steps "status",
-        "method" and "kkt_residual" of `mklearn.optimize.simplex_qp`.
+        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and for theta-steps "status"
+        of `mklearn.optimize.simplex_qp`.
     objective_ : float
         Sum of the eigenvalues of the returned A-step.
     n_iter_ : int
@@ -179,7 +179,7 @@ class MKMMC(KernelEmbedding):
             maximum = _theta_step(steps.quadratic_form(theta, n_components), theta)
             theta_entry = {
                 "iteration": iteration + 1, "step": "theta", "objective": maximum.value, "weights": maximum.theta,
-                "status": maximum.status, "method": maximum.method, "kkt_residual": maximum.kkt_residual,
+                "status": maximum.status,
             }  # fmt: skip
             if np.array_equal(maximum.theta, theta):
                 # The A-step would give the same solution again.
@@ -263,7 +263,7 @@ def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficient
 
 def _theta_step(Q: Array, theta: Array) -> SimplexQP:
     """Return the maximiser, or the current weights if it is better only by rounding."""
-    maximum = simplex_qp(Q, method="auto")
+    maximum = simplex_qp(Q)
     current = float(theta @ Q @ theta)
     unchanged = maximum.value - current <= _ROUNDING * float(np.abs(Q).max())
     return replace(maximum, theta=theta, value=current) if unchanged else maximum
