@@ -203,7 +203,6 @@ class ConvexRatioTrace:
     value: float  # F(theta)
     bound: float  # upper bound of F over the feasible set: the smallest of the tangents' maxima
     gap: float  # (bound - value) / value >= 0
-    gradient: Array  # (M,), at theta
     history: Array  # (steps + 1,), F at equal weights and after every step, nondecreasing but for rounding
     status: Status  # "optimal": gap <= tol; "stalled": no step increases F beyond rounding, see the gap
     evaluation: Evaluation  # intermediate results at theta
@@ -244,7 +243,6 @@ def convex_ratio_trace(
         value=at.value,
         bound=found.bound,
         gap=max(found.bound / at.value - 1.0, 0.0),
-        gradient=at.gradient,
         history=found.history,
         status=found.status,
         evaluation=at,

@@ -137,11 +137,11 @@ def test_solution_is_optimal(p, kind, ridge):
     assert (np.diff(found.history) >= -1e-12 * found.value).all()
     # First-order conditions: g = nu theta^(p-1) on the support, no larger off it.
     if np.isfinite(p):
-        normal = found.theta ** (p - 1)
+        gradient, normal = found.evaluation.gradient, found.theta ** (p - 1)
         support = found.theta > 0
-        nu = found.gradient[support] @ found.theta[support] / (normal[support] @ found.theta[support])
-        np.testing.assert_allclose(found.gradient[support], nu * normal[support], rtol=1e-4)
-        assert (found.gradient[~support] <= nu * (1 + 1e-6)).all()
+        nu = gradient[support] @ found.theta[support] / (normal[support] @ found.theta[support])
+        np.testing.assert_allclose(gradient[support], nu * normal[support], rtol=1e-4)
+        assert (gradient[~support] <= nu * (1 + 1e-6)).all()
     # No feasible weights are better, nor above the bound.
     values = np.array([value_of(problem, theta) for theta in feasible(4, p, 6, 1000)])
     assert values.max() <= found.value * (1 + 1e-9)

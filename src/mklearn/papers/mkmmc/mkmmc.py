@@ -69,8 +69,6 @@ class MKMMC(KernelEmbedding):
     ----------
     selected_kernel_ : int or None
         The position of the only kernel with a positive weight; None if there are several.
-    theta_history_ : array of shape ``(n_iter_ + 1, n_kernels)``
-        Weights of each A-step, beginning with the start.
     objective_history_ : array of shape ``(2 n_iter_ + 1,)``
         Objective after every half-step.
     history_ : list of dict
@@ -150,7 +148,6 @@ class MKMMC(KernelEmbedding):
         self.embedding_ = self._embed_training(steps.stack.combine(self.kernel_weights_))
         selected = np.flatnonzero(self.kernel_weights_ > _SELECTED)
         self.selected_kernel_ = int(selected[0]) if len(selected) == 1 else None
-        self.theta_history_ = np.array(thetas)
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
         self.objective_ = float(self.eigenvalues_.sum())
         self.n_iter_ = last
