@@ -3,15 +3,11 @@
 This is the theta-step of MKMMC (Gu, Zhou 2009, equation (23)). Q is indefinite, so convex solvers do not apply, and
 the problem is NP-hard in general. For a dozen kernels the supports can be enumerated.
 
-Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0.
-
-Proof. By second-order optimality inside the face, Q is negative semidefinite there. If v'Qv = 0 for some v != 0 on J
-with sum 0, then f(theta + t v) = f(theta) for all t, because v'Q theta = 0 by the first-order condition. Moving along v
-until an entry vanishes then gives a maximiser of smaller support.
+Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0
+(proof: docs/explanation/mkmmc_vertex.md).
 
 Hence (a) every pair in J is concave, Q_ss + Q_tt - 2 Q_st < 0; (b) subsets inherit the property, so supports can be
 grown one kernel at a time; (c) the stationary point of each support is the unique solution of a regular linear system.
-If no pair is concave, for example if Q is positive semidefinite, the maximiser is a vertex: a single kernel.
 """
 
 from __future__ import annotations
