@@ -1,10 +1,12 @@
-"""Errors that users can cause and correct. Each message says what is wrong, where, and what to do."""
+"""Errors and warnings for users. Each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
 import difflib
 import os
+import sys
 import unicodedata
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -76,6 +78,14 @@ class SolverUnavailable(UserError):
 
 class SolverFailed(UserError):
     """A solver that ended without a usable solution. Becomes a row of the score table."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning at the user's line: the last call outside this package and scikit-learn's wrappers."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("mklearn", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def printable(text: object) -> str:

@@ -1,5 +1,6 @@
-"""Arrays and labels that a conversion would change, or that have no order, are refused by estimators and kernels."""
+"""Arrays and labels that a conversion would change, or that have no order, are refused; the lines of warnings."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from mklearn import MultiViewRegressor
 from mklearn.checks import as_float_matrix
 from mklearn.classifiers import KernelSVC, LedoitWolfLDA
 from mklearn.errors import DataError
-from mklearn.subspace import MMC, ConvexMKLDR
+from mklearn.papers.mkl_dr.kernel_ensembles import KernelSAMME
+from mklearn.subspace import MKLDR, MMC, ConvexMKLDR
 from mklearn.subspace.pca import PCA
 
 X = np.arange(12.0).reshape(4, 3)
@@ -107,3 +109,28 @@ def test_text_and_a_single_value_are_no_target() -> None:
     for targets in (y, y[:, 0]):
         with pytest.raises(DataError, match="fewer than two samples of positive weight"):
             MultiViewRegressor().fit(X, targets, sample_weight=weights)
+
+
+NOISE = np.random.default_rng(0).normal(size=(60, 5))
+CLASSES = np.repeat([0, 1, 2], 20)
+SHIFTED = NOISE + 0.3 * CLASSES[:, None]
+KERNELS = np.exp(-((SHIFTED[:, None] - SHIFTED) ** 2).sum(axis=-1)[..., None] / [1.0, 5.0, 25.0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: MKLDR(graph="lpp", beta_step="central_path", ridge=0.1).fit(KERNELS),
+        lambda: MKLDR(graph="lpp", ridge=0.1).fit_transform(KERNELS),
+        lambda: MKLDR(kernels=["gaussian", "linear"], landmarks=20, beta_step="central_path", ridge=1.0).fit(
+            SHIFTED, CLASSES
+        ),
+        lambda: KernelSAMME(kernels=["gaussian"]).fit(NOISE[:, :3], np.arange(60) % 4),
+        lambda: MultiViewRegressor().fit(np.concatenate([NOISE, NOISE[:1]]), np.arange(61.0)),
+        lambda: KernelSVC(kernels=[{"kind": "gaussian", "bandwidth": 1e-3}]).fit(NOISE, CLASSES),
+    ],
+    ids=["kernels", "fit_transform", "landmarks", "boosting", "repeated samples", "identity"],
+)
+def test_a_warning_is_at_the_line_of_the_user(call: Callable[[], object], recwarn: pytest.WarningsRecorder) -> None:
+    call()
+    assert {each.filename for each in recwarn} == {__file__}

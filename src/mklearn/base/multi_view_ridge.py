@@ -41,7 +41,7 @@ from mklearn.base.parameters import Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
 from mklearn.checks import check_positive, invalid, nonnegative_weights
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, warn
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.matrices import IdentityLikeKernelWarning
@@ -173,19 +173,17 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             if not unknown[row] and (names is None or names[row] != names[first])
         ]
         if pairs:
-            warnings.warn(
+            warn(
                 f"{len(pairs)} of {len(unknown)} samples have the values of another one in every view (the first: "
                 f"positions {pairs[0][0]} and {pairs[0][1]}). Are they the same sample? Errors of left-out samples and "
                 "cross-validation are then too small: leave them out, or give both the same group in `groups`",
                 RepeatedSamplesWarning,
-                stacklevel=7,
             )
         if not unknown.any():
             return sample_weight
-        warnings.warn(
+        warn(
             f"{np.count_nonzero(unknown)} of {len(unknown)} samples lack every view: nothing is learned from them",
             SamplesWithoutViewsWarning,
-            stacklevel=7,
         )
         weights = nonnegative_weights(sample_weight, len(unknown))
         return np.where(unknown, 0.0, 1.0 if weights is None else weights)

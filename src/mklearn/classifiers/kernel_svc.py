@@ -86,7 +86,7 @@ class CombinedSVC(DecisionLabels, KernelClassifier):
         outputs = kernel @ self.dual_coef_.T + self.intercept_
         if self.pairs_ is None:
             return decision_values(outputs.T)
-        return scores_by_votes(outputs, self.pairs_, len(self.classes_))
+        return scores_by_votes(outputs, len(self.classes_))
 
 
 class KernelSVC(CombinedSVC, WeightedKernelClassifier):

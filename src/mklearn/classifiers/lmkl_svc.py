@@ -94,8 +94,6 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         Sum of the machines' objectives, ridge penalties included.
     objective_history_ : tuple of arrays
         Objective at the start and after every accepted step, one array per machine.
-    n_svm_ : int
-        Number of support vector machines solved, over all machines.
     n_iter_ : int
         Number of iterates, the start included; the maximum over the machines.
     status_ : {"converged", "max_iter", "stalled", "uniform"}
@@ -205,7 +203,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         eta = self._gates(features, V)
         self.machines_ = _machines([GatedPoint(V, each.value, eta, each) for each in solutions])
         self.objective_history_ = tuple(np.array([each.value]) for each in solutions)
-        self.n_svm_, self.n_iter_, self.status_ = len(solutions), 1, "uniform"
+        self.n_iter_, self.status_ = 1, "uniform"
 
     def _fit_gates(self, stack: KernelStack, features: Array, signs: Array) -> None:
         V0 = _generator(self.random_state).uniform(-_START, _START, (len(stack), features.shape[1]))
@@ -220,7 +218,6 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         solutions = [localized_mkl(each, V0, solver=self.solver, tol=tol, max_iter=self.max_iter) for each in problems]
         self.machines_ = _machines([each.point for each in solutions])
         self.objective_history_ = tuple(each.history for each in solutions)
-        self.n_svm_ = sum(each.n_svm for each in problems)
         self.n_iter_ = max(len(each.history) for each in solutions)
         self.status_ = next((each.status for each in solutions if each.status != "converged"), "converged")
 

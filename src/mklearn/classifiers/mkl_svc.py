@@ -46,17 +46,13 @@ class MKLSVC(DecisionLabels, KernelClassifier):
         theta / sum(theta) of each machine: one for two classes, else one per class.
     theta_ : array of shape (n_machines, n_kernels)
         The weights with ||theta||_p = M^(1/p - 1); their sum is at most 1. Decisions use these.
-    gap_ : float
-        Largest relative duality gap over the machines. For a small C it may be below ``tol`` already at the start, at
-        equal weights, which are then the result.
     certificate_ : dict
-        The same gap, under the key "gap".
+        "gap": the largest relative duality gap over the machines. For a small C it may be below ``tol`` already at the
+        start, at equal weights, which are then the result.
     objective_ : float
         Sum of the machines' dual objectives.
     n_iter_ : int
         Number of iterates, equal weights included; the maximum over the machines.
-    n_svm_ : int
-        Number of support vector machines solved, over all machines and their line searches.
     status_ : {"optimal", "max_iter", "stalled"}
         "optimal" if all machines are optimal, else the status of the first that is not.
     support_ : array of int
@@ -123,11 +119,9 @@ class MKLSVC(DecisionLabels, KernelClassifier):
         self.theta_ = np.array([each.theta for each in results])
         self.kernel_weights_by_class_ = np.array([each.weights for each in results])
         self.kernel_weights_ = self.kernel_weights_by_class_.mean(axis=0)
-        self.gap_ = max(each.gap for each in results)
-        self.certificate_ = {"gap": self.gap_}
+        self.certificate_ = {"gap": max(each.gap for each in results)}
         self.objective_ = sum(each.solution.value for each in results)
         self.n_iter_ = max(len(each.history) for each in results)
-        self.n_svm_ = sum(each.n_svm for each in results)
         self.status_ = next((each.status for each in results if each.status != "optimal"), "optimal")
         dual = np.array([each.solution.dual for each in results])
         self.support_ = np.flatnonzero(dual.any(axis=0))

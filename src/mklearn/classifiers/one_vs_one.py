@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
@@ -43,20 +44,12 @@ def class_pairs(n_classes: int) -> NDArray[np.intp]:
     return np.array(list(combinations(range(n_classes), 2)), dtype=np.intp)
 
 
-def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) -> Floats:
+def scores_by_votes(outputs: Floats, n_classes: int) -> Floats:
     """Return the score of each class, (m, n_classes): its votes plus its outputs, squashed to less than half a vote.
 
-    ``outputs``, (m, n_pairs), are positive for the first class of a pair; for ``pairs`` see `class_pairs`.
+    ``outputs``, (m, n_pairs), are positive for the first class of each pair of `class_pairs`.
     """
-    votes, sums = (np.zeros((len(outputs), n_classes)) for _ in range(2))
-    for column, (first, second) in enumerate(pairs):
-        wins = outputs[:, column] > 0
-        votes[:, first] += wins
-        votes[:, second] += ~wins
-        sums[:, first] += outputs[:, column]
-        sums[:, second] -= outputs[:, column]
-    scores: Floats = votes + sums / (3 * (np.abs(sums) + 1))
-    return scores
+    return np.asarray(_ovr_decision_function(outputs <= 0, -outputs, n_classes))
 
 
 class OneVsOneLinear(ClassScores, BaseEstimator):
@@ -147,7 +140,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         outputs = self.outputs(X)
         if len(self.classes_) == 2:
             return np.column_stack([outputs, -outputs]) / 2
-        return scores_by_votes(outputs, self.pairs_, len(self.classes_))
+        return scores_by_votes(outputs, len(self.classes_))
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         """Fit the machine of two classes to scaled features and labels 1 (first class) and -1."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from mklearn.checks import (
     check_choice,
     invalid,
 )
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, warn
 from mklearn.kernels.matrices import (
     IDENTITY_LIKE_BELOW,
     IDENTITY_LIKE_SHIFT,
@@ -296,9 +295,8 @@ class Kernel(ABC):
             else f"the diagonal shift added {self.repair_.shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
         )
         remedy = "a wider bandwidth" if little else "psd='clip'"
-        warnings.warn(
+        warn(
             f"kernel {self.name!r} is close to the identity: {reason}. It says little about which samples are alike, "
             f"and weight learning may prefer it for that; consider {remedy} or leave it out",
             IdentityLikeKernelWarning,
-            stacklevel=3,
         )

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,15 +44,11 @@ from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, LaplacianOperator
 from mklearn.optimize.eigen import lower_factor
 from mklearn.optimize.landmark_embedding import per_feature
-from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
+from mklearn.optimize.norm_ball import Point, Status, maximise
 
 Array = NDArray[np.floating[Any]]
-Status = Literal["optimal", "max_iter", "stalled"]
 
-# Armijo's condition: smallest gain of a step, relative to the gain predicted by the tangent.
-_ARMIJO = 1e-4
-_HALVINGS = 30
-# Relative precision of F: smaller decreases are rounding, smaller increases are no progress.
+# Relative precision of F.
 _ROUNDING = 1e-12
 
 
@@ -66,14 +62,13 @@ def between_factor(classes: ClassStructure) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Value of F at one theta, with the intermediate results that its derivatives need."""
+class Evaluation(Point):
+    """Value and gradient of F at one theta, with the intermediate results that the Hessian needs."""
 
-    theta: Array  # (M,)
-    value: float  # F(theta)
     B: Array  # (n, r), (I + QK/lambda)^-1 G
     cross: Array  # (r, r), G'K B / lambda: its eigenvalues are the ratios omega of the directions, its trace is F
     factor: Array  # (n, n), lower Cholesky factor of S
+    products: Sequence[Array] = ()  # M of shape (n, r), K_m B; none for explicit features
 
 
 def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -> tuple[Array, Array]:
@@ -110,7 +105,7 @@ class RatioTraceObjective:
         return len(self.kernels)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """Compute F(theta), in O(n^3/3 + n^2 r); raise `DataError` if S is not positive definite."""
+        """Compute F(theta) and its gradient, in O(n^3/3 + M n^2 r); raise `DataError` if S is not positive definite."""
         point = np.array(theta, dtype=np.float64)
         project = self.denominator.apply
         K = weighted_sum(self.kernels, point, self.denominator.n)
@@ -123,21 +118,20 @@ class RatioTraceObjective:
         right = self._inside - project(K @ self._outside) / self.ridge_amount
         B = self._outside + project(cho_solve((factor, True), right, check_finite=False))
         cross = self.numerator.T @ (K @ B) / self.ridge_amount
-        return Evaluation(point, float(np.trace(cross)), B, (cross + cross.T) / 2.0, factor)
+        products = [np.asarray(matrix @ B, dtype=np.float64) for matrix in self.kernels]
+        gradient = np.array([np.vdot(B, product) for product in products]) / self.ridge_amount
+        return Evaluation(point, float(np.trace(cross)), gradient, B, (cross + cross.T) / 2.0, factor, products)
 
-    def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
-        """Compute the gradient (M,) and the negative semidefinite Hessian (M, M), in O(M n^2 r)."""
-        scale = self.ridge_amount
-        products = [np.asarray(K @ at.B, dtype=np.float64) for K in self.kernels]
-        gradient = np.array([np.vdot(at.B, product) for product in products]) / scale
+    def hessian(self, at: Evaluation) -> Array:
+        """Compute the negative semidefinite Hessian (M, M), in O(M n^2 r)."""
         half = np.stack(
             [
                 solve_triangular(at.factor, self.denominator.apply(product), lower=True, check_finite=False).ravel()
-                for product in products
+                for product in at.products
             ]
         )
-        half /= scale
-        return gradient, half @ half.T * -2.0
+        half /= self.ridge_amount
+        return half @ half.T * -2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +149,10 @@ class LandmarkRatioTrace:
         return len(self.blocks)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """Compute F(theta) in O(d^3/3 + d^2 c); ``B`` of the result holds Phi'B (d, c). Errors as in `lower_factor`."""
+        """Compute F(theta) and its gradient, in O(d^3/3 + d^2 c); ``B`` of the result holds Phi'B (d, c).
+
+        Errors are as in `lower_factor`.
+        """
         point = np.array(theta, dtype=np.float64)
         root = per_feature(np.sqrt(point), self.blocks)
         M = root[:, None] * self.scatter * root
@@ -165,20 +162,23 @@ class LandmarkRatioTrace:
         solved = cho_solve((factor, True), scaled, check_finite=False)
         cross = symmetrized(scaled.T @ solved)
         B = self._outside(root, solved, self.between)
-        return Evaluation(point, float(np.trace(cross)), B, cross, factor)
+        gradient = np.add.reduceat(np.einsum("dc,dc->d", B, B), self._starts) / self.ridge_amount
+        return Evaluation(point, float(np.trace(cross)), gradient, B, cross, factor)
 
-    def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
-        """Compute the gradient and the negative semidefinite Hessian of F, in O(M d^2 c) for M kernels."""
-        root, scale = per_feature(np.sqrt(at.theta), self.blocks), self.ridge_amount
-        starts = [block.start for block in self.blocks]
-        gradient = np.add.reduceat(np.einsum("dc,dc->d", at.B, at.B), starts) / scale
+    def hessian(self, at: Evaluation) -> Array:
+        """Compute the negative semidefinite Hessian of F, in O(M d^2 c) for M kernels."""
+        root = per_feature(np.sqrt(at.theta), self.blocks)
         hessian = np.empty((self.n_kernels, self.n_kernels))
         for number, block in enumerate(self.blocks):
             right = self.scatter[:, block] @ at.B[block]
             solved = cho_solve((at.factor, True), root[:, None] * right, check_finite=False)
             products = np.einsum("dc,dc->d", at.B, self._outside(root, solved, right))
-            hessian[:, number] = np.add.reduceat(products, starts)
-        return gradient, symmetrized(hessian) * (-2.0 / scale**2)
+            hessian[:, number] = np.add.reduceat(products, self._starts)
+        return symmetrized(hessian) * (-2.0 / self.ridge_amount**2)
+
+    @property
+    def _starts(self) -> list[int]:
+        return [block.start for block in self.blocks]
 
     def _outside(self, root: Array, solved: Array, right: Array) -> Array:
         """Compute right - S_d D M^-1 D right; ``solved`` is M^-1 D right.
@@ -203,7 +203,6 @@ class ConvexRatioTrace:
     value: float  # F(theta)
     bound: float  # upper bound of F over the feasible set: the smallest of the tangents' maxima
     gap: float  # (bound - value) / value >= 0
-    gradient: Array  # (M,), at theta
     history: Array  # (steps + 1,), F at equal weights and after every step, nondecreasing but for rounding
     status: Status  # "optimal": gap <= tol; "stalled": no step increases F beyond rounding, see the gap
     evaluation: Evaluation  # intermediate results at theta
@@ -215,8 +214,7 @@ def convex_ratio_trace(
 ) -> ConvexRatioTrace:
     """Maximise the ratio trace F over the feasible set given in the module docstring.
 
-    Each step maximises the second-order model of F over the feasible set, followed by a line search towards the
-    maximiser. If this gives no ascent, the line search goes towards the maximiser of the tangent (Frank-Wolfe).
+    The method is that of `mklearn.optimize.norm_ball.maximise`; the start is equal weights.
 
     ``p`` is the norm, from 1 (sparse weights) to infinity (equal weights). ``tol`` is the tolerance of the relative
     duality gap. Raises `NotApplicable` if F is zero at equal weights: the class means coincide in every kernel.
@@ -230,70 +228,23 @@ def convex_ratio_trace(
     .. [3] Yan, Kittler, Mikolajczyk, Tahir, "Non-sparse multiple kernel Fisher discriminant analysis", JMLR 13, 2012:
        p > 1.
     """
-    n_kernels = objective.n_kernels
-    radius = equal_weight_radius(n_kernels, p)
-    current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))
-    if not current.value > 0:
+    found = maximise(
+        objective.evaluate, objective.hessian, objective.n_kernels, p, precision=_ROUNDING, tol=tol, max_iter=max_iter
+    )
+    at = found.point
+    if not found.history[0] > 0:
         raise NotApplicable(
             "The ratio trace is zero at equal kernel weights: the class means coincide in every kernel, so no class can"
             " be discriminated."
         )
-    history = [current.value]
-    bound = np.inf
-    status: Status = "max_iter"
-    while True:
-        gradient, hessian = objective.derivatives(current)
-        corner = tangent_maximiser(gradient, radius, p)
-        to_bound = tangent_gap(gradient, current.theta, radius, p)
-        bound = min(bound, current.value + to_bound)
-        if bound - current.value <= tol * current.value:
-            status = "optimal"
-            break
-        if len(history) > max_iter:
-            break
-        target = model_maximiser(current.theta, gradient, hessian, to_bound, radius, p)
-        improved = _line_search(objective, current, gradient, target, radius, p) or _line_search(
-            objective, current, gradient, corner, radius, p
-        )
-        if improved is None:
-            status = "stalled"
-            break
-        current = improved
-        history.append(current.value)
     return ConvexRatioTrace(
-        theta=current.theta,
-        weights=current.theta / current.theta.sum(),
-        value=current.value,
-        bound=max(bound, current.value),
-        gap=max(bound / current.value - 1.0, 0.0),
-        gradient=gradient,
-        history=np.array(history),
-        status=status,
-        evaluation=current,
+        theta=at.theta,
+        weights=at.theta / at.theta.sum(),
+        value=at.value,
+        bound=found.bound,
+        gap=max(found.bound / at.value - 1.0, 0.0),
+        history=found.history,
+        status=found.status,
+        evaluation=at,
         ridge_amount=objective.ridge_amount,
     )
-
-
-def _line_search(
-    objective: Objective, current: Evaluation, gradient: Array, goal: Array, radius: float, p: float
-) -> Evaluation | None:
-    """Return the first point of a backtracking line search from ``goal`` that increases F enough, or None.
-
-    If F is flat up to rounding, the duality gap decides: it depends on the gradient and still distinguishes points.
-    """
-    step = goal - current.theta
-    promised = float(gradient @ step)
-    noise = _ROUNDING * current.value
-    if not promised > -noise:
-        return None
-    for halving in range(_HALVINGS):
-        share = 0.5**halving
-        trial = objective.evaluate(on_sphere(current.theta + share * step, radius, p))
-        gain = trial.value - current.value
-        if gain > noise and gain >= _ARMIJO * share * promised:
-            return trial
-        if abs(gain) <= noise or share * promised <= noise:
-            before = tangent_gap(gradient, current.theta, radius, p)
-            after = tangent_gap(objective.derivatives(trial)[0], trial.theta, radius, p)
-            return trial if after < 0.5 * before else None
-    return None

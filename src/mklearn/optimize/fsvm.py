@@ -4,13 +4,8 @@ The joint problem, equation (12) of Wu, Zuo, Zhu, Lin, "F-SVM", arXiv 1504.05035
 
     minimise over w, b, M > 0    w'M^-1 w + rho tr(M S) + C sum_i max(0, 1 - y_i (w'x_i + b)).
 
-Theorem. Its infimum is the minimum of 2 sqrt(rho) ||S^1/2 w|| + C sum hinge (P). A support vector machine on the
-whitened samples z = S^-1/2 (x - mean) minimises (P).
-
-Proof. w'Sw <= ||S^1/2 M^1/2||^2 w'M^-1 w <= tr(M S) w'M^-1 w, so the first two terms are at least 2 sqrt(rho w'Sw).
-M = ww' / sqrt(rho w'Sw) + eps I reaches this as eps -> 0: the optimal M has rank one, and if S has a rank above one, no
-M > 0 is optimal. With v = S^1/2 w, the optimality conditions 0 in v + C_svm dH(v) of the support vector machine and
-0 in 2 sqrt(rho) v / ||v|| + C dH(v) of (P) are the same for C = 2 sqrt(rho) C_svm / ||v||.
+Its infimum is the minimum of 2 sqrt(rho) ||S^1/2 w|| + C sum hinge (P). A support vector machine on the whitened
+samples z = S^-1/2 (x - mean) minimises (P) for C = 2 sqrt(rho) C_svm / ||S^1/2 w|| (docs/explanation/fsvm_theorem.md).
 
 Only C / sqrt(rho) matters; the functions here use rho = 1. Let C0 = 2 sqrt(rho) / min_alpha ||sum_i alpha_i y_i z_i||.
 For C < C0 the optimum is w = 0; for C = C0 the optima form a segment that starts at 0. Therefore the estimators take

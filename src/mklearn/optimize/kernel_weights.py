@@ -31,15 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.checks import check_choice
 from mklearn.errors import SolverFailed, UserError
 from mklearn.optimize import relaxations
-from mklearn.optimize.pencil import (
-    ENUMERATION_LIMIT,
-    Pencil,
-    default_starts,
-    enumerate_supports,
-    local_minimiser,
-    one_signed,
-    prepare,
-)
+from mklearn.optimize.pencil import Pencil, minimiser, one_signed, prepare
 
 Floats = NDArray[np.floating]
 Method = Literal["exact", "dnn", "sdp", "central_path"]
@@ -69,9 +61,9 @@ class KernelWeights:
     value : float
         b'Sb / b'S'b at ``weights``, without a ridge.
     bound : float
-        A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of the
-        doubly nonnegative relaxation. "sdp" and "central_path": the smallest generalised eigenvalue, which is the value
-        of the paper's program.
+        A lower bound of the ratio over b >= 0. "exact": the value itself if all supports are enumerated, else the bound
+        of the doubly nonnegative relaxation. "sdp" and "central_path": the smallest generalised eigenvalue, which is
+        the value of the paper's program.
     lambda_min : float
         The smallest generalised eigenvalue: a lower bound of the ratio over weights of any sign.
     gap : float
@@ -84,16 +76,11 @@ class KernelWeights:
           paper's program is 0. ``weights`` is the direction in which its barrier vanishes and minimises nothing.
         - "inaccurate": the solver did not reach its tolerances.
     solver : str
-        "enumeration", "inverse_iteration", "newton", "closed_form", a convex solver, or two of these joined by "+".
+        "enumeration", "local_search", "newton", "closed_form", a convex solver, or two of these joined by "+".
     seconds : float
         Wall time in seconds.
-    norm : float
-        Length of the beta of "sdp" in units of the eigenvector u (u'S'u = 1), near 0 for mixed signs; NaN for the other
-        methods.
     mixed_sign : bool
         Whether the smallest generalised eigenvector has entries of both signs.
-    message : str
-        Explanation for users; empty if there is nothing to explain.
     """
 
     weights: Floats
@@ -104,22 +91,12 @@ class KernelWeights:
     status: Status
     solver: str
     seconds: float
-    norm: float
     mixed_sign: bool
-    message: str
 
 
-@dataclass(frozen=True)
-class _Solution:
-    """Solution of a method in unit-diagonal coordinates."""
-
-    b: Floats
-    bound: float
-    solver: str
-    mixed_sign: bool
-    status: Status | None = None  # None: "optimal" if the gap proves it, else "local"
-    norm: float = float("nan")
-    message: str = ""
+# Weights in unit-diagonal coordinates, lower bound, solver, whether the eigenvector has mixed signs, and status (None:
+# "optimal" if the gap proves it, else "local").
+_Solution = tuple[Floats, float, str, bool, Status | None]
 
 
 def kernel_weights(
@@ -136,10 +113,10 @@ def kernel_weights(
     S_prime : array of shape (M, M)
         Symmetric positive semidefinite: ``S'_mn = tr(A'K_m L' K_n A)``.
     method : {"exact", "dnn", "sdp", "central_path"}
-        - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
-          M + 3 starts, with the bound of "dnn" as certificate.
+        - "exact": the global minimum, by Dinkelbach's iteration on `mklearn.optimize.simplex_qp`. Above 14 kernels this
+          may find a local minimum; the bound of "dnn" is then its certificate.
         - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1, and
-          nonnegative inverse iteration from the leading eigenvector of B. Exact for M <= 4.
+          Dinkelbach's iteration, also from the leading eigenvector of B. The bound is exact for M <= 4.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
         - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
           ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
@@ -163,113 +140,79 @@ def kernel_weights(
     start = perf_counter()
     check_choice(method, "method", _METHODS)
     pencil, reduction = prepare(S, S_prime, merge_equal=method in ("exact", "dnn"))
-    solution = _METHODS[method](pencil, solver)
-    value = pencil.ratio(solution.b)
+    b, bound, used, mixed_sign, known_status = _METHODS[method](pencil, solver)
+    value = pencil.ratio(b)
     if not np.isfinite(value):
         raise SolverFailed(f"method={method!r} ended at weights for which b'S'b is not positive.")
     # The bound can exceed the value only by the solver's tolerance.
-    bound = min(solution.bound, value)
+    bound = min(bound, value)
     gap = (value - bound) / max(abs(value), abs(bound), _ZERO_RATIO * pencil.size)
-    status: Status = solution.status or ("optimal" if gap <= _PROVEN else "local")
     return KernelWeights(
-        weights=reduction.weights(solution.b),
+        weights=reduction.weights(b),
         value=value,
         bound=bound,
         lambda_min=min(pencil.lowest, value),
         gap=gap,
-        status=status,
-        solver=solution.solver,
+        status=known_status or ("optimal" if gap <= _PROVEN else "local"),
+        solver=used,
         seconds=perf_counter() - start,
-        norm=solution.norm,
-        mixed_sign=solution.mixed_sign,
-        message=_message(solution.message, status, gap, reduction.zero),
-    )
-
-
-def _message(message: str, status: Status, gap: float, constant: NDArray[np.intp]) -> str:
-    """Add to a solution's message an unexplained local minimum and the kernels constant under the second graph."""
-    if status == "local" and not message:
-        message = f"a local minimum; the lower bound leaves a relative gap of {gap:.2g}"
-    listed = ", ".join(map(str, constant))
-    return "; ".join(
-        filter(None, [message, listed and f"weight 0 for kernels constant under the second graph: {listed}"])
+        mixed_sign=mixed_sign,
     )
 
 
 def _exact(pencil: Pencil, solver: str) -> _Solution:
-    b = _minimiser(pencil)
+    b, proven = minimiser(pencil)
     mixed = _has_mixed_sign(pencil, b)
-    if pencil.m <= ENUMERATION_LIMIT:
-        return _Solution(b, pencil.ratio(b), "enumeration", mixed)
-    if pencil.ratio(b) - pencil.lowest <= _REACHED * pencil.size:
-        return _Solution(b, pencil.lowest, "inverse_iteration", mixed)
+    if proven:
+        return b, pencil.ratio(b), "enumeration", mixed, None
     try:
         start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
-    except UserError as error:
+    except UserError:
         # "auto" returns the weights without a certificate; a solver named by the caller must work.
         if solver.lower() != "auto":
             raise
-        return _Solution(b, pencil.lowest, "inverse_iteration", mixed, message=f"no certificate: {error}")
-    b = local_minimiser(pencil, np.stack([b, start]))
-    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), f"inverse_iteration+{used}", mixed)
+        return b, pencil.lowest, "local_search", mixed, None
+    b, _ = minimiser(pencil, b, start)
+    return b, relaxations.certified_bound(pencil, multipliers, b), f"local_search+{used}", mixed, None
 
 
 def _dnn(pencil: Pencil, solver: str) -> _Solution:
     equal, mixed = np.ones(pencil.m), _has_mixed_sign(pencil)
     if pencil.ratio(equal) - pencil.lowest <= _REACHED * pencil.size:
-        return _Solution(equal, pencil.lowest, "closed_form", mixed)
+        return equal, pencil.lowest, "closed_form", mixed, None
     upper = min(map(pencil.ratio, (equal, *np.eye(pencil.m))))
     start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, upper)
-    b = local_minimiser(pencil, start[None])
-    return _Solution(b, relaxations.certified_bound(pencil, multipliers, b), used, mixed)
+    b, _ = minimiser(pencil, start)
+    return b, relaxations.certified_bound(pencil, multipliers, b), used, mixed, None
 
 
 def _sdp(pencil: Pencil, solver: str) -> _Solution:
-    relaxed = relaxations.literal_sdp(pencil, solver)
+    beta, bound, used, accurate = relaxations.literal_sdp(pencil, solver)
     mixed = _has_mixed_sign(pencil)
-    why = (
-        "the smallest generalised eigenvector has mixed signs, so beta = 0 is the only optimum of the paper's program"
-        if mixed
-        else "the paper's program does not determine the length of beta, which can be 0"
-    )
-    b = np.maximum(relaxed.b, 0)
+    b = np.maximum(beta, 0)
     if not b.sum() >= _VANISHED:
+        why = (
+            "the smallest generalised eigenvector has mixed signs, so beta = 0 is the only optimum of that program"
+            if mixed
+            else "that program does not determine the length of beta, which can be 0"
+        )
         raise SolverFailed(
-            f"{relaxed.solver} returned beta = 0 ({b.sum():.2g}), which gives no kernel weights: {why}. Use "
-            "method='exact', or method='central_path' for the weights of an interior-point solver."
+            f"{used} returned beta = 0 ({b.sum():.2g}), which gives no kernel weights: {why}. Use method='exact', or "
+            "method='central_path' for the weights of an interior-point solver."
         )
-    status: Status = "optimal"
-    message = ""
-    if mixed:
-        status = "mixed_sign"
-        message = (
-            f"{why}: the weights are the normalised direction of {relaxed.solver}'s barrier, of length "
-            f"{relaxed.norm:.2g}"
-        )
-    if not relaxed.accurate:
-        status = "inaccurate"
-        message = "; ".join(filter(None, [f"{relaxed.solver} did not reach its tolerances", message]))
-    return _Solution(b, relaxed.bound, relaxed.solver, mixed, status, relaxed.norm, message)
+    status: Status = "mixed_sign" if mixed else "optimal"
+    return b, bound, used, mixed, status if accurate else "inaccurate"
 
 
 def _central_path(pencil: Pencil, solver: str) -> _Solution:
     if not _has_mixed_sign(pencil):
-        b = np.maximum(pencil.vector, 0) if pencil.simple else _minimiser(pencil)
-        return _Solution(b, pencil.lowest, "closed_form", False, "optimal")
+        b = np.maximum(pencil.vector, 0) if pencil.simple else minimiser(pencil)[0]
+        return b, pencil.lowest, "closed_form", False, "optimal"
     u = pencil.vector
     if u.min() >= -_NEARLY_ONE_SIGNED * u.max():
-        b, solver = np.maximum(u, 0), "closed_form"
-    else:
-        b, solver = _analytic_centre((pencil.R - pencil.lowest * pencil.R_prime) / pencil.size), "newton"
-    return _Solution(
-        b,
-        pencil.lowest,
-        solver,
-        True,
-        "mixed_sign",
-        message="the smallest generalised eigenvector has mixed signs: the weights are the direction in which the "
-        "barrier of the paper's program vanishes, not an optimum",
-    )
+        return np.maximum(u, 0), pencil.lowest, "closed_form", True, "mixed_sign"
+    b = _analytic_centre((pencil.R - pencil.lowest * pencil.R_prime) / pencil.size)
+    return b, pencil.lowest, "newton", True, "mixed_sign"
 
 
 _METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {
@@ -280,12 +223,6 @@ _METHODS: dict[str, Callable[[Pencil, str], _Solution]] = {
 }
 
 
-def _minimiser(pencil: Pencil) -> Floats:
-    if pencil.m <= ENUMERATION_LIMIT:
-        return enumerate_supports(pencil)
-    return local_minimiser(pencil, default_starts(pencil))
-
-
 def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
     """Check that no eigenvector of the smallest eigenvalue is nonnegative; ``b`` is the minimiser, if known."""
     if one_signed(pencil.vector):
@@ -293,7 +230,7 @@ def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
     if pencil.simple:
         return True
     # For a multiple eigenvalue, the minimum over b >= 0 decides whether a nonnegative eigenvector exists.
-    reached = pencil.ratio(_minimiser(pencil) if b is None else b)
+    reached = pencil.ratio(minimiser(pencil)[0] if b is None else b)
     return reached - pencil.lowest > 1e-9 * pencil.size
 
 

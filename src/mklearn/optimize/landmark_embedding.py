@@ -6,13 +6,9 @@ only through V = Phi'A, and on the samples only through C = Phi'Phi and the scat
 
     A'K L K A = V'D S_W D V,    A'K L' K A = V'D S_T D V,    T_mn = tr(K_m L' K_n) = <C[m,n], S_T[m,n]>_F.
 
-**The ridge on coefficients**, rho A'A, is kept exactly. The shortest A with V = Phi'A has A'A = V'C^+ V. With C = EE',
-E of full column rank, and V = E a this is a'a, so the unknowns are r coordinates a, where r is the rank of C. E is a
-pivoted Cholesky factor, which costs a thirtieth of an eigendecomposition. Without this restriction to the range of
-Phi', some directions would have no penalty and f would fall to 0.
-
-If every sample is a landmark, problem and solution equal the dense ones. With fewer landmarks, they equal the dense
-ones for the Nystroem approximations of the kernels.
+With C = EE', E of full column rank r, and V = E a, the ridge rho A'A on the coefficients is rho a'a, so the unknowns
+are the r coordinates a (docs/explanation/landmarks.md). E is a pivoted Cholesky factor, which costs a thirtieth of an
+eigendecomposition.
 """
 
 from __future__ import annotations

@@ -286,15 +286,7 @@ class LeaveOneOutWeights:
     ridge : float
         Ridge lambda in units of the combined kernel's centred trace.
     value : float
-        L at ``shares`` and ``ridge``; at most ``uniform_value``.
-    optimal_shares : array of shape (M,), sum 1
-        Shares q before shrinkage.
-    optimal_value : float
-        L at ``optimal_shares``.
-    uniform_value : float
-        L at equal shares, with the best of several ridges, ``ridge`` among them.
-    gradient : array of shape (M,)
-        Gradient dL/dq at the optimum, projected on the shares that sum to 1.
+        L at ``shares`` and ``ridge``, no larger than at equal shares.
     history : array of shape (steps + 1,)
         L at equal shares and after every step of the optimiser, nonincreasing.
     status : {"converged", "max_iter", "uniform"}
@@ -305,10 +297,6 @@ class LeaveOneOutWeights:
     shares: Array
     ridge: float
     value: float
-    optimal_shares: Array
-    optimal_value: float
-    uniform_value: float
-    gradient: Array
     history: Array
     status: Status
 
@@ -343,7 +331,6 @@ def leave_one_out_weights(
     start = _equal_shares(objective)
     history = [start.value]
     found, status = _minimise(objective, start, history, max_iter, tol)
-    gradient = _along_shares(objective, found)
     best = _without_replaceable(objective, found)
     shrunk = best
     if shrinkage > 0:
@@ -357,29 +344,16 @@ def leave_one_out_weights(
         shrunk = min(shrunk, more, key=lambda at: at.value)
     if shrunk.value > equal.value * (1.0 + _ROUNDING_OF_L) or not start.multiple > 0:
         shrunk, status = equal, "uniform"
-    return _result(objective, shrunk, best, equal, gradient, history, status)
+    value = min(shrunk.value, equal.value)
+    weights = objective.weights(shrunk.shares)
+    return LeaveOneOutWeights(weights, shrunk.shares, shrunk.ridge, value, np.array(history), status)
 
 
 def equal_share_weights(objective: LeaveOneOutRidge) -> LeaveOneOutWeights:
     """Evaluate equal shares without optimisation, in the form of a result of `leave_one_out_weights`."""
     at = _equal_shares(objective)
-    return _result(objective, at, at, at, _along_shares(objective, at), [at.value], "uniform")
-
-
-def _result(
-    objective: LeaveOneOutRidge, at: Evaluation, optimum: Evaluation, equal: Evaluation, gradient: Array,
-    history: list[float], status: Status,
-) -> LeaveOneOutWeights:  # fmt: skip
-    return LeaveOneOutWeights(
-        objective.weights(at.shares), at.shares, at.ridge, min(at.value, equal.value), optimum.shares, optimum.value,
-        equal.value, gradient, np.array(history), status,
-    )  # fmt: skip
-
-
-def _along_shares(objective: LeaveOneOutRidge, at: Evaluation) -> Array:
-    """Compute dL/dq, projected on the shares that sum to 1, shape (M,); 0 for constant kernels."""
-    gradient = objective.gradient(at)[0]
-    return np.where(objective.traces > 0, gradient - float(gradient @ at.shares), 0.0)
+    weights = objective.weights(at.shares)
+    return LeaveOneOutWeights(weights, at.shares, at.ridge, at.value, np.array([at.value]), "uniform")
 
 
 def _equal_shares(objective: LeaveOneOutRidge) -> Evaluation:

@@ -1,4 +1,4 @@
-"""Maximisation of first- and second-order models of a concave nondecreasing function over a norm ball.
+"""Maximisation of a concave nondecreasing function over a norm ball, by Newton's method with a certificate.
 
 The variables t are kernel weights, and the feasible set is t >= 0, ||t||_p <= radius. For p = 1 it is the simplex, and
 maximisers have exact zeros; p = infinity makes the weights equal.
@@ -6,15 +6,116 @@ maximisers have exact zeros; p = infinity makes the weights equal.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 Array = NDArray[np.floating[Any]]
+Status = Literal["optimal", "max_iter", "stalled"]
 
 _INNER_STEPS = 100
+# Armijo's condition: smallest gain of a step, relative to the gain predicted by the tangent.
+_ARMIJO = 1e-4
+_HALVINGS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Value and gradient of an objective at kernel weights theta."""
+
+    theta: Array  # (M,)
+    value: float
+    gradient: Array  # (M,)
+
+
+P = TypeVar("P", bound=Point)
+
+
+@dataclass(frozen=True, eq=False)
+class Maximum(Generic[P]):
+    """Result of `maximise`."""
+
+    point: P
+    bound: float  # upper bound over the feasible set: the smallest of the tangents' maxima
+    history: Array  # (steps + 1,), values at equal weights and after every step, nondecreasing but for rounding
+    status: Status  # "optimal": bound and value agree up to tol; "stalled": no step increases the value beyond rounding
+
+
+def maximise(
+    evaluate: Callable[[Array], P], hessian: Callable[[P], Array], n_kernels: int, p: float, *, precision: float,
+    tol: float, max_iter: int,
+) -> Maximum[P]:  # fmt: skip
+    """Maximise over theta >= 0, ||theta||_p <= M^(1/p - 1), from equal weights, which lie on the boundary.
+
+    Each step maximises the second-order model, followed by a line search towards the maximiser. If this gives no
+    ascent, the line search goes towards the maximiser of the tangent (Frank-Wolfe). ``precision`` is that of the
+    values, and ``tol`` the tolerance of the bound less the value, both relative to the value.
+    """
+    ascent = _Ascent(evaluate, hessian, precision, equal_weight_radius(n_kernels, p), p)
+    current = ascent.at(np.full(n_kernels, 1.0 / n_kernels))
+    history = [current.value]
+    status: Status = "optimal"
+    while ascent.bound - current.value > tol * abs(current.value):
+        if len(history) > max_iter:
+            status = "max_iter"
+            break
+        following = ascent.step(current)
+        if following is None:
+            # The trials may have lowered the bound.
+            status = "optimal" if ascent.bound - current.value <= tol * abs(current.value) else "stalled"
+            break
+        current = following
+        history.append(current.value)
+    return Maximum(current, max(ascent.bound, current.value), np.array(history), status)
+
+
+@dataclass
+class _Ascent(Generic[P]):
+    """Steps of `maximise`; ``bound`` is the smallest upper bound of the objective at all points evaluated."""
+
+    evaluate: Callable[[Array], P]
+    hessian: Callable[[P], Array]
+    precision: float
+    radius: float
+    p: float
+    bound: float = np.inf
+
+    def at(self, theta: Array) -> P:
+        point = self.evaluate(theta)
+        self.bound = min(self.bound, point.value + self._gap(point))
+        return point
+
+    def step(self, at: P) -> P | None:
+        goal = model_maximiser(at.theta, at.gradient, self.hessian(at), self._gap(at), self.radius, self.p)
+        corner = tangent_maximiser(at.gradient, self.radius, self.p)
+        return self._line_search(at, goal) or self._line_search(at, corner)
+
+    def _gap(self, at: P) -> float:
+        return tangent_gap(at.gradient, at.theta, self.radius, self.p)
+
+    def _line_search(self, at: P, goal: Array) -> P | None:
+        """Return the first point of a backtracking line search from ``goal`` that increases the value enough, or None.
+
+        If the value is flat up to rounding, the duality gap decides: it depends on the gradient.
+        """
+        step = goal - at.theta
+        promised = float(at.gradient @ step)
+        noise = self.precision * abs(at.value)
+        if not promised > -noise:
+            return None
+        for halving in range(_HALVINGS):
+            share = 0.5**halving
+            trial = self.at(on_sphere(at.theta + share * step, self.radius, self.p))
+            gain = trial.value - at.value
+            if gain > noise and gain >= _ARMIJO * share * promised:
+                return trial
+            if abs(gain) <= noise or share * promised <= noise:
+                return trial if self._gap(trial) < 0.5 * self._gap(at) else None
+        return None
 
 
 def equal_weight_radius(n_kernels: int, p: float) -> float:

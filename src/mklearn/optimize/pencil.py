@@ -4,28 +4,13 @@ All methods work in unit-diagonal coordinates, where S'_mm = 1. Rescaling the ke
 pencil in these coordinates. Every method is therefore equivariant (beta_m becomes beta_m / c_m), and tolerances are
 relative.
 
-The ratio b'Sb / b'S'b is minimised over b >= 0, exactly by enumerating supports, and locally for many kernels.
-
-Theorem. Let S' be positive definite. A minimiser b of smallest support J is the eigenvector of the smallest eigenvalue
-of the sub-pencil (S_JJ, S'_JJ); this eigenvalue is simple and the eigenvector positive.
-
-Proof. b_J lies inside the orthant of R^J, so the ratio is stationary and locally minimal there: Z = S_JJ - r S'_JJ has
-Z b_J = 0 and v'Zv >= 0 on the hyperplane v'S'_JJ b_J = 0, hence everywhere, and r is the smallest eigenvalue. If it
-were multiple, one could move along a second eigenvector at the same ratio until an entry vanishes, which gives a
-smaller support.
-
-So the candidates are the smallest eigenvectors of the 2^m - 1 sub-pencils that have one sign. Most supports are pruned:
-the smallest eigenvalue does not decrease when a support shrinks to a subset (interlacing). A support whose eigenvalue
-is not below the best known ratio is therefore discarded with all its subsets. The same holds for a support whose
-eigenvector has one sign, because its ratio is its eigenvalue. Supports are processed by decreasing size, all supports
-of one size at once.
+The ratio b'Sb / b'S'b is minimised over b >= 0 by Dinkelbach's iteration: r is its minimum if b'(r S' - S)b has the
+maximum 0 over the simplex, a standard quadratic program. A minimiser is the smallest eigenvector on its support.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.checks import as_square_matrix, check_symmetric, same_shape, symmetrized
 from mklearn.errors import SolverFailed
 from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.simplex_qp import simplex_qp
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
@@ -142,11 +128,6 @@ class Reduction:
     members: Integers  # (M,), position of each kernel in the pencil; -1 if it is zero under the second graph
     factors: Floats  # (M,), 1 / sqrt(S'_mm); 0 for such a kernel
 
-    @property
-    def zero(self) -> Integers:
-        """Positions of the kernels that are zero under the second graph."""
-        return np.flatnonzero(self.members < 0)
-
     def weights(self, b: Floats) -> Floats:
         """Return the weights of all kernels, sum 1: equal kernels share a weight, zero kernels get exactly 0."""
         counts = np.bincount(self.members[self.members >= 0])
@@ -217,75 +198,24 @@ def _symmetric(matrix: ArrayLike, name: str) -> Floats:
     return symmetrized(array.astype(np.float64, copy=False))
 
 
-#: Largest number of kernels for which all supports are enumerated.
-ENUMERATION_LIMIT = 14
+def minimiser(pencil: Pencil, *further: Floats) -> tuple[Floats, bool]:
+    """Compute the minimiser of the ratio in unit-diagonal coordinates, shape (m,), and whether it is proven global.
 
-_MAX_STEPS = 500
-
-
-def enumerate_supports(pencil: Pencil) -> Floats:
-    """Compute the global minimiser in unit-diagonal coordinates, shape (m,), with exact zeros off its support.
-
-    If several minimisers exist, one is returned; if all ratios are equal, the one with equal entries.
+    Its entries off the support are exact zeros. It is proven where `simplex_qp` enumerates the supports, or where its
+    ratio is the smallest eigenvalue. If several minimisers exist, one is returned; if all ratios are equal, the one
+    with equal entries. ``further`` are starts besides the default ones.
     """
-    m, slack = pencil.m, 8 * np.finfo(float).eps * pencil.size
-    b, value = best_start(pencil, default_starts(pencil))
+    slack = 8 * np.finfo(float).eps * pencil.size
+    b, value = best_start(pencil, np.stack([*default_starts(pencil), *further]))
     if one_signed(pencil.vector) or pencil.lowest >= value - slack:
-        return b
-    closed = np.zeros(2**m, dtype=bool)
-    for masks, members, parents in _tables(m):
-        shut = closed[parents].any(axis=1)
-        closed[masks[shut]] = True
-        if shut.all():
-            break
-        masks, members = masks[~shut], members[~shut]
-        values, vectors = _smallest_eigenpairs(pencil, members)
-        feasible = one_signed(vectors)
-        candidates = np.flatnonzero(feasible & (values < value - slack))
-        if len(candidates):
-            best = candidates[np.argmin(values[candidates])]
-            trial = np.zeros(m)
-            trial[members[best]] = np.maximum(vectors[best], 0)
-            # Use the ratio of the given matrices: the eigenvalue can differ by the ridge or by rounding.
-            ratio = pencil.ratio(trial)
-            if ratio < value - slack:
-                b, value = trial, ratio
-        closed[masks] = feasible | (values >= value - slack)
-    return b
-
-
-def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
-    """Compute the best local minimiser found by nonnegative inverse iteration from all starts.
-
-    An iteration is the nonnegative least-squares problem ``b <- argmin_{b >= 0} b'Tb - 2 b_k'S'b`` with
-    ``T = S - sigma S'`` positive definite, sigma slightly below the smallest eigenvalue. At its solution
-    ``b'Tb = b_k'S'b = c`` with c >= (b_k'S'b_k)^2 / b_k'Tb_k, the value at the best multiple of b_k. Since
-    c^2 <= b_k'S'b_k b'S'b (Cauchy), neither b'Tb / b'S'b nor b'Sb / b'S'b ever increases. At the end, the eigenvector
-    of the support replaces the iterate if it has one sign. The rows of ``starts`` are nonnegative and not zero.
-    """
-    from scipy.optimize import nnls
-
-    b, value = best_start(pencil, starts)
-    if value - pencil.lowest <= 1e-14 * pencil.size:
-        return b
-    sigma = pencil.lowest - max(0.05 * (value - pencil.lowest), 1e-9 * pencil.size)
-    factor = _upper_cholesky(pencil.R - sigma * pencil.R_prime)
-    target = np.linalg.solve(factor.T, pencil.R_prime)
-    for start in starts:
-        current, ratio = start, pencil.ratio(start)
-        for _ in range(_MAX_STEPS):
-            following, _ = nnls(factor, target @ (current / np.sqrt(current @ pencil.R_prime @ current)))
-            lower = pencil.ratio(following) if following.any() else np.inf
-            if not lower < ratio:
-                break
-            drop, current, ratio = ratio - lower, following, lower
-            if drop <= 1e-13 * pencil.size:
-                break
-        current = polish(pencil, current)
-        ratio = pencil.ratio(current)
-        if ratio < value:
-            b, value = current, ratio
-    return b
+        return b, True
+    while True:
+        best = simplex_qp(value * pencil.S_prime - pencil.S)
+        following = polish(pencil, best.theta)
+        ratio = pencil.ratio(following)
+        if not ratio < value - slack:
+            return b, best.status == "optimal"
+        b, value = following, ratio
 
 
 def default_starts(pencil: Pencil) -> Floats:
@@ -324,31 +254,3 @@ def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Flo
     values, basis = np.linalg.eigh(reduced)
     vectors = (inverse.swapaxes(1, 2) @ basis[:, :, :1])[:, :, 0]
     return values[:, 0], orient(vectors)
-
-
-def _upper_cholesky(T: Floats) -> Floats:
-    """Return F with F'F = T, which is positive definite up to rounding; add the smallest sufficient ridge to T.
-
-    With a ridge the ratio might increase, so only steps that lower it are taken.
-    """
-    top = np.abs(np.diag(T)).max()
-    for ridge in (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-8):
-        try:
-            return np.linalg.cholesky(T + ridge * top * np.eye(len(T))).T
-        except np.linalg.LinAlgError:
-            continue
-    raise SolverFailed("The shifted matrix S - sigma S' is not positive definite: S and S_prime are inconsistent.")
-
-
-@cache
-def _tables(m: int) -> tuple[tuple[Integers, Integers, Integers], ...]:
-    """Tabulate supports by size, m - 1 down to 2: bit masks (k,), members (k, size), parents (k, m - size)."""
-    bits = 1 << np.arange(m)
-    tables = []
-    for size in range(m - 1, 1, -1):
-        members = np.array(list(combinations(range(m), size)), dtype=np.intp)
-        masks = bits[members].sum(axis=1)
-        absent = (masks[:, None] & bits) == 0
-        outside = np.nonzero(absent)[1].reshape(len(members), m - size)
-        tables.append((masks, members, masks[:, None] | bits[outside]))
-    return tuple(tables)

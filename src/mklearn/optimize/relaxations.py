@@ -32,19 +32,10 @@ Floats = NDArray[np.floating]
 _TRANSLATED_ONCE = 20
 
 
-@dataclass(frozen=True)
-class LiteralSolution:
-    """Solution of `literal_sdp`, in unit-diagonal coordinates."""
-
-    b: Floats  # (m,), beta
-    bound: float  # the value of the program
-    solver: str
-    accurate: bool  # whether the solver reached its tolerances
-    norm: float  # sqrt(b'S'b), the length of b in units of the eigenvector u, u'S'u = 1
-
-
-def literal_sdp(pencil: Pencil, solver: str) -> LiteralSolution:
+def literal_sdp(pencil: Pencil, solver: str) -> tuple[Floats, float, str, bool]:
     """Solve the program of MKL-DR (Lin, Liu, Fuh 2008), equations (25)-(28), as printed.
+
+    Return beta in unit-diagonal coordinates (m,), the value, the solver, and whether it reached its tolerances.
 
     ``min tr(SB)  s.t.  tr(S'B) = 1,  beta >= 0,  [1 beta'; beta B] positive semidefinite.``
 
@@ -63,8 +54,7 @@ def literal_sdp(pencil: Pencil, solver: str) -> LiteralSolution:
         solver, costs=pencil.eigenvalues * shorten**2 / unit, lengths=shorten**2, directions=W
     )
     root = np.asarray(program.variable.value)[1:, 0]
-    norm = float(np.linalg.norm(shorten * root))
-    return LiteralSolution(W @ root, value * unit, used, accurate, norm)
+    return W @ root, value * unit, used, accurate
 
 
 def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Floats, Floats, str]:

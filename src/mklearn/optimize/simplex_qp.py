@@ -3,32 +3,26 @@
 This is the theta-step of MKMMC (Gu, Zhou 2009, equation (23)). Q is indefinite, so convex solvers do not apply, and
 the problem is NP-hard in general. For a dozen kernels the supports can be enumerated.
 
-Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0.
-
-Proof. By second-order optimality inside the face, Q is negative semidefinite there. If v'Qv = 0 for some v != 0 on J
-with sum 0, then f(theta + t v) = f(theta) for all t, because v'Q theta = 0 by the first-order condition. Moving along v
-until an entry vanishes then gives a maximiser of smaller support.
+Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0
+(proof: docs/explanation/mkmmc_vertex.md).
 
 Hence (a) every pair in J is concave, Q_ss + Q_tt - 2 Q_st < 0; (b) subsets inherit the property, so supports can be
 grown one kernel at a time; (c) the stationary point of each support is the unique solution of a regular linear system.
-If no pair is concave, for example if Q is positive semidefinite, the maximiser is a vertex: a single kernel.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import as_square_matrix, check_choice, check_symmetric, symmetrized
-from mklearn.errors import ConfigError
+from mklearn.checks import as_square_matrix, check_symmetric, symmetrized
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
-Method = Literal["exact", "local", "auto"]
 
 #: Largest number of enumerated supports: enough for 14 kernels, or for more kernels with few concave pairs.
 MAX_SUPPORTS = 2**14
@@ -49,34 +43,26 @@ class SimplexQP:
         The maximiser: nonnegative, sum 1, exact zeros off its support.
     value : float
         theta'Q theta.
-    method : {"exact", "local"}
-        The method used.
     status : {"optimal", "local"}
-        "optimal": proven, by enumeration or because no pair is concave and theta is the best vertex.
-    kkt_residual : float
-        Violation of ``(Q theta)_i <= value``, with equality on the support, in units of the largest entry of Q minus
-        its mean.
+        "optimal": the global maximum, by enumeration. "local": the best of many local maxima.
     """
 
     theta: Floats
     value: float
-    method: Literal["exact", "local"]
     status: Literal["optimal", "local"]
-    kkt_residual: float
 
 
-def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
+def simplex_qp(Q: ArrayLike) -> SimplexQP:
     """Maximise theta'Q theta over the simplex, theta >= 0 and sum theta = 1.
+
+    The maximum is global where at most `MAX_SUPPORTS` supports satisfy the theorem of this module (always for m <= 14).
+    Else it is the best stationary point, exact up to rounding, of active-set ascents from equal entries, every vertex,
+    and the maximisers of the best concave pairs (at most 4 m).
 
     Parameters
     ----------
     Q : array of shape (m, m)
         Symmetric, of any signature. Only its symmetric part is used.
-    method : {"exact", "local", "auto"}
-        - "exact": the global maximum, by enumerating all supports that satisfy the theorem of this module.
-        - "local": the best stationary point, exact up to rounding, of active-set ascents from equal entries, every
-          vertex, and the maximisers of the best concave pairs (at most 4 m).
-        - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
 
     Returns
     -------
@@ -88,8 +74,6 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     ------
     DataError
         Q is not square, finite and symmetric.
-    ConfigError
-        Unknown method, or "exact" where more than `MAX_SUPPORTS` supports are possible.
 
     References
     ----------
@@ -103,7 +87,6 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     >>> simplex_qp([[0.0, 1.0], [1.0, 0.0]]).theta
     array([0.5, 0.5])
     """
-    check_choice(method, "method", get_args(Method))
     full = as_square_matrix(Q, "Q")
     check_symmetric(full, "Q")
     full = symmetrized(full)
@@ -113,32 +96,12 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto") -> SimplexQP:
     if scale <= 8 * np.finfo(float).eps * float(np.abs(full).max()):
         # Q is constant, and so is the value.
         theta = np.full(len(full), 1.0 / len(full))
-        return SimplexQP(theta, float(theta @ full @ theta), "exact", "optimal", 0.0)
+        return SimplexQP(theta, float(theta @ full @ theta), "optimal")
     centred /= scale
-    if method != "local":
-        exact = _enumerate(centred)
-        if exact is not None:
-            return _result(exact, full, centred, "exact", "optimal")
-        if method == "exact":
-            raise ConfigError(
-                f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(full)} entries: use "
-                "method='local' or 'auto'."
-            )
-    theta = _best_local(centred, _starts(centred))
-    top = centred.diagonal().max()
-    proven = not _concave_pairs(centred).any() and float(theta @ centred @ theta) >= top - _GAIN
-    return _result(theta, full, centred, "local", "optimal" if proven else "local")
-
-
-def simplex_projection(points: ArrayLike) -> Floats:
-    """Project each row (k, m) onto the simplex."""
-    rows = np.asarray(points, dtype=np.float64)
-    ordered = -np.sort(-rows, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    counts = np.arange(1, rows.shape[1] + 1)
-    last = (ordered - excess / counts > 0).sum(axis=1) - 1
-    shift = excess[np.arange(len(rows)), last] / (last + 1)
-    return np.maximum(rows - shift[:, None], 0.0)
+    exact = _enumerate(centred)
+    theta = _best_local(centred, _starts(centred)) if exact is None else exact
+    theta = theta / theta.sum()
+    return SimplexQP(theta, float(theta @ full @ theta), "local" if exact is None else "optimal")
 
 
 def _enumerate(Q: Floats) -> Floats | None:
@@ -272,17 +235,3 @@ def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
     falling = step < 0
     reach = float((theta[falling] / -step[falling]).min()) if falling.any() else np.inf
     return step, min(wanted, reach)
-
-
-def _result(
-    theta: Floats,
-    full: Floats,
-    centred: Floats,
-    method: Literal["exact", "local"],
-    status: Literal["optimal", "local"],
-) -> SimplexQP:
-    theta = theta / theta.sum()
-    gradient = centred @ theta
-    excess = gradient - float(theta @ gradient)
-    residual = max(float(excess.max()), float(np.abs(excess[theta > 0]).max()), 0.0)
-    return SimplexQP(theta, float(theta @ full @ theta), method, status, residual)

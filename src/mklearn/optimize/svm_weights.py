@@ -22,22 +22,18 @@ feasible set. The duality gap is J minus this bound: (max over theta' of q'theta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklearn.checks import weighted_sum
-from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
+from mklearn.optimize.norm_ball import Point, Status, maximise
 from mklearn.optimize.svm import SVMSolution, solve_svm
 
 Array = NDArray[np.floating[Any]]
-Status = Literal["optimal", "max_iter", "stalled"]
 
-# Armijo's condition: smallest gain of a step, relative to the gain predicted by the tangent.
-_ARMIJO = 1e-4
-_HALVINGS = 20
 # Ridge on K_FF, relative to its mean diagonal.
 _RIDGE = 1e-8
 
@@ -78,9 +74,7 @@ def svm_weights(
 ) -> SVMWeights:  # fmt: skip
     """Minimise the objective J of a support vector machine over kernel weights (see the module).
 
-    Each step minimises the second-order model of J over the feasible set, followed by a line search towards the
-    minimiser. If this gives no descent, the line search goes towards the minimiser of the tangent (Frank-Wolfe). The
-    start is equal weights.
+    The method is that of `mklearn.optimize.norm_ball.maximise` for -J; the start is equal weights.
 
     Parameters
     ----------
@@ -107,79 +101,47 @@ def svm_weights(
     .. [3] Kloft, Brefeld, Sonnenburg, Zien, "lp-norm multiple kernel learning", JMLR 12, 2011: p > 1. Their radius is 1
        instead of P^(1/p - 1), which only rescales C.
     """
-    radius = equal_weight_radius(len(kernels), p)
-    problem = _Problem(kernels, y, C, svm_tol, radius, p, sample_weight)
-    current = problem.evaluate(np.full(len(kernels), 1.0 / len(kernels)))
-    history = [current.solution.value]
-    status: Status = "optimal"
-    while current.gap > tol:
-        if len(history) > max_iter:
-            status = "max_iter"
-            break
-        following = problem.step(current)
-        if following is None:
-            status = "optimal" if problem.gap(current) <= tol else "stalled"
-            break
-        current = following
-        history.append(current.solution.value)
-    weights = current.theta / current.theta.sum()
-    gap = problem.gap(current)
-    return SVMWeights(current.theta, weights, current.solution, gap, np.array(history), problem.n_svm, status)
+    objective = _NegativeObjective(kernels, y, C, svm_tol, sample_weight)
+    found = maximise(
+        objective.evaluate, objective.hessian, len(kernels), p, precision=max(10.0 * svm_tol**2, 1e-12), tol=tol,
+        max_iter=max_iter,
+    )  # fmt: skip
+    at = found.point
+    weights, gap = at.theta / at.theta.sum(), 1.0 + found.bound / at.solution.value
+    return SVMWeights(at.theta, weights, at.solution, gap, -found.history, objective.n_svm, found.status)
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
-    """SVM at one theta, with -dJ/dtheta (P,), K_m c on the support vectors (P, n_s) and the relative gap."""
+class _Machine(Point):
+    """SVM at one theta, with K_m c on the support vectors, (P, n_s)."""
 
-    theta: Array
     solution: SVMSolution
-    descent: Array
     products: Array
-    gap: float
 
 
-class _Problem:
-    """Objective J with its derivatives; counts the SVMs solved."""
+class _NegativeObjective:
+    """-J with its derivatives; counts the SVMs solved."""
 
     def __init__(
-        self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, radius: float, p: float,
-        sample_weight: Array | None,
-    ) -> None:  # fmt: skip
+        self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, sample_weight: Array | None
+    ) -> None:
         self.kernels, self.signs, self.C, self.svm_tol = kernels, signs, C, svm_tol
         self.sample_weight = sample_weight
         self._bounds = C * (np.ones(len(signs)) if sample_weight is None else sample_weight)
-        self.radius, self.p = radius, p
         self.n_svm = 0
-        self._bound = -np.inf  # the largest lower bound of J so far
-        self._precision = max(10.0 * svm_tol**2, 1e-12)
 
-    def evaluate(self, theta: Array) -> _Point:
+    def evaluate(self, theta: Array) -> _Machine:
         """Solve the SVM at theta."""
-        n = len(self.signs)
-        kernel = weighted_sum(list(self.kernels), theta, n)
+        kernel = weighted_sum(list(self.kernels), theta, len(self.signs))
         solution = solve_svm(kernel, self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight)
         self.n_svm += 1
         S = solution.support
         c = solution.dual[S]
         products = np.array([matrix[np.ix_(S, S)] @ c for matrix in self.kernels], dtype=np.float64)
-        descent = 0.5 * products @ c
-        gap = tangent_gap(descent, theta, self.radius, self.p) / solution.value
-        self._bound = max(self._bound, solution.value * (1.0 - gap))
-        return _Point(theta, solution, descent, products, gap)
+        return _Machine(theta, -solution.value, 0.5 * products @ c, solution, products)
 
-    def gap(self, at: _Point) -> float:
-        """Compute the relative duality gap from the largest bound; it may be 0 because of the error of the SVMs."""
-        return max(1.0 - self._bound / at.solution.value, 0.0)
-
-    def step(self, at: _Point) -> _Point | None:
-        """Return a better point, from a line search towards the minimiser of the second-order model or the tangent."""
-        scale = at.gap * at.solution.value
-        target = model_maximiser(at.theta, at.descent, -self._hessian(at), scale, self.radius, self.p)
-        fallback = tangent_maximiser(at.descent, self.radius, self.p)
-        return self._line_search(at, target) or self._line_search(at, fallback)
-
-    def _hessian(self, at: _Point) -> Array:
-        """Compute d2J/dtheta^2, (P, P), for the current set F of support vectors below the bound."""
+    def hessian(self, at: _Machine) -> Array:
+        """Compute -d2J/dtheta^2, (P, P), for the current set F of support vectors below the bound."""
         S = at.solution.support
         free = np.abs(at.solution.dual[S]) < self._bounds[S] * (1.0 - 1e-8)
         F, B = S[free], at.products[:, free].T
@@ -201,24 +163,4 @@ class _Problem:
         solved = cho_solve(factor, right, check_finite=False)
         inverse_ones = solved[:, -1]
         hessian = B.T @ solved[:, :-1] - np.outer(B.T @ inverse_ones, B.T @ inverse_ones) / inverse_ones.sum()
-        return np.asarray((hessian + hessian.T) / 2.0)
-
-    def _line_search(self, at: _Point, goal: Array) -> _Point | None:
-        """Return the first point of a backtracking line search from ``goal`` that decreases J enough, or None.
-
-        If J is flat up to the precision of the SVM, the duality gap decides: it depends on the gradient.
-        """
-        step = goal - at.theta
-        promised = float(at.descent @ step)
-        noise = self._precision * at.solution.value
-        for halving in range(_HALVINGS):
-            share = 0.5**halving
-            if share * promised <= 0:
-                return None
-            trial = self.evaluate(on_sphere(at.theta + share * step, self.radius, self.p))
-            gain = at.solution.value - trial.solution.value
-            if gain > noise and gain >= _ARMIJO * share * promised:
-                return trial
-            if abs(gain) <= noise or share * promised <= noise:
-                return trial if trial.gap < 0.5 * at.gap else None
-        return None
+        return np.asarray((hessian + hessian.T) / -2.0)

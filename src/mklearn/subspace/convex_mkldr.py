@@ -82,16 +82,12 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         Coefficients A for the kernel combined with ``kernel_weights_``.
     eigenvalues_ : array of shape (n_components,)
         Within- over total scatter of each column, ascending, ridge included.
-    ratios_ : array of shape (n_components,)
-        omega, the ratio of S_b to S_d + lambda of each column, descending; with all components their sum is F.
     ridge_amount_ : float
         lambda for the kernel combined with ``kernel_weights_``: lambda / sum(theta).
     objective_ : float
         ``F(theta_)``.
     objective_history_ : array of shape ``(n_iter_,)``
         F at equal weights and after every step: it never decreases.
-    gradient_ : array of shape (n_kernels,)
-        ``dF/dtheta`` at ``theta_``.
     certificate_ : dict
         "value" (F), "bound" (upper bound of F for all feasible weights) and "gap" (their relative difference).
     n_iter_ : int
@@ -193,7 +189,6 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.theta_ = solution.theta
         self.objective_ = solution.value
         self.objective_history_ = solution.history
-        self.gradient_ = solution.gradient
         self.certificate_ = {"value": solution.value, "bound": solution.bound, "gap": solution.gap}
         self.n_iter_ = len(solution.history)
         self.status_ = solution.status if learned else "uniform"
@@ -210,5 +205,4 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             eigenvalues, total = np.maximum(1.0 - omega, 0.0), np.ones_like(omega)
         else:
             eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
-        self.ratios_ = omega
         return Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, solution.ridge_amount / s)

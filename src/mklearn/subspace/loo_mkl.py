@@ -64,19 +64,12 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     shares_ : array of shape (n_kernels,), sum 1
         Share of each kernel in the combined centred trace: the weights of the kernels at unit centred trace. 0 for
         constant kernels.
-    optimal_shares_ : array of shape (n_kernels,), sum 1
-        Shares before shrinkage; 0 for kernels that a ridge can replace.
     objective_ : float
-        L at ``shares_``: 1 is chance level, 0 a perfect prediction. At most ``uniform_objective_``.
-    uniform_objective_ : float
-        L at equal shares.
+        L at ``shares_``: 1 is chance level, 0 a perfect prediction. No larger than at equal shares.
     regularisation_ : float
         The learned ridge of the regression, at least ``regularisation``.
     objective_history_ : array of shape ``(n_iter_,)``
         L at equal shares and after every step: it never increases.
-    gradient_ : array of shape (n_kernels,)
-        Gradient of L at the last iterate, projected on shares with sum 1. At an optimum it is 0 for positive shares and
-        nonnegative otherwise.
     n_iter_ : int
         Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
@@ -143,11 +136,8 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
             solution = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
         self._fit_ratio_trace(stack, solution.weights, lda_graph(labels), labels)
         self.shares_ = solution.shares
-        self.optimal_shares_ = solution.optimal_shares
         self.objective_ = solution.value
         self.regularisation_ = solution.ridge
-        self.uniform_objective_ = solution.uniform_value
         self.objective_history_ = solution.history
-        self.gradient_ = solution.gradient
         self.n_iter_ = len(solution.history)
         self.status_ = solution.status

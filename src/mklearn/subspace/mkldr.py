@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar, Literal
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import ConfigError, DataError, NotApplicable, warn
 from mklearn.graphs import (
     UNLABELLED,
     GraphPair,
@@ -315,12 +314,11 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
             self._warn_of_start()
         mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
         if self.beta_step in ("sdp", "central_path") and any(mixed):
-            warnings.warn(
+            warn(
                 f"beta_step={self.beta_step!r}: in {sum(mixed)} of {len(mixed)} steps the only optimal weights of the "
                 "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
                 "Use beta_step='exact'",
                 MixedSignWarning,
-                stacklevel=9,  # the caller of fit, outside its wrappers
             )
         return best.weights, projection
 
@@ -373,11 +371,10 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     def _warn_of_start(self) -> None:
         self.status_ = "start"
         equal = " equal" if self.init == "uniform" else ""
-        warnings.warn(
+        warn(
             f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
             "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
             StartWeightsWarning,
-            stacklevel=12,  # the caller of fit, outside its wrappers
         )
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:

@@ -72,12 +72,13 @@ def test_value_is_the_largest_ratio_trace_in_feature_space(kind):
 def test_derivatives_are_those_of_finite_differences(kind):
     problem = objective(2, kind)
     theta = np.array([0.2, 0.1, 0.4, 0.3])
-    gradient, hessian = problem.derivatives(problem.evaluate(theta))
+    at = problem.evaluate(theta)
+    hessian = problem.hessian(at)
     step = 1e-5
     for m, unit in enumerate(np.eye(4)):
         up, down = (problem.evaluate(theta + sign * step * unit) for sign in (1, -1))
-        assert gradient[m] == pytest.approx((up.value - down.value) / (2 * step), rel=1e-7)
-        change = (problem.derivatives(up)[0] - problem.derivatives(down)[0]) / (2 * step)
+        assert at.gradient[m] == pytest.approx((up.value - down.value) / (2 * step), rel=1e-7)
+        change = (up.gradient - down.gradient) / (2 * step)
         np.testing.assert_allclose(hessian[m], change, rtol=1e-5, atol=1e-7 * np.abs(hessian).max())
 
 
@@ -95,7 +96,8 @@ def test_value_is_concave_and_nondecreasing(seed, kind, log_ridge, share):
     between = value_of(problem, share * a + (1 - share) * b)
     assert between >= (share * value_of(problem, a) + (1 - share) * value_of(problem, b)) * (1 - 1e-9)
     assert value_of(problem, a + b) >= value_of(problem, a) * (1 - 1e-9)
-    gradient, hessian = problem.derivatives(problem.evaluate(a))
+    at = problem.evaluate(a)
+    gradient, hessian = at.gradient, problem.hessian(at)
     assert (gradient >= 0).all()
     assert np.linalg.eigvalsh(hessian).max() <= 1e-9 * np.abs(hessian).max()
     # F lies below its tangents, on which the certificate relies.
@@ -131,11 +133,11 @@ def test_solution_is_optimal(p, kind, ridge):
     assert (np.diff(found.history) >= -1e-12 * found.value).all()
     # First-order conditions: g = nu theta^(p-1) on the support, no larger off it.
     if np.isfinite(p):
-        normal = found.theta ** (p - 1)
+        gradient, normal = found.evaluation.gradient, found.theta ** (p - 1)
         support = found.theta > 0
-        nu = found.gradient[support] @ found.theta[support] / (normal[support] @ found.theta[support])
-        np.testing.assert_allclose(found.gradient[support], nu * normal[support], rtol=1e-4)
-        assert (found.gradient[~support] <= nu * (1 + 1e-6)).all()
+        nu = gradient[support] @ found.theta[support] / (normal[support] @ found.theta[support])
+        np.testing.assert_allclose(gradient[support], nu * normal[support], rtol=1e-4)
+        assert (gradient[~support] <= nu * (1 + 1e-6)).all()
     # No feasible weights are better, nor above the bound.
     values = np.array([value_of(problem, theta) for theta in feasible(4, p, 6, 1000)])
     assert values.max() <= found.value * (1 + 1e-9)

@@ -1,7 +1,6 @@
 """Kernel weights of a ratio, exact and relaxed: optimality, enumeration, bounds, solvers, invariances, degeneracy."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import combinations
 
 import cvxpy as cp
@@ -106,18 +105,18 @@ def test_pruned_enumeration_equals_full_enumeration(m):
 
 
 @pytest.mark.parametrize("m", [16, 20])
-def test_above_the_limit_the_local_method_is_certified(m):
+def test_many_kernels_are_enumerated_or_certified(m):
     for seed, positive in ((0, False), (1, True)):
         S, T = psd_pair(m, seed, positive)
         found = kernel_weights(S, T)
         assert found.status == "optimal"
         assert found.gap < 1e-6
-        assert found.solver.startswith("inverse_iteration")
+        assert found.solver in ("enumeration", "local_search+CLARABEL")
         points = feasible_points(np.random.default_rng(seed), m, 10_000)
         assert found.value <= ratio(points, S, T).min() + 1e-9
 
 
-def test_above_the_limit_without_a_convex_solver_the_bound_is_the_eigenvalue(monkeypatch):
+def test_many_kernels_without_a_convex_solver_have_the_eigenvalue_as_bound(monkeypatch):
     from mklearn.optimize import relaxations
 
     def broken(problem, solver):
@@ -128,7 +127,6 @@ def test_above_the_limit_without_a_convex_solver_the_bound_is_the_eigenvalue(mon
     found = kernel_weights(S, T)
     assert found.status == "local"
     assert found.bound == pytest.approx(eigh(S, T, eigvals_only=True)[0])
-    assert "no certificate: out of order" in found.message
     with pytest.raises(SolverFailed, match="out of order"):
         kernel_weights(S, T, solver="CLARABEL")
 
@@ -166,8 +164,6 @@ def test_every_method_returns_a_one_signed_eigenvector(method):
         assert found.value == pytest.approx(1, rel=1e-6)
         assert found.bound == pytest.approx(1, rel=1e-6)
         np.testing.assert_allclose(found.weights, u / u.sum(), atol=2e-3 if method == "sdp" else 1e-8)
-        if method == "sdp":  # beta is t u with 0 <= t <= 1, t arbitrary
-            assert 0.1 < found.norm <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("method", ["exact", "dnn"])
@@ -216,7 +212,6 @@ def test_a_kernel_constant_under_the_second_graph_gets_no_weight(method):
         found = kernel_weights(grown_S, grown_T, method=method)
         np.testing.assert_allclose(found.weights[[0, 2, 3]], reference.weights, atol=1e-10)
         assert found.weights[1] == 0
-        assert "weight 0" in found.message
         assert found.status == reference.status
 
 
@@ -281,8 +276,6 @@ def test_mixed_signs_make_beta_vanish():
         found = kernel_weights(S, T, method="sdp")
         assert found.status == "mixed_sign"
         assert found.mixed_sign
-        assert found.norm < 1e-2
-        assert "beta = 0 is the only optimum" in found.message
         assert found.weights.sum() == pytest.approx(1)
         assert found.weights.min() > 0  # the barrier is never sparse
         assert found.gap > 0.1  # far from optimal
@@ -297,7 +290,7 @@ def test_solutions_depend_neither_on_earlier_ones_nor_on_other_threads(program):
     def solve(pair):
         pencil, _ = prepare(*pair)
         if program == "literal_sdp":
-            return relaxations.literal_sdp(pencil, "auto").b.tolist()
+            return relaxations.literal_sdp(pencil, "auto")[0].tolist()
         return relaxations.doubly_nonnegative(pencil, "auto", pencil.ratio(np.ones(4)))[1].tolist()
 
     alone = []
@@ -315,8 +308,8 @@ def test_beta_zero_is_an_error(monkeypatch):
     genuine = relaxations.literal_sdp
 
     def vanished(pencil, solver):
-        found = genuine(pencil, solver)
-        return replace(found, b=found.b * 1e-13, solver="FAKE")
+        beta, bound, _, accurate = genuine(pencil, solver)
+        return beta * 1e-13, bound, "FAKE", accurate
 
     monkeypatch.setattr(relaxations, "literal_sdp", vanished)
     with pytest.raises(SolverFailed, match=r"FAKE returned beta = 0.*mixed signs.*method='exact'"):
@@ -330,8 +323,6 @@ def test_inaccurate_solutions_have_a_status(monkeypatch):
     found = kernel_weights(S, T, method="sdp")
     assert found.status == "inaccurate"
     assert found.mixed_sign
-    assert "tolerances" in found.message
-    assert "beta = 0" in found.message
 
 
 def test_central_path_is_stationary_and_unique():

@@ -58,7 +58,8 @@ def mkl_weights(faces: SampleSet, train: NDArray[np.intp]) -> Chart:
     model = MKLSVC(kernels=kernels, C=10).fit(Views({"patches": features[train]}), faces.y[train])
     return heat_map(
         grid_rows(model.kernel_weights_), 8, title="MKL weights of 8 x 8 patches",
-        subtitle=f"Olivetti, women against men, first model of the first draw, C = 10; duality gap {model.gap_:.0e}",
+        subtitle="Olivetti, women against men, first model of the first draw, C = 10; duality gap "
+        f"{model.certificate_['gap']:.0e}",
     )  # fmt: skip
 
 

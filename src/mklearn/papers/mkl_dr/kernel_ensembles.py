@@ -7,7 +7,6 @@ NIPS 2008, section 4.4: KFD-Voting, KFD-SAMME, KLDE-Voting and KLDE-SAMME.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, at_least, one_of
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import DataError, NotApplicable, warn
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule, nearest_neighbour_indices
 from mklearn.subspace.kernel_lde import KernelLDE
@@ -219,11 +218,9 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         misses, eligible = self._cross_validate(stack, codes)
         boosting = samme(misses, len(self.classes_), eligible=eligible, max_iter=self.max_iter)
         if boosting.status == "fallback":
-            warnings.warn(
+            warn(
                 f"no kernel is better than chance in {self.n_splits_}-fold cross-validation; only kernel "
-                f"{stack.ids[boosting.picks[0]]!r}, of smallest error, is used",
-                UserWarning,
-                stacklevel=6,  # the caller of fit, outside the wrappers of fit
+                f"{stack.ids[boosting.picks[0]]!r}, of smallest error, is used"
             )
         self.picks_, self.alphas_, self.errors_, self.status_ = boosting
         self.n_iter_ = len(boosting.picks)

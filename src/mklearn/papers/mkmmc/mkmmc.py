@@ -64,13 +64,11 @@ class MKMMC(KernelEmbedding):
     ----------
     selected_kernel_ : int or None
         The position of the only kernel with a positive weight; None if there are several.
-    theta_history_ : array of shape ``(n_iter_ + 1, n_kernels)``
-        Weights of each A-step, beginning with the start.
     objective_history_ : array of shape ``(2 n_iter_ + 1,)``
         Objective after every half-step.
     history_ : list of dict
-        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and for theta-steps "status",
-        "method" and "kkt_residual" of `mklearn.optimize.simplex_qp`.
+        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and for theta-steps "status"
+        of `mklearn.optimize.simplex_qp`.
     objective_ : float
         Sum of the eigenvalues of the returned A-step.
     n_iter_ : int
@@ -140,7 +138,6 @@ class MKMMC(KernelEmbedding):
         self.embedding_ = self._embed_training(stack.combine(self.kernel_weights_))
         selected = np.flatnonzero(self.kernel_weights_ > _SELECTED)
         self.selected_kernel_ = int(selected[0]) if len(selected) == 1 else None
-        self.theta_history_ = np.array(thetas)
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
         self.objective_ = float(self.eigenvalues_.sum())
         self.n_iter_ = last
@@ -172,7 +169,7 @@ class MKMMC(KernelEmbedding):
             maximum = _theta_step(margin_matrix(stack, margin, A), theta)
             theta_entry = {
                 "iteration": iteration + 1, "step": "theta", "objective": maximum.value, "weights": maximum.theta,
-                "status": maximum.status, "method": maximum.method, "kkt_residual": maximum.kkt_residual,
+                "status": maximum.status,
             }  # fmt: skip
             if np.array_equal(maximum.theta, theta):
                 # The A-step would give the same solution again.
@@ -199,7 +196,7 @@ def margin_matrix(stack: KernelStack, operator: LaplacianOperator, coefficients:
 
 def _theta_step(Q: Array, theta: Array) -> SimplexQP:
     """Return the maximiser, or the current weights if it is better only by rounding."""
-    maximum = simplex_qp(Q, method="auto")
+    maximum = simplex_qp(Q)
     current = float(theta @ Q @ theta)
     unchanged = maximum.value - current <= _ROUNDING * float(np.abs(Q).max())
     return replace(maximum, theta=theta, value=current) if unchanged else maximum
