@@ -146,7 +146,7 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
         np.testing.assert_array_equal(samples.images, images)
         assert samples.ids.tolist() == ["2/1", "1/1", "10/1", "2/2", "1/2", "10/2"]
         assert samples.classes.tolist() == ["1", "2", "10"]
-    savemat(path, {"fea": columns / 255, "gnd": gnd})
+    savemat(path, {"X": columns / 255, "Y": gnd})
     np.testing.assert_allclose(deng_cai({"x": path}, shape=(3, 4)).images, images / 255)  # type: ignore[arg-type]
     for variables, shape, message in (
         ({"fea": columns, "gnd": gnd}, (4, 4), r"images have shape \(6, 12\); expected \(6, 16\)"),

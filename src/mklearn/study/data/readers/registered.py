@@ -65,7 +65,7 @@ def uci_splits(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     The variable ``kfold`` is a cell of positions, counted from 1. They were drawn with replacement; repetitions are
     dropped. `ids` is ignored, because a study may select a part of the file.
     """
-    labels, cells = load_mat(path, "Y", "kfold")
+    labels, cells = load_mat(path, ("Y", "kfold"))
     every = number_within_class(str(code) for code in whole_numbers(labels, path, "Y"))
     positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
     if any(part.min() < 0 or part.max() >= len(every) for part in positions):
@@ -172,21 +172,23 @@ def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
 # --- MATLAB files
 
 
-def load_mat(path: Path, *names: str) -> list[Any]:
-    """Read variables of a MATLAB file; raise DataError if it lacks one."""
+def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[Any]:
+    """Read the first group of `alternatives` whose variables are all in a MATLAB file; DataError if there is none."""
     variables = matlab_variables(path)
-    if not set(names) <= set(variables):
-        raise DataError(f"{path}: has the variables {some(list(variables))}; expected {' and '.join(names)}")
-    return [variables[name] for name in names]
+    for names in alternatives:
+        if all(name in variables for name in names):
+            return [variables[name] for name in names]
+    expected = ", or ".join(" and ".join(names) for names in alternatives)
+    raise DataError(f"{path}: has the variables {some(list(variables))}; expected {expected}")
 
 
 def deng_cai(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32)) -> SampleSet:
     """Read ``fea`` (n, rows * cols), whose rows are images in column-major order, and ``gnd`` (n, 1).
 
-    Ids are "label/k", with k counted from 1 within the class.
+    ``X`` and ``Y`` are accepted as names too. Ids are "label/k", with k counted from 1 within the class.
     """
     path = only_path(paths)
-    values, labels = load_mat(path, "fea", "gnd")
+    values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
     return _images_in_rows(values, whole_numbers(labels, path, "labels"), shape, path)
 
 
@@ -196,7 +198,7 @@ def olivetti(paths: Mapping[str, Path]) -> SampleSet:
     The file has no labels: every ten consecutive images show one person. Ids are "person/k", both counted from 1.
     """
     path = only_path(paths)
-    (faces,) = load_mat(path, "faces")
+    (faces,) = load_mat(path, ("faces",))
     people = 1 + np.arange(faces.shape[-1]) // _PER_PERSON
     return _images_in_rows(faces.T, people, (_SIDE, _SIDE), path)
 
@@ -227,7 +229,7 @@ def uci(
     """
     path = only_path(paths)
     if path.suffix == ".mat":
-        values, labels = load_mat(path, "X", "Y")
+        values, labels = load_mat(path, ("X", "Y"))
         features, codes = values.T.astype(np.float64), whole_numbers(labels, path, "Y")
     else:
         with readable(path):
@@ -256,7 +258,7 @@ def views(
     samples of each part of the published split, ids begin with the part: ``train/s1``.
     """
     path = only_path(paths)
-    cells, codes = load_mat(path, "X", "y")
+    cells, codes = load_mat(path, ("X", "y"))
     target = whole_numbers(codes, path, "y")
     n = len(target)
     shapes = [np.shape(view) for view in cells]
