@@ -112,14 +112,12 @@ class KernelRidge(LandmarkRidge, RidgeRegressor):
         return isinstance(self.kernel_weights, str) and self.kernel_weights == "learned"
 
     def _fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> None:
-        self.landmark_features_ = None
+        self._clear_landmarks()
         if self.landmarks is None:
             super()._fit(X, y, sample_weight, groups)
             self.alpha_ = self.alphas_[1]
             return
         self._check_alphas()
-        for name in ("left_out_r2_", "left_out_predictions_"):  # from an earlier fit
-            self.__dict__.pop(name, None)
         if sample_weight is not None or groups is not None:
             raise ConfigError(
                 "sample weights and groups are not among the moments of landmark features: set landmarks=None, or take "

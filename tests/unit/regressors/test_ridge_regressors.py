@@ -20,6 +20,7 @@ from mklearn import KernelRidge, MultiViewRegressor, Views
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.classifiers import KernelRidgeClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import StackTransform
 from mklearn.kernels.dictionary import kernel_dictionary
@@ -28,6 +29,7 @@ from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import smaller_error
 from mklearn.optimize.ridge_path import ridge_path
 from mklearn.regressors.ridge_regressor import standardised
+from mklearn.subspace import MKLDR
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -482,13 +484,14 @@ def test_a_sparse_target_without_a_value_among_the_drawn_samples(changes: dict[s
     assert np.isfinite(model.kernel_weights_).all()
 
 
-def test_landmarks_leave_nothing_of_an_earlier_fit() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    model = KernelRidge(kernels="gaussian").fit(X, X[:, 0])
-    assert model.left_out_r2_ > 0
-    model.set_params(landmarks=20).fit(X, X[:, 1])
-    assert not hasattr(model, "left_out_r2_")
-    assert not hasattr(model, "left_out_predictions_")
+@pytest.mark.parametrize("kind", [KernelRidge, KernelRidgeClassifier, MKLDR])
+@pytest.mark.parametrize("landmarks", [(None, 20), (20, None)])
+def test_nothing_is_left_of_an_earlier_fit(kind: type, landmarks: tuple[int | None, int | None]) -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    first, then = (kind(kernels=["gaussian"], landmarks=number) for number in landmarks)
+    again = first.fit(X, y).set_params(landmarks=landmarks[1]).fit(X, y)
+    left, fresh = ({name for name in vars(each) if name.endswith("_")} for each in (again, then.fit(X, y)))
+    assert left == fresh
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
