@@ -165,6 +165,11 @@ class LandmarkInput:
         self._learn(LandmarkMoments(features, moments))
         return self
 
+    def _clear_landmarks(self) -> None:
+        """Remove what an earlier fit with landmarks set and one without does not."""
+        self.landmark_features_ = None
+        vars(self).pop("offset_", None)
+
     def _fit_landmarks(self, X: Any, y: ArrayLike | None) -> NDArray[Any] | None:
         """Fit features and method to samples; return the checked labels, or None if the method needs none."""
         of_classes = self._needs_labels or (y is not None and type_of_target(y) in ("binary", "multiclass"))
@@ -176,11 +181,12 @@ class LandmarkInput:
     def _learn(self, data: LandmarkMoments) -> None:
         if self._needs_labels and not data.moments.labelled:
             raise DataError(f"{type(self).__name__} needs class labels: give y to Moments.partial_fit")
+        for name in [name for name in vars(self) if name.endswith("_")]:  # attributes of an earlier fit
+            delattr(self, name)
         features = data.features
         self.landmark_features_ = features
         self.kernel_ids_ = features.kernel_ids_
         self.n_features_in_ = features.n_features_in_
-        vars(self).pop("feature_names_in_", None)
         if hasattr(features, "feature_names_in_"):
             self.feature_names_in_ = features.feature_names_in_
         if self._needs_labels:
@@ -228,8 +234,7 @@ class LandmarkEmbedding(LandmarkInput):
         y : array of shape (n,)
             Class labels. Unsupervised methods use them only to draw landmarks from each class.
         """
-        self.landmark_features_ = None
-        vars(self).pop("offset_", None)
+        self._clear_landmarks()
         if self.landmarks is None:
             return super().fit(X, y)  # type: ignore[misc]
         labels = self._fit_landmarks(X, y)

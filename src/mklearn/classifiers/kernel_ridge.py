@@ -96,7 +96,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier; see `WeightedKernelClassifier.fit`. Landmarks exclude sample weights."""
-        self.landmark_features_ = None
+        self._clear_landmarks()
         if self.landmarks is None:
             return super().fit(X, y, sample_weight)
         if sample_weight is not None:

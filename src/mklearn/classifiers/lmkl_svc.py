@@ -77,7 +77,8 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         Seed of the start, ``default_rng(random_state).uniform(-.01, .01)``, which is the same for every machine.
     tol : float, optional
         Relative decrease of the objective at which the solver stops, and the tolerance of each support vector machine:
-        by default 1e-3 (as published) for the line search and 1e-5 for L-BFGS, which needs accurate gradients.
+        by default 1e-3 (as published) for the line search and for ``ridge="uniform"``, and 1e-5 for L-BFGS, which needs
+        accurate gradients.
     max_iter : int
         Largest number of line searches or L-BFGS iterations.
 

@@ -279,7 +279,6 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.graph_ = graph
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        self.__dict__.pop("graph_", None)  # left by an earlier fit
         if self.graph == "lda":
             problem, p = data.problem(), self._wanted_of_classes(data)
         elif self.graph == "pca":

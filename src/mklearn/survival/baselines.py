@@ -164,9 +164,7 @@ def cox_elastic_net(alpha: float = 0.05, l1_ratio: float = 0.5) -> Pipeline:
 
 
 @constrained(n_estimators=[at_least(1)], min_samples_leaf=[at_least(1)])
-def random_survival_forest(
-    n_estimators: int = 300, min_samples_leaf: int = 3, random_state: int = 0
-) -> SurvivalModel:  # fmt: skip
+def random_survival_forest(n_estimators: int = 300, min_samples_leaf: int = 3, random_state: int = 0) -> SurvivalModel:
     """Build a random survival forest.
 
     Parameters

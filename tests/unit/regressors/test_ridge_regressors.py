@@ -16,6 +16,7 @@ from tests.ridge_refits import left_out_outputs, ridge_outputs
 
 from mklearn import KernelRidge, MultiViewRegressor, Views
 from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.classifiers import KernelRidgeClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import StackTransform
 from mklearn.kernels.dictionary import kernel_dictionary
@@ -23,6 +24,7 @@ from mklearn.kernels.matrices import centred_trace
 from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import smaller_error
 from mklearn.regressors.ridge_regressor import standardised
+from mklearn.subspace import MKLDR
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -377,6 +379,16 @@ def test_intervals_of_groups_count_groups() -> None:
 def test_learned_weights_are_of_the_columns_that_the_target_is_made_of() -> None:
     learned = KernelRidge(kernels=SPECS, kernel_weights="learned").fit(X, Y[:, 0])
     assert learned.kernel_weights_[0] > 0.8
+
+
+@pytest.mark.parametrize("kind", [KernelRidgeClassifier, MKLDR])
+@pytest.mark.parametrize("landmarks", [(None, 20), (20, None)])
+def test_nothing_is_left_of_an_earlier_fit(kind: type, landmarks: tuple[int | None, int | None]) -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    first, then = (kind(kernels=["gaussian"], landmarks=number) for number in landmarks)
+    again = first.fit(X, y).set_params(landmarks=landmarks[1]).fit(X, y)
+    left, fresh = ({name for name in vars(each) if name.endswith("_")} for each in (again, then.fit(X, y)))
+    assert left == fresh
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

@@ -218,7 +218,7 @@ def test_fits_take_features_and_official_lists_are_downloads_that_are_not_read_a
     assert set(dataset.downloads) == {*dataset.files, *lists}
     jobs = Jobs(plan)
     inputs = [jobs.job("fit", wildcards_of(key)).inputs for key in jobs.keys("fit")]
-    named = [[Path(path).name.split("-")[0] for path in each["sources"]] for each in inputs]
+    named = [[Path(path).parent.name.split("-")[0] for path in each["sources"]] for each in inputs]
     assert named == [["hog", "lbp"], ["hog"]]
     assert not any(each["matrices"] for each in inputs)
 
