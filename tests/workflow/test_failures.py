@@ -177,7 +177,7 @@ def test_summary_and_report_say_so(failed) -> None:
     answer = (folder / "report" / "answer.txt").read_text(encoding="utf-8")
     for words in (
         "failed: its job was killed or interrupted, see logs/fit/", "RuntimeError: a bug of two lines, see logs/fit/",
-        "mklearn, describe: results/cache/data/digits-", ".npz: no gradients today, see logs/describe/",
+        "mklearn, describe: results/cache/data/digits-", ".npz: descriptor hog: no gradients today, see logs/describe/",
         "Next: `mklearn failed` lists what failed. ",
         "or `mklearn failed --run` runs what is missing.",
         f"the answer without 3 of 6 fits:\n{answer}\nresults/hurt/report/index.html\n",
