@@ -145,6 +145,8 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     except (DataError, MemoryError):
         raise
     except Exception as error:  # zipfile and NumPy raise many kinds of errors for damaged bytes
+        if "Object arrays" in str(error):
+            raise DataError(f"{path}: has an array of Python objects; save text by ids.astype(str)") from error
         raise _damaged(path, "NPZ", reason_of(error)) from error
     return arrays
 

@@ -284,7 +284,7 @@ METHODS: dict[str, MethodRow] = {
         advice="Start with it: closed-form leave-one-out chooses scalings, kernels, weights and ridge.",
         fixed=("missing_views", "impute"),
         takes="dictionary",
-        tuned=("n_kernels", "learned"),
+        tuned=("n_kernels", "learned", "landmarks"),
     ),
     "nearest_neighbour": _features(
         "mklearn.classifiers.baselines:NearestNeighbours",
@@ -358,7 +358,7 @@ METHODS: dict[str, MethodRow] = {
         advice="Start with it: closed-form leave-one-out chooses scalings, kernels, weights and ridge.",
         fixed=("missing_views", "impute"),
         takes="dictionary",
-        tuned=("n_kernels", "learned"),
+        tuned=("n_kernels", "learned", "landmarks"),
         targets=("numbers",),
     ),
     "random_forest_regressor": _regression_trees(
@@ -402,7 +402,7 @@ METHODS: dict[str, MethodRow] = {
         advice="Start with it: regression of pseudo-observations on a dictionary of kernels of every view.",
         fixed=("missing_views", "impute"),
         takes="dictionary",
-        tuned=("n_kernels", "learned"),
+        tuned=("n_kernels", "learned", "landmarks"),
         targets=("survival",),
     ),
     "random_survival_forest": _survival_baseline(

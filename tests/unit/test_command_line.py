@@ -181,7 +181,9 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
     assert f"{files[3]}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in output.out
 
 
-def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_splits_that_part_groups_or_equal_samples_are_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = {"kind": "feature_tables", "tables": {"t": "t.csv"}, "group_column": "patient"}
     study = {"study": "s", "datasets": {"mine": table}, "methods": {"kfd": {"kind": "kernel_fda"}}}
     rows = "".join(f"s{k},{'ab'[k // 2 % 2]},p{k // 2},{0.1 * (k // 2)}\n" for k in range(16))
@@ -200,6 +202,10 @@ def test_splits_that_part_groups_or_equal_samples_are_noted(tmp_path: Path, caps
     assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have samples of one group on both")
     assert "group_k_fold keeps them together" in parted
     assert "2 of 2 splits have equal samples on both sides" in equal
+    with monkeypatch.context() as small:
+        small.setattr("os.sysconf", lambda name: 1)
+        (_, large) = notes("group_k_fold")
+    assert large.startswith("note: mine: fits of 'kfd' need up to 0 GB of memory, and this machine has 0: set `land")
     (tmp_path / "p.csv").write_text("id,role\ns0,train\ns1,train\ns2,test\n")
     descriptors = {"few": {"kind": "table", "table": "t", "columns": ["x", "TP53"]}}
     study |= {"protocols": {"p": {"kind": "given", "path": "p.csv"}}, "datasets": {"mine": table}}

@@ -203,7 +203,7 @@ class Source:
             if self._preprocessing is not None:
                 raise
             raise DataError(
-                f"{error}. The spec of the kernel may fill in values by `impute`, or encode columns by `preprocessing`"
+                f"{error}. `impute` of the estimator or the kernel's spec fills in NaN; `preprocessing` encodes text"
             ) from None
 
 

@@ -32,7 +32,7 @@ class Method(Entry):
 
     rows: ClassVar[Mapping[str, Row]] = METHODS
     inferred: ClassVar[Callable[[Any], Row]] = outside.method_row
-    either: ClassVar[frozenset[str]] = frozenset({"kernel_weights", "feature_scaling"})
+    either: ClassVar[frozenset[str]] = frozenset({"kernel_weights", "feature_scaling", "landmarks"})
 
     kind: Annotated[str, kind_in(METHODS)]
     label: str | None = None
@@ -57,9 +57,9 @@ class Method(Entry):
     kernel chosen by inner cross-validation; ``cv_accuracy`` weights each kernel by its squared accuracy in the inner
     cross-validation; or a mapping from kernel to weight, where omitted kernels have weight 0."""
     landmarks: Landmarks | Count | None = None
-    """Methods that support landmarks: number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``; ``n`` may be a
-    grid. The method learns from landmark features instead of kernels among all samples: time grows linearly with the
-    number of samples, and memory is constant. By default it learns from kernels."""
+    """Methods on kernels that support landmarks: number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``;
+    ``n`` may be a grid. The method learns from landmark features instead of kernels among all samples: time grows
+    linearly with the number of samples, and memory is constant. By default it learns from kernels."""
     descriptor: Slug | Names | None = None
     """Methods on the features of one descriptor: its name, by default ``pixels``; the features of a list are
     concatenated."""

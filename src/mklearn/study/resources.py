@@ -133,7 +133,12 @@ def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
         return kernels_mb(0, spec.n_landmark_features, 0) * 2 + 8e-4 * n_samples
     if spec.kernels:
         return kernels_mb(n_samples, n_train, len(spec.kernels))
-    return min(1024.0, kernels_mb(n_train, 0, spec.n_kernels)) + kernels_mb(0, n_train, 0) if spec.n_kernels else 0.0
+    if not spec.n_kernels:
+        return 0.0
+    landmarks = spec.method.grid.get("landmarks", [spec.method.parameters.get("landmarks")])
+    n_columns = min(n_train, max(number or n_train for number in landmarks))  # of the kernels of a dictionary
+    among = min(1024.0, kernels_mb(n_columns, 0, spec.n_kernels)) + kernels_mb(0, n_columns, 0)
+    return among + (0.0 if n_columns == n_train else 8 / 2**20 * 4 * n_samples * n_columns)
 
 
 def counted_samples(sample_set: Path) -> int | None:

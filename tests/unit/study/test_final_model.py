@@ -49,6 +49,7 @@ STUDY: dict[str, Any] = {
         "best-single": {"kind": "kernel_svc", "kernel_weights": "best_single", "C": [0.1, 10]},
         "by-accuracy": {"kind": "kernel_fda", "kernel_weights": "cv_accuracy", "ridge": [1e-4, 1e-2]},
         "multi-view": {"kind": "multi_view"},
+        "multi-view-drawn": {"kind": "multi_view", "landmarks": [4, 12]},
         "stacking": {"kind": "stacking", "kernels": ["gauss-*"]},
         "each": {"kind": "kernel_ridge", "kernels": "each"},
         "mkl-lda": {"kind": "mkl_dr", "kernels": ["gauss-*", "square"], "ridge": [1e-3, 1e-1]},

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,9 @@ from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.jobs import Jobs, split_files, split_spec
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
+from mklearn.study.resources import fit_mb
 from mklearn.study.specs.data_specs import TargetKind
 
 CLASSES_SHOWN = 12
@@ -58,6 +61,7 @@ def check_data(plan: Plan) -> DataCheck:
         if dataset.splits_from and reference is None:
             continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == dataset.key]
+        checked.notes += _too_large(fits, len(table), dataset)
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
             files = [Path(path) for path in split_files(dataset, plan.protocols[protocol])]
             if not all(path.is_file() for path in files):
@@ -72,6 +76,17 @@ def check_data(plan: Plan) -> DataCheck:
             if drawn.samples is None:
                 checked.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset)]
     return checked
+
+
+def _too_large(fits: Sequence[PlannedFit], n: int, dataset: PlannedDataset) -> Iterator[str]:
+    """Yield a sentence if fits to n samples need more memory than this machine has."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    needs = {fit.method_id: fit_mb(fit.spec, n, n) / 2**10 for fit in fits}
+    if large := [name for name, need in needs.items() if need > memory]:
+        yield (
+            f"{dataset.id}: fits of {some(large, 3)} need up to {max(needs.values()):,.0f} GB of memory, and this "
+            f"machine has {memory:,.0f}: set `landmarks: 300` in methods on kernels"
+        )
 
 
 def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) -> Iterator[str]:

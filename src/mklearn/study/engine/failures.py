@@ -185,10 +185,12 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
         return f"the tables could not be written ({type(error).__name__}: {error}; log: {log})"
-    without = f"without {len(missing)} of {len(jobs.plan.fits)} fits"
+    without = f" without {len(missing)} of {len(jobs.plan.fits)} fits" if missing else ""
     if "page" not in rules:
-        return f"the tables in {Path(jobs.path('tables')).parent} are {without}"
-    return f"the answer {without}:\n{answer_of(jobs.path('page'))}"
+        return f"the tables are made{without}: {Path(jobs.path('tables')).parent}"
+    if jobs.plan.final is not None and not os.path.exists(jobs.path("model")):
+        without += ", and without the final model, which was not made"
+    return f"the answer{without}:\n{answer_of(jobs.path('page'))}"
 
 
 def write_missing(path: str, fit: FitSpec, message: str) -> None:

@@ -103,7 +103,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     if folds < 2:
         raise DataError(
             f"{counts}. Cross-validation needs two samples of each class, or two groups where folds hold out whole "
-            "groups (--group '' for none): add some, or leave the class out."
+            "groups (--group '' for none): add some, or leave the class out (exclude_classes in a study)."
         )
     study: Entry = {"study": name, "datasets": {name: entry}}
     if folds < FOLDS or kind == "group_k_fold":

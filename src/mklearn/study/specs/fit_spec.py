@@ -110,9 +110,12 @@ class MethodSpec(Strict):
 
     @property
     def landmarks(self) -> list[dict[str, Any]]:
-        """Candidate values of the parameter ``landmarks``; empty for a method on kernels among all samples."""
-        fixed = self.parameters.get("landmarks")
-        return self.grid.get("landmarks", []) if fixed is None else [fixed]
+        """Candidates of ``landmarks`` of a method that learns from landmark features; empty for other methods.
+
+        Methods with a dictionary of kernels draw their own landmarks: their parameter is a number.
+        """
+        candidates = self.grid.get("landmarks", [self.parameters.get("landmarks")])
+        return [each for each in candidates if isinstance(each, dict)]
 
     @property
     def dictionary_views(self) -> list[str]:

@@ -23,7 +23,7 @@ from mklearn.study.specs.data_specs import FOLDER_KEY
 from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
-_MISSING_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
+_MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
 _SYMMETRY = 1e-6
 """Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
@@ -78,7 +78,8 @@ def feature_tables(
 
     def content(ids: np.ndarray) -> dict[str, Any]:
         values = {name: views.pop(name).reindex(ids).to_numpy() for name in tables if name != FOLDER_KEY}
-        return {"tables": values, "columns": names, "notes": [*_notes_on_values(values, impute), *_codes(values)]}
+        notes = [*_notes_on_values(values, impute), *_codes(values, names)]
+        return {"tables": values, "columns": names, "notes": notes}
 
     return _labelled_samples([*([holder] if holder else []), *tables.values()], kept, special, content,
                              [*notes, *_missing_notes(absent, missing_views)])  # fmt: skip
@@ -166,6 +167,9 @@ def _labelled_samples(
     fields = content(ids)
     notes = (*(note for source in sources for note in source.notes), *notes, *fields.pop("notes", ()))
     target = labels if columns.task == "classes" else labels.astype(np.float64)
+    if columns.task == "numbers":
+        name = columns.label_column
+        notes = (*notes, *_codes({name: target[:, None]}, {name: np.array([name])}))
     try:
         return SampleSet(
             ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival", **fields
@@ -235,6 +239,8 @@ def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
     """Return the features as float64, by id. Whole rows may be missing; with `impute`, single values too."""
     values = numeric_values(table.features, table.path, table.ids, may_have_nan=True)
     missing = np.isnan(values)
+    if missing.all():
+        raise DataError(f"{table.path}: has no value in any column of features; leave the table out")
     partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if impute == "none" and partly.size:
         try:
@@ -333,19 +339,23 @@ def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[s
     ]
 
 
-def _codes(tables: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """Yield a note for each usual code of missing values that columns have at least twice, far from their values."""
+def _codes(tables: Mapping[str, np.ndarray], names: Mapping[str, np.ndarray]) -> Iterator[str]:
+    """Yield a note for each usual code of missing values that columns have at least twice, unlike all other values.
+
+    It is the only negative value of a column, or lies farther from the others than they from each other.
+    """
     for (name, table), code in itertools.product(tables.items(), _MISSING_CODES):
         is_code = table == code
-        several = is_code.sum(axis=0) > 1
-        others = pd.DataFrame(np.where(is_code, np.nan, table)[:, several])
+        columns = np.flatnonzero(is_code.sum(axis=0) > 1)
+        others = pd.DataFrame(np.where(is_code[:, columns], np.nan, table[:, columns]))
         low, high = others.min().to_numpy(), others.max().to_numpy()
-        far = np.maximum(low - code, code - high) > np.maximum(high - low, 1.0)
-        if n := int(far.sum()):
-            values = int(is_code[:, several][:, far].sum())
+        alone = (low >= 0) & (code < 0)
+        columns = columns[alone | (np.maximum(low - code, code - high) > np.maximum(high - low, 1.0))]
+        if len(columns):
+            named = names.get(name, np.arange(1, table.shape[1] + 1))[columns]
             yield (
-                f"view {name!r}: {values} values of {n} column(s) are {code}, far from all others there: if this means "
-                "a missing value, leave these cells empty"
+                f"{name!r} has {is_code[:, columns].sum()} values {code}, unlike all others of the column(s) "
+                f"{some(named, 3)}: if they mean missing values, leave these cells empty"
             )
 
 
