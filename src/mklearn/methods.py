@@ -102,7 +102,7 @@ METHODS: dict[str, MethodRow] = {
     "kernel_mmc": _kernel_embedding(
         "mklearn.subspace.kernel_mmc:KernelMMC",
         "Kernel maximum margin criterion",
-        reference='Li, Jiang, Zhang 2003; Gu, Zhou 2009, "Multiple kernel maximum margin criterion", equation (13)',
+        reference='Li, Jiang, Zhang 2006; Gu, Zhou 2009, "Multiple kernel maximum margin criterion", equation (13)',
         advice="To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters.",
         tuned=("trade_off",),
     ),
@@ -461,7 +461,7 @@ METHODS: dict[str, MethodRow] = {
     "glram": _image_embedding(
         "mklearn.papers.two_d_mmc.glram:GLRAM",
         "GLRAM",
-        reference="Ye 2004",
+        reference="Ye 2005",
         advice="Compression of images without labels; the unsupervised baseline of 2DMMC.",
     ),
     "two_d_lda": _image_embedding(
