@@ -52,9 +52,9 @@ def test_options_of_the_study_are_no_parameters() -> None:
 
 
 def test_an_option_that_a_kind_does_not_take_is_a_mistake() -> None:
-    (key, sentence), *others = method("kernel_svc", landmarks=30).option_mistakes()
-    assert key == "landmarks"
-    assert sentence.startswith("unknown key 'landmarks'. Valid keys: datasets, inner_folds, kernel_weights, ")
+    (key, sentence), *others = method("kernel_svc", sizes=[2]).option_mistakes()
+    assert key == "sizes"
+    assert sentence.startswith("unknown key 'sizes'. Valid keys: datasets, inner_folds, kernel_weights, ")
     assert not others
     assert dict(method(GATED).option_mistakes()) == {"gating": "is required but missing: the name of a descriptor."}
 
