@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mklearn.checks import weighted_sum
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.kernels.matrices import centre_kernel, has_cholesky_factor
 from mklearn.optimize.svm import solve_svm
 
 Array = NDArray[np.floating[Any]]
@@ -78,18 +79,20 @@ def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1,
 
 
 def _minimiser(Q: Array, y: Array) -> Array:
-    """Minimise gamma'YQY gamma over gamma >= 0 with sum 1 over each class; zero if Q is not positive definite.
+    """Minimise gamma'YQY gamma over gamma >= 0 with sum 1 over each class; zero if Q does not determine it.
 
     On the support it is Q^-1 A (A'Q^-1 A)^-1 1, where A holds the class indicators and Q is YQY there.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap decides
         support = solve_svm(Q, y, _HARD, _SVM_TOL).support
-    signs = y[support]
+    signs, block = y[support], Q[np.ix_(support, support)]
+    if not has_cholesky_factor(block):  # Y gamma sums to 0, and Q may be positive definite on such vectors only
+        block = centre_kernel(block) + np.abs(block).max()
     classes = np.array([signs == sign for sign in (-1.0, 1.0)], dtype=np.float64).T
     gamma = np.zeros(len(y))
     try:
-        solved = solve(signs[:, None] * Q[np.ix_(support, support)] * signs, classes, assume_a="pos")
+        solved = solve(signs[:, None] * block * signs, classes, assume_a="pos")
         gamma[support] = solved @ np.linalg.solve(classes.T @ solved, np.ones(2))
     except LinAlgError:
         pass

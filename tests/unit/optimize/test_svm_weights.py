@@ -154,6 +154,14 @@ def test_equals_an_independent_solver(trade_off):
     np.testing.assert_allclose(found.gamma, gamma.value, atol=1e-4)
 
 
+@pytest.mark.parametrize("shift", [-3.0, 40.0])
+def test_constants_added_to_kernels_do_not_matter(shift):
+    kernels, y = easy_problem()
+    found, moved = (easy_mkl_weights(each, y) for each in (kernels, kernels + shift))
+    np.testing.assert_allclose(moved.gamma, found.gamma, atol=1e-9)
+    np.testing.assert_allclose(moved.weights, found.weights, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("kernels", "error", "message"),
     [
