@@ -4,9 +4,8 @@ With K = sum_m theta_m K_m, labels y = +-1 and c = alpha y, the objective of the
 
     J(theta) = max over alpha of sum(alpha) - c'K c / 2,    0 <= alpha <= C, sum(c) = 0,
 
-a maximum of linear functions of theta: J is convex and nonincreasing. With sample weights w the bounds are C w_i, and
-nothing else changes. At the optimal c, dJ/dtheta_m = -q_m / 2 with q_m = c'K_m c. With F the support vectors below the
-bound and b_m = (K_m c)_F,
+a maximum of linear functions of theta: J is convex and nonincreasing. At the optimal c,
+dJ/dtheta_m = -q_m / 2 with q_m = c'K_m c. With F the support vectors below the bound and b_m = (K_m c)_F,
 
     d2J/dtheta_m dtheta_l = b_m' Z (Z'K_FF Z)^-1 Z' b_l,    Z a basis of the vectors that sum to 0,
 
@@ -70,7 +69,7 @@ class SVMWeights:
 
 def svm_weights(
     kernels: NDArray[Any], y: Array, C: float, *, p: float = 1.0, tol: float = 1e-3, max_iter: int = 100,
-    svm_tol: float = 1e-3, sample_weight: Array | None = None,
+    svm_tol: float = 1e-3,
 ) -> SVMWeights:  # fmt: skip
     """Minimise the objective J of a support vector machine over kernel weights (see the module).
 
@@ -80,9 +79,9 @@ def svm_weights(
     ----------
     kernels : array of shape (P, n, n)
         Symmetric positive semidefinite.
-    y, sample_weight, C, svm_tol
-        Labels -1 and 1, sample weights, penalty and tolerance of each SVM, see `mklearn.optimize.svm.solve_svm`. A gap
-        below 1e-4 needs an ``svm_tol`` of 1e-5 or less.
+    y, C, svm_tol
+        Labels -1 and 1, penalty and tolerance of each SVM, see `mklearn.optimize.svm.solve_svm`. A gap below 1e-4 needs
+        an ``svm_tol`` of 1e-5 or less.
     p : float
         Norm, from 1 (sparse weights) to infinity (equal weights).
     tol : float
@@ -101,7 +100,7 @@ def svm_weights(
     .. [3] Kloft, Brefeld, Sonnenburg, Zien, "lp-norm multiple kernel learning", JMLR 12, 2011: p > 1. Their radius is 1
        instead of P^(1/p - 1), which only rescales C.
     """
-    objective = _NegativeObjective(kernels, y, C, svm_tol, sample_weight)
+    objective = _NegativeObjective(kernels, y, C, svm_tol)
     found = maximise(
         objective.evaluate, objective.hessian, len(kernels), p, precision=max(10.0 * svm_tol**2, 1e-12), tol=tol,
         max_iter=max_iter,
@@ -122,18 +121,14 @@ class _Machine(Point):
 class _NegativeObjective:
     """-J with its derivatives; counts the SVMs solved."""
 
-    def __init__(
-        self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, sample_weight: Array | None
-    ) -> None:
+    def __init__(self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float) -> None:
         self.kernels, self.signs, self.C, self.svm_tol = kernels, signs, C, svm_tol
-        self.sample_weight = sample_weight
-        self._bounds = C * (np.ones(len(signs)) if sample_weight is None else sample_weight)
         self.n_svm = 0
 
     def evaluate(self, theta: Array) -> _Machine:
         """Solve the SVM at theta."""
         kernel = weighted_sum(list(self.kernels), theta, len(self.signs))
-        solution = solve_svm(kernel, self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight)
+        solution = solve_svm(kernel, self.signs, self.C, self.svm_tol)
         self.n_svm += 1
         S = solution.support
         c = solution.dual[S]
@@ -143,7 +138,7 @@ class _NegativeObjective:
     def hessian(self, at: _Machine) -> Array:
         """Compute -d2J/dtheta^2, (P, P), for the current set F of support vectors below the bound."""
         S = at.solution.support
-        free = np.abs(at.solution.dual[S]) < self._bounds[S] * (1.0 - 1e-8)
+        free = np.abs(at.solution.dual[S]) < self.C * (1.0 - 1e-8)
         F, B = S[free], at.products[:, free].T
         if len(F) < 2:
             return np.zeros((len(at.theta), len(at.theta)))

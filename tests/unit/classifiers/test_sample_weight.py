@@ -15,7 +15,6 @@ from mklearn.classifiers import (
     logistic_regression,
 )
 from mklearn.errors import ConfigError, DataError
-from mklearn.optimize.svm_weights import svm_weights
 
 FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
 KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
@@ -102,21 +101,6 @@ def test_on_precomputed_kernels(digits, estimator):
     np.testing.assert_allclose(found, expected, rtol=0, atol=3e-3 * np.abs(expected).max())
     if hasattr(weighted, "support_"):
         assert (weights[weighted.support_] > 0).all()
-
-
-def test_weights_bound_the_dual_variables_and_keep_the_duality_gap(digits):
-    X, y, weights, _ = digits
-    kernels = np.stack([X @ X.T / 1000, (1 + X @ X.T / 1000) ** 2])
-    signs = np.where(y == 1, 1.0, -1.0)
-    found = svm_weights(kernels, signs, 0.05, p=2.0, tol=1e-8, svm_tol=1e-8, sample_weight=weights)
-    alpha = found.solution.dual * signs
-    assert found.status == "optimal"
-    assert (alpha >= 0).all()
-    assert (alpha <= 0.05 * weights * (1 + 1e-9)).all()
-    assert alpha.max() > 0.05 * 1.5  # above the bound of a sample without weight
-    assert found.gap <= 1e-8
-    for times in (0, 1, 2, 3):
-        assert (alpha[weights == times] > 0).any() == (times > 0)
 
 
 @pytest.mark.parametrize(
