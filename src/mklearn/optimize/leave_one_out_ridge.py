@@ -302,7 +302,7 @@ class LeaveOneOutWeights:
 
 
 def leave_one_out_weights(
-    objective: LeaveOneOutRidge, *, shrinkage: float = 0.5, max_iter: int = 100, tol: float = 1e-5
+    objective: LeaveOneOutRidge, *, shrinkage: float = 0.5, max_iter: int = 100, tol: float = 1e-8
 ) -> LeaveOneOutWeights:
     """Minimise the leave-one-out error of kernel ridge regression over kernel weights.
 
