@@ -63,7 +63,7 @@ def broken_references(study: Study, lacking: Collection[str] = ()) -> Iterator[M
     configs = study.datasets.values()
     sources = {name for config in configs for name in sources_of(config, study.descriptors)}
     kernels = {name: kernel for config in configs for name, kernel in _kernels(study, config).items()}
-    valid: dict[str, set[str]] = {
+    valid: dict[str, set[str]] = {  # by kinds of names, as worded in messages, without those not fully known
         "registered data set": set(registry()),
         "data set": set(study.datasets),
         "table in any data set": {name for config in configs for name in config.table_names},
@@ -73,7 +73,6 @@ def broken_references(study: Study, lacking: Collection[str] = ()) -> Iterator[M
         "method": set(table_names(study)),
         "protocol": set(study.protocols),
     }
-    """Defined names by their kind, as worded in messages; kinds that are not fully known are absent."""
     for section in lacking:
         for what in _DEFINED_IN.get(section, ()):
             valid.pop(what, None)
