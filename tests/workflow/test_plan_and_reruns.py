@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
+from mklearn.atomic import read_parquet
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.jobs import OUTPUTS
@@ -134,6 +135,17 @@ def test_results_copied_into_a_fresh_clone_are_used(finished: Checkout, tmp_path
     for name in ("results", ".snakemake"):
         shutil.copytree(finished.folder / name, clone.folder / name)
     assert clone.planned() == {}
+
+
+@pytest.mark.full
+def test_moments_of_two_blocks_are_two_jobs(copy_of: Callable[..., Checkout], checkout: Checkout) -> None:
+    made = copy_of(checkout)
+    study = {"study": "many", "datasets": {"digits": {"per_class": 12}}, "blocks": 2}
+    study |= {"methods": {"kfd": {"kind": "kernel_fda", "landmarks": 20}}}
+    made.write(study | {"protocols": {"p": {"kind": "random_per_class", "train_size": 6, "repeats": 1}}})
+    made.output("snakemake", "--cores", "2", "results/many/summary.parquet")
+    (status,) = set(read_parquet(made.folder / "results/many/summary.parquet")[0]["status"])
+    assert (status, len(list(made.folder.glob("results/cache/moments/*/*/*/*of2.npz")))) == ("ok", 2)
 
 
 # --- many jobs
