@@ -77,6 +77,8 @@ Positive = Annotated[float, POSITIVE]
 Share = Annotated[float, SHARE]
 NonnegativeInt = Annotated[int, at_least(0)]
 PositiveInt = Annotated[int, at_least(1)]
+ClassWeight = Annotated[Any, *CLASS_WEIGHT]
+RandomState = Annotated[Any, "random_state"]
 
 Estimator = TypeVar("Estimator", bound=type)
 

@@ -32,8 +32,7 @@ class KernelEmbedding(KernelsMixin, Embedding):
     ``predict`` returns the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
     A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_``, ``embedding_`` and its own
-    attributes. It has at least the parameters ``n_components`` and ``kernels``. Common parameters, attributes and
-    errors are described in `mklearn.subspace.kfd.KernelFDA`.
+    attributes. Common parameters, attributes and errors are described in `mklearn.subspace.kfd.KernelFDA`.
     """
 
     n_components: PositiveInt | None = field(default=None, kw_only=False)
@@ -105,7 +104,7 @@ class KernelEmbedding(KernelsMixin, Embedding):
 
 @parameters
 class RatioTraceEmbedding(KernelEmbedding):
-    """Base of the kernel embeddings that optimise a ratio trace, with the parameters ``ridge`` and ``scaling``."""
+    """Base of the kernel embeddings that optimise a ratio trace with a ridge."""
 
     ridge: Nonnegative = 1e-3
     scaling: Scaling = "total"

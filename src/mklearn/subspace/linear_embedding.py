@@ -23,8 +23,7 @@ class LinearEmbedding(Embedding):
 
     ``predict`` returns the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
-    A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes, and has at
-    least the parameter ``n_components``.
+    A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes.
 
     Attributes
     ----------
