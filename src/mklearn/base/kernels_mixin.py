@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,6 @@ class KernelsMixin:
     """
 
     kernels: Kernels = "precomputed"
-    _parameter_constraints: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

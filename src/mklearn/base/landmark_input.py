@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,7 +125,6 @@ class WithLandmarks:
     """The parameter ``landmarks`` of `LandmarkInput`."""
 
     landmarks: Annotated[Any, None, at_least(1), Mapping] = None
-    _parameter_constraints: ClassVar[dict[str, Any]]
 
 
 class LandmarkInput(WithLandmarks):

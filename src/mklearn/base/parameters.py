@@ -68,7 +68,6 @@ def one_of(literal: Any) -> StrOptions:
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
-N_COMPONENTS = [None, at_least(1)]
 CLASS_WEIGHT = [StrOptions({"balanced"}), None, Mapping]
 SHARE = Interval(Real, 0, 1, closed="both")
 
@@ -112,7 +111,7 @@ def valid_values(kind: Any) -> list[Any]:
         return [each for part in get_args(kind) for each in valid_values(part)]
     if get_origin(kind) is Literal:
         return [one_of(kind)]
-    return [_OTHER_TYPES.get(kind, kind)]
+    return [_OTHER_TYPES.get(kind, get_origin(kind) or kind)]
 
 
 _OTHER_TYPES = {Any: object, NoneType: None, bool: "boolean", int: Integral, float: Real}
