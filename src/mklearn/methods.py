@@ -1,7 +1,7 @@
 """Table of the methods that a study can name, one row for each name.
 
-To add a method, add the file of its estimator and a row. The estimator defines its parameters, their valid values and
-their descriptions: in ``__init__``, ``_parameter_constraints`` and the docstring.
+To add a method, add the file of its estimator and a row. The estimator declares its parameters with their valid
+values (`mklearn.base.parameters.parameters`) and describes them in its docstring.
 """
 
 from __future__ import annotations

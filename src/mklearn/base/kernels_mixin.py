@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.fit_context import few_threads
+from mklearn.base.parameters import parameters
 from mklearn.checks import checked_array, regular_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.specs import kernel_parameters, with_kernel_parameters
@@ -22,11 +23,15 @@ from mklearn.kernels.views import Views, as_views
 KernelWeighting = Literal["learned", "uniform"]
 """Kernel weights of a learner: learned by it, or equal with its other steps unchanged."""
 
+Kernels = Annotated[Any, str, list, tuple, Mapping]
+"""The parameter ``kernels``: "precomputed", or specs of kernels."""
+
 _NESTED = "kernels__"
 _PREDICTIONS = ("transform", "_project", "class_scores", "decision_function", "predict", "predict_proba",
                 "predict_interval", "contributions")  # fmt: skip
 
 
+@parameters
 class KernelsMixin:
     """Mixin of estimators with a parameter ``kernels``: "precomputed", or specs of kernels on features.
 
@@ -37,11 +42,7 @@ class KernelsMixin:
     ``kernels__gist__bandwidth`` is the bandwidth of the kernel "gist", ``kernels__bandwidth`` the one of a single spec.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"kernels": [str, list, tuple, Mapping]}
-
-    kernels: Any
-    kernel_ids_: tuple[str, ...]
-    n_features_in_: int
+    kernels: Kernels = "precomputed"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
-from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.kernels_mixin import Kernels, KernelsMixin
+from mklearn.base.parameters import valid_values
 from mklearn.checks import check_choice, check_integer, check_nonnegative, checked_labels, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
@@ -140,7 +141,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
+        "kernels": valid_values(Kernels),
         "random_state": ["random_state"],
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.fit_context import checked_parameters, few_threads, fit_context
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
-from mklearn.base.parameters import at_least
+from mklearn.base.parameters import at_least, parameters
 from mklearn.checks import check_keys, checked_components, checked_labels
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.views import kept
@@ -120,7 +120,14 @@ class LandmarkMoments:
         return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
 
 
-class LandmarkInput:
+@parameters
+class WithLandmarks:
+    """The parameter ``landmarks`` of `LandmarkInput`."""
+
+    landmarks: Annotated[Any, None, at_least(1), Mapping] = None
+
+
+class LandmarkInput(WithLandmarks):
     """Mixin of kernel estimators that can learn from landmark features instead of kernel matrices.
 
     With ``landmarks`` each kernel is approximated by inner products of explicit features (Nystroem method, exact if all
@@ -137,9 +144,6 @@ class LandmarkInput:
     A subclass implements `_fit_moments`, which ends with `_set_coefficients`. Place the mixin before the base class.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"landmarks": [None, at_least(1), Mapping]}
-
-    landmarks: Any
     kernels: Any
     landmark_features_: LandmarkFeatures | None
     coefficients_: Array

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,9 +34,9 @@ from mklearn.base.kernel_source import (
     row_blocks,
     rows_of,
 )
-from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.kernels_mixin import Kernels, KernelsMixin
 from mklearn.base.left_out_views import LeftOutViews
-from mklearn.base.parameters import Interval, StrOptions, at_least, one_of
+from mklearn.base.parameters import Nonnegative, NonnegativeInt, PositiveInt, Share, at_least, parameters
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
 from mklearn.checks import check_positive, invalid, nonnegative_weights
@@ -51,6 +50,7 @@ from mklearn.kernels.views import Views, repeated_rows
 from mklearn.optimize.stacking import PRECISION
 
 Array = NDArray[np.floating[Any]]
+Alphas = Annotated[Any, "array-like"]
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
 MissingViews = Literal["regression", "error"]
 
@@ -63,21 +63,21 @@ class RepeatedSamplesWarning(UserWarning):
     """Warning that training samples repeat others in every view, so that left-out errors are too small."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parameters
 class MultiViewParameters:
     """Parameters that the multi-view classifier and regressor share; other estimators fix some of them."""
 
-    kernels: Any = "dictionary"
-    learned: Any = "auto"
-    shrinkage: float = 0.5
-    least_agreement: float = 3.0
-    alphas: Any = ALPHAS
-    weight_samples: int = 500
+    kernels: Kernels = "dictionary"
+    learned: Literal["auto"] | Share = "auto"
+    shrinkage: Share = 0.5
+    least_agreement: Nonnegative = 3.0
+    alphas: Alphas = ALPHAS
+    weight_samples: Annotated[int, at_least(2)] = 500
     missing_views: MissingViews = "regression"
     impute: Impute = "none"
-    n_kernels: int | None = None
-    random_state: int = 0
-    landmarks: int | None = None
+    n_kernels: PositiveInt | None = None
+    random_state: NonnegativeInt = 0
+    landmarks: Annotated[int, at_least(2)] | None = None
 
 
 class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
@@ -87,20 +87,6 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
     numeric targets. It computes predictions from `_outputs_of`, implements `_weighing_targets`, and sets
     `_prior_of_learned`.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "learned": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
-        "least_agreement": [Interval(Real, 0, None, closed="left")],
-        "alphas": ["array-like"],
-        "weight_samples": [at_least(2)],
-        "missing_views": [one_of(MissingViews)],
-        "impute": [one_of(Impute)],
-        "n_kernels": [None, at_least(1)],
-        "random_state": [at_least(0)],
-        "landmarks": [None, at_least(2)],
-    }
 
     coefficients_: Array
     intercept_: Array

@@ -1,15 +1,18 @@
 """Parameter checks of estimators.
 
-Estimators declare valid parameter values in ``_parameter_constraints``, as in scikit-learn, and check them in ``fit``.
-Functions that a study can name declare them with `constrained`. The scikit-learn classes behind this are private:
+Estimators declare their parameters with `parameters`, and check them in ``fit`` as scikit-learn does. Functions that a
+study can name declare the valid values of theirs with `constrained`. The scikit-learn classes behind this are private:
 pyproject.toml caps the version, and `tests/unit/base/test_parameters.py` detects what an update breaks.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 from sklearn.utils._param_validation import Interval as Interval
 from sklearn.utils._param_validation import Options as Options
@@ -65,6 +68,50 @@ def one_of(literal: Any) -> StrOptions:
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
-N_COMPONENTS = [None, at_least(1)]
 CLASS_WEIGHT = [StrOptions({"balanced"}), None, Mapping]
 SHARE = Interval(Real, 0, 1, closed="both")
+
+Nonnegative = Annotated[float, NONNEGATIVE]
+Positive = Annotated[float, POSITIVE]
+Share = Annotated[float, SHARE]
+NonnegativeInt = Annotated[int, at_least(0)]
+PositiveInt = Annotated[int, at_least(1)]
+ClassWeight = Annotated[Any, *CLASS_WEIGHT]
+RandomState = Annotated[Any, "random_state"]
+
+Estimator = TypeVar("Estimator", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def parameters(estimator: Estimator) -> Estimator:
+    """Decorate an estimator to make it a dataclass whose fields are its parameters, with valid values from their types.
+
+    ``ridge: Nonnegative = 0.001`` declares a keyword parameter. A positional parameter is
+    ``field(default=0.001, kw_only=False)``, and an attribute that ``fit`` sets is ``field(init=False)``. Parameters of
+    decorated bases are inherited; a class with several such bases needs the decorator itself.
+    """
+    dataclass(kw_only=True, eq=False, repr=False)(estimator)
+    constraints: dict[str, Any] = {}
+    for base in reversed(estimator.__mro__):
+        constraints |= vars(base).get("_parameter_constraints", {})
+    types = inspect.get_annotations(estimator, eval_str=True)
+    own = [each.name for each in fields(estimator) if each.init and each.name in types]
+    setattr(estimator, "_parameter_constraints", constraints | {name: valid_values(types[name]) for name in own})  # noqa: B010
+    return estimator
+
+
+def valid_values(kind: Any) -> list[Any]:
+    """Return the constraints, in scikit-learn's form, one of which a value of this type has to meet.
+
+    Those of ``Annotated[Any, str, list]`` are ``[str, list]``; those of a union are the constraints of its members.
+    """
+    if get_origin(kind) is Annotated:
+        return list(kind.__metadata__)
+    if get_origin(kind) in (Union, UnionType):
+        return [each for part in get_args(kind) for each in valid_values(part)]
+    if get_origin(kind) is Literal:
+        return [one_of(kind)]
+    return [_OTHER_TYPES.get(kind, get_origin(kind) or kind)]
+
+
+_OTHER_TYPES = {Any: object, NoneType: None, bool: "boolean", int: Integral, float: Real}

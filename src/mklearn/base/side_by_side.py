@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import field
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
-from mklearn.base.parameters import one_of
+from mklearn.base.parameters import parameters
 from mklearn.checks import as_float_array
 from mklearn.errors import DataError
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
@@ -20,6 +21,7 @@ from mklearn.kernels.source import check_form, table_form
 from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
 
+@parameters
 class SideBySide(TransformerMixin, BaseEstimator):
     """Transformer that concatenates the features of several views, with scaling fitted on the training samples.
 
@@ -48,18 +50,9 @@ class SideBySide(TransformerMixin, BaseEstimator):
            [1., 0., 1.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "views": [None, list, tuple],
-        "feature_scaling": [one_of(FeatureScaling)],
-        "impute": [one_of(Impute)],
-    }
-
-    def __init__(
-        self, views: Sequence[str] | None = None, feature_scaling: FeatureScaling = "none", impute: Impute = "none"
-    ) -> None:
-        self.views = views
-        self.feature_scaling = feature_scaling
-        self.impute = impute
+    views: Annotated[Sequence[str] | None, None, list, tuple] = field(default=None, kw_only=False)
+    feature_scaling: FeatureScaling = field(default="none", kw_only=False)
+    impute: Impute = field(default="none", kw_only=False)
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import Interval
+from mklearn.base.parameters import Interval, parameters
 from mklearn.classifiers.class_scores import one_vs_rest_signs
-from mklearn.classifiers.kernel_svc import CombinedSVC, CScale, Decide
+from mklearn.classifiers.kernel_svc import CombinedSVC
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 
 
+@parameters
 class EasyMKL(CombinedSVC):
     """Support vector machines on a combination of kernels weighted by EasyMKL.
 
@@ -56,20 +57,7 @@ class EasyMKL(CombinedSVC):
     weights.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CombinedSVC._parameter_constraints,
-        "trade_off": [Interval(Real, 0, 1, closed="right")],
-    }
-
-    def __init__(
-        self, *, kernels: Any = "precomputed", trade_off: float = 0.1, C: float = 10.0, C_scale: CScale = "variance",
-        decide: Decide = "one_vs_rest",
-    ) -> None:  # fmt: skip
-        self.kernels = kernels
-        self.trade_off = trade_off
-        self.C = C
-        self.C_scale = C_scale
-        self.decide = decide
+    trade_off: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.1
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         signs = one_vs_rest_signs(codes, len(self.classes_))

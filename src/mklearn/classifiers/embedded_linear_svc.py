@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, POSITIVE
+from mklearn.base.kernels_mixin import fixed_weights
+from mklearn.base.parameters import Nonnegative, Positive, PositiveInt, RandomState, parameters
 from mklearn.classifiers.class_scores import DecisionLabels
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.kfd import KernelFDA
 
 
+@parameters
 class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
@@ -55,25 +57,11 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
         As for `mklearn.subspace.KernelFDA`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "n_components": N_COMPONENTS,
-        "kernel_weights": "no_validation",
-        "ridge": [NONNEGATIVE],
-        "C": [POSITIVE],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self, n_components: int | None = None, *, kernels: Any = "precomputed", kernel_weights: Any = None,
-        ridge: float = 1e-3, C: float = 1.0, random_state: Any = 0,
-    ) -> None:  # fmt: skip
-        self.n_components = n_components
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
-        self.ridge = ridge
-        self.C = C
-        self.random_state = random_state
+    n_components: PositiveInt | None = field(default=None, kw_only=False)
+    kernel_weights: Any = None
+    ridge: Nonnegative = 1e-3
+    C: Positive = 1.0
+    random_state: RandomState = 0
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from mklearn.base.parameters import POSITIVE, Interval, at_least, one_of
-from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
+from mklearn.base.parameters import Interval, NonnegativeInt, Positive, parameters
+from mklearn.classifiers.one_vs_one import Floats, OneVsOneLinear, PairFit
 from mklearn.optimize.fsvm import THRESHOLD_ACCURACY, StepRule, alternate, joint_optimum, zero_threshold
 from mklearn.optimize.hinge_program import hinge_machine
 from mklearn.optimize.whitening import power_whitening
@@ -31,6 +31,7 @@ class FSVMPairFit(PairFit):
     rises: int  # how often F rose
 
 
+@parameters
 class FSVC(OneVsOneLinear):
     """F-SVM: a support vector machine and a feature transformation M, learned together.
 
@@ -108,28 +109,11 @@ class FSVC(OneVsOneLinear):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OneVsOneLinear._parameter_constraints,
-        "C": [POSITIVE],
-        "power": [Interval(Real, 0, 0.5, closed="both")],
-        "solver": [one_of(FSVMSolver)],
-        "step": [one_of(StepRule)],
-        "step_size": [POSITIVE],
-        "n_iter": [at_least(0)],
-    }
-
-    def __init__(
-        self, C: float = 1.0, *, power: float = 0.5, solver: FSVMSolver = "exact",
-        feature_scaling: LinearScaling = "minmax", step: StepRule = "decaying", step_size: float = 0.5,
-        n_iter: int = 15,
-    ) -> None:  # fmt: skip
-        self.C = C
-        self.power = power
-        self.solver = solver
-        self.feature_scaling = feature_scaling
-        self.step = step
-        self.step_size = step_size
-        self.n_iter = n_iter
+    power: Annotated[float, Interval(Real, 0, 0.5, closed="both")] = 0.5
+    solver: FSVMSolver = "exact"
+    step: StepRule = "decaying"
+    step_size: Positive = 0.5
+    n_iter: NonnegativeInt = 15
 
     @property
     def C0_(self) -> Floats:

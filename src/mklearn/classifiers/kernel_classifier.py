@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mklearn.base.fit_context import aligned, fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.parameters import ClassWeight, parameters
 from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
@@ -50,13 +51,14 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
 
+@parameters
 class WeightedKernelClassifier(KernelClassifier):
     """Base of kernel classifiers whose ``fit`` takes sample weights.
 
-    A subclass implements `_fit_weighted` and has the parameter ``class_weight``.
+    A subclass implements `_fit_weighted`.
     """
 
-    class_weight: Any
+    class_weight: ClassWeight = None
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.parameters import StrOptions, at_least
+from mklearn.base.kernels_mixin import fixed_weights
+from mklearn.base.parameters import PositiveInt, parameters
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
@@ -20,10 +21,10 @@ from mklearn.rows import load
 from mklearn.subspace.kernel_pca import KernelPCA
 
 Floats = NDArray[np.floating[Any]]
-ComponentCount = int | Literal["all"]
 _DEFAULT_MACHINE = "mklearn.classifiers.fsvc:FSVC"  # by name, so that it is imported only if it is used
 
 
+@parameters
 class KernelPCAClassifier(ClassScores, KernelClassifier):
     """Linear classifier on the leading principal components of a fixed combination of kernels.
 
@@ -81,21 +82,9 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "n_components": [at_least(1), StrOptions({"all"})],
-        "machine": "no_validation",
-        "kernel_weights": "no_validation",
-    }
-
-    def __init__(
-        self, n_components: ComponentCount = 20, *, machine: Any = None, kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-    ) -> None:  # fmt: skip
-        self.n_components = n_components
-        self.machine = machine
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
+    n_components: PositiveInt | Literal["all"] = field(default=20, kw_only=False)
+    machine: Any = None
+    kernel_weights: Any = None
 
     def _machine(self) -> OneVsOneLinear:
         """Return the unfitted linear classifier."""

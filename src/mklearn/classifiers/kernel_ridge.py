@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
-from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments
-from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
+from mklearn.base.parameters import Positive, parameters
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
 from mklearn.errors import ConfigError, DataError
@@ -20,6 +20,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
+@parameters
 class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
@@ -70,28 +71,8 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
     """
 
     _needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "kernel_weights": "no_validation",
-        "alpha": [POSITIVE],
-        "class_weight": CLASS_WEIGHT,
-        **LandmarkInput._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        *,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-        alpha: float = 1e-3,
-        class_weight: Any = None,
-        landmarks: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
-        self.alpha = alpha
-        self.class_weight = class_weight
-        self.landmarks = landmarks
+    kernel_weights: Any = None
+    alpha: Positive = 1e-3
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE, one_of
+from mklearn.base.parameters import Positive, parameters
 from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import KernelClassifier, WeightedKernelClassifier, variance_of
 from mklearn.classifiers.one_vs_one import class_pairs, scores_by_votes
@@ -19,24 +19,17 @@ CScale = Literal["variance", "none"]
 Decide = Literal["one_vs_rest", "one_vs_one"]
 
 
+@parameters
 class CombinedSVC(DecisionLabels, KernelClassifier):
     """Base of support vector classifiers on one combination of the kernels.
 
-    A subclass has the parameters ``C``, ``C_scale`` and ``decide`` and implements `_weights`, which gets no sample
-    weights. A subclass with fixed kernel weights may take sample weights; see
-    `mklearn.classifiers.kernel_classifier.WeightedKernelClassifier`.
+    A subclass implements `_weights`, which gets no sample weights. A subclass with fixed kernel weights may
+    take sample weights; see `mklearn.classifiers.kernel_classifier.WeightedKernelClassifier`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelClassifier._parameter_constraints,
-        "C": [POSITIVE],
-        "C_scale": [one_of(CScale)],
-        "decide": [one_of(Decide)],
-    }
-
-    C: float
-    C_scale: CScale
-    decide: Decide
+    C: Positive = 10.0
+    C_scale: CScale = "variance"
+    decide: Decide = "one_vs_rest"
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         """Return the kernel weights, shape (n_kernels,), sum 1."""
@@ -89,6 +82,7 @@ class CombinedSVC(DecisionLabels, KernelClassifier):
         return scores_by_votes(outputs, len(self.classes_))
 
 
+@parameters
 class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     """Support vector machines on a fixed combination of kernels.
 
@@ -157,22 +151,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CombinedSVC._parameter_constraints,
-        "kernel_weights": "no_validation",
-        "class_weight": CLASS_WEIGHT,
-    }
-
-    def __init__(
-        self, *, kernels: Any = "precomputed", kernel_weights: Any = None, C: float = 10.0,
-        C_scale: CScale = "variance", decide: Decide = "one_vs_rest", class_weight: Any = None,
-    ) -> None:  # fmt: skip
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
-        self.C = C
-        self.C_scale = C_scale
-        self.decide = decide
-        self.class_weight = class_weight
+    kernel_weights: Any = None
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         return fixed_weights(self.kernel_weights, len(stack))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.parameters import one_of
+from mklearn.base.parameters import parameters
 from mklearn.checks import checked_components
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
@@ -18,6 +18,7 @@ from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
+@parameters
 class LedoitWolfLDA(ClassScores, LinearEmbedding):
     """Discriminant analysis with a shrunk pooled covariance and the nearest class mean as classifier.
 
@@ -67,14 +68,7 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     Everything is computed in the span of the samples, in O(n^2 d).
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LinearEmbedding._parameter_constraints,
-        "rule": [one_of(Rule)],
-    }
-
-    def __init__(self, n_components: int | None = None, *, rule: Rule = "cosine") -> None:
-        self.n_components = n_components
-        self.rule = rule
+    rule: Rule = "cosine"
 
     def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import fit_context
-from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
+from mklearn.base.parameters import Nonnegative, NonnegativeInt, Positive, parameters
 from mklearn.checks import as_float_matrix, check_keys
 from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
@@ -43,6 +41,7 @@ class GatedMachines(NamedTuple):
     objective: Array
 
 
+@parameters
 class LMKLSVC(DecisionLabels, KernelClassifier):
     """Localized multiple kernel learning: a gate weights the kernels of each sample.
 
@@ -136,34 +135,15 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "gating": [None, str, Mapping],
-        "gate": [one_of(Gate)],
-        "gate_scale": [one_of(GateScale)],
-        "solver": [one_of(Solver)],
-        "ridge": [StrOptions({"uniform"}), Interval(Real, 0, None, closed="left")],
-        "C": [POSITIVE],
-        "random_state": ["random_state", np.random.Generator],
-        "tol": [POSITIVE, None],
-        "max_iter": [at_least(0)],
-    }
-
-    def __init__(
-        self, *, kernels: Any = "precomputed", gating: Any = None, gate: Gate = "softmax",
-        gate_scale: GateScale = "published", solver: Solver = "line_search", ridge: float | Literal["uniform"] = 0.0,
-        C: float = 10.0, random_state: Any = 0, tol: float | None = None, max_iter: int = 200,
-    ) -> None:  # fmt: skip
-        self.kernels = kernels
-        self.gating = gating
-        self.gate = gate
-        self.gate_scale = gate_scale
-        self.solver = solver
-        self.ridge = ridge
-        self.C = C
-        self.random_state = random_state
-        self.tol = tol
-        self.max_iter = max_iter
+    gating: Annotated[Any, None, str, Mapping] = None
+    gate: Gate = "softmax"
+    gate_scale: GateScale = "published"
+    solver: Solver = "line_search"
+    ridge: Literal["uniform"] | Nonnegative = 0.0
+    C: Positive = 10.0
+    random_state: Annotated[Any, "random_state", np.random.Generator] = 0
+    tol: Positive | None = None
+    max_iter: NonnegativeInt = 200
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:

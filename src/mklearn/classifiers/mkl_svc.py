@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, Interval, at_least
+from mklearn.base.parameters import Interval, NonnegativeInt, Positive, parameters
 from mklearn.classifiers.class_scores import DecisionLabels, decision_values, one_vs_rest_signs
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm_weights import svm_weights
 
 
+@parameters
 class MKLSVC(DecisionLabels, KernelClassifier):
     """Multiple kernel learning with a support vector machine: kernel weights and machine from one convex problem.
 
@@ -87,25 +87,11 @@ class MKLSVC(DecisionLabels, KernelClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "C": [POSITIVE],
-        "p": [Interval(Real, 1, np.inf, closed="both")],
-        "tol": [POSITIVE],
-        "max_iter": [at_least(0)],
-        "svm_tol": [POSITIVE],
-    }
-
-    def __init__(
-        self, *, kernels: Any = "precomputed", C: float = 10.0, p: float = 1.0, tol: float = 1e-5, max_iter: int = 100,
-        svm_tol: float = 1e-5,
-    ) -> None:  # fmt: skip
-        self.kernels = kernels
-        self.C = C
-        self.p = p
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
+    C: Positive = 10.0
+    p: Annotated[float, Interval(Real, 1, np.inf, closed="both")] = 1.0
+    tol: Positive = 1e-5
+    max_iter: NonnegativeInt = 100
+    svm_tol: Positive = 1e-5
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         uniform = np.full(len(stack), 1.0 / len(stack))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
-from mklearn.base.parameters import CLASS_WEIGHT, one_of
+from mklearn.base.parameters import ClassWeight, parameters
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
@@ -26,7 +25,7 @@ LARGEST_PART = 0.75
 """Limit of the prior weight of learned kernel weights for many classes. With 1, some settings lose two points."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parameters
 class MultiViewClassifier(ClassScores, MultiViewRidge):
     """Weighted mean of kernel ridge classifiers on a dictionary of kernels, with equal, learned and stacked weights.
 
@@ -169,14 +168,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MultiViewRidge._parameter_constraints,
-        "decision": [one_of(Decision)],
-        "class_weight": CLASS_WEIGHT,
-    }
-
     decision: Decision = "auto"
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     _prior_precision = 30.0
     _stacks_landmarks = False
 

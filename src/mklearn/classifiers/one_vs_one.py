@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
-from mklearn.base.parameters import one_of
+from mklearn.base.parameters import Positive, parameters
 from mklearn.checks import checked_array, checked_labels
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
@@ -52,6 +52,7 @@ def scores_by_votes(outputs: Floats, n_classes: int) -> Floats:
     return np.asarray(_ovr_decision_function(outputs <= 0, -outputs, n_classes))
 
 
+@parameters
 class OneVsOneLinear(ClassScores, BaseEstimator):
     """Base of one-vs-one linear classifiers.
 
@@ -91,10 +92,9 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         The solver ended without a usable solution.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"feature_scaling": [one_of(LinearScaling)]}
+    C: Positive = field(default=1.0, kw_only=False)
+    feature_scaling: LinearScaling = "minmax"
     _solver: ClassVar[str] = "interior point"
-
-    feature_scaling: LinearScaling
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:

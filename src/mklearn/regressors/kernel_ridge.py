@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernel_mixtures import KernelMixer
-from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.parameters import POSITIVE, Interval
+from mklearn.base.kernels_mixin import Kernels, fixed_weights
+from mklearn.base.parameters import POSITIVE, SHARE, valid_values
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import NotApplicable
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor
@@ -66,10 +65,10 @@ class KernelRidge(RidgeRegressor):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
+        "kernels": valid_values(Kernels),
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE, "array-like"],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [SHARE],
     }
     landmarks = None
     # All kernels are combined, with learned or with fixed weights alone.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
+from mklearn.base.multi_view_ridge import Alphas
+from mklearn.base.parameters import parameters
 from mklearn.regressors.ridge_regressor import RidgeRegressor
 
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-18, 7))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parameters
 class MultiViewRegressor(RidgeRegressor):
     """Weighted mean of kernel ridge regressions on families of kernels, with equal and with learned weights.
 
@@ -112,7 +111,7 @@ class MultiViewRegressor(RidgeRegressor):
     True
     """
 
-    alphas: Any = ALPHAS
+    alphas: Alphas = ALPHAS
     _dtype_of_parts = np.float64  # small ridges need it
     _tied_parameters = 2.0
     _prior_of_learned = 0.5

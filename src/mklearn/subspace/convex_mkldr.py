@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
+from mklearn.base.parameters import Interval, Nonnegative, NonnegativeInt, Positive, parameters
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
@@ -24,12 +24,13 @@ from mklearn.optimize.convex_ratio_trace import (
     leading_directions,
 )
 from mklearn.optimize.eigen import fix_signs
-from mklearn.optimize.graph_embedding import Array, Projection, Scaling
+from mklearn.optimize.graph_embedding import Array, Projection
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 Denominator = Literal["total", "within"]
 
 
+@parameters
 class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     """Discriminant analysis with kernel weights from a convex problem (ratio-trace multiple kernel learning).
 
@@ -118,41 +119,12 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     samples of each class collapse. Always compare with ``kernel_weights="uniform"``.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RatioTraceEmbedding._parameter_constraints,
-        **LandmarkEmbedding._parameter_constraints,
-        "p": [Interval(Real, 1, np.inf, closed="both")],
-        "denominator": [one_of(Denominator)],
-        "ridge": [POSITIVE],
-        "max_iter": [at_least(0)],
-        "tol": [NONNEGATIVE],
-        "kernel_weights": [one_of(KernelWeighting)],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernels: Any = "precomputed",
-        p: float = 2.0,
-        denominator: Denominator = "total",
-        ridge: float = 1e-2,
-        max_iter: int = 50,
-        tol: float = 1e-6,
-        scaling: Scaling = "total",
-        kernel_weights: KernelWeighting = "learned",
-        landmarks: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernels = kernels
-        self.p = p
-        self.denominator = denominator
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.tol = tol
-        self.scaling = scaling
-        self.kernel_weights = kernel_weights
-        self.landmarks = landmarks
+    p: Annotated[float, Interval(Real, 1, np.inf, closed="both")] = 2.0
+    denominator: Denominator = "total"
+    ridge: Positive = 1e-2
+    max_iter: NonnegativeInt = 50
+    tol: Nonnegative = 1e-6
+    kernel_weights: KernelWeighting = "learned"
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = lda_graph(labels)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
+from mklearn.base.parameters import Nonnegative, PositiveInt, parameters
 from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
@@ -18,6 +18,7 @@ from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
+@parameters
 class Fisherface(LinearEmbedding):
     """Linear discriminant analysis in the leading principal components ("Fisherfaces").
 
@@ -74,25 +75,9 @@ class Fisherface(LinearEmbedding):
     (150, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LinearEmbedding._parameter_constraints,
-        "n_pca": [StrOptions({"n-c", "all"}), at_least(1)],
-        "scaling": [one_of(Scaling)],
-        "ridge": [NONNEGATIVE],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_pca: int | Literal["n-c", "all"] = "n-c",
-        scaling: Scaling = "total",
-        ridge: float = 0.0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_pca = n_pca
-        self.scaling = scaling
-        self.ridge = ridge
+    n_pca: Literal["n-c", "all"] | PositiveInt = "n-c"
+    scaling: Scaling = "total"
+    ridge: Nonnegative = 0.0
 
     def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)

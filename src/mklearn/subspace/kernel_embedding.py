@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, one_of
+from mklearn.base.parameters import Nonnegative, PositiveInt, parameters
 from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair
@@ -24,23 +25,19 @@ from mklearn.optimize.graph_embedding import (
 )
 
 
+@parameters
 class KernelEmbedding(KernelsMixin, Embedding):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
 
     ``predict`` returns the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
     A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_``, ``embedding_`` and its own
-    attributes. It has at least the parameters ``n_components`` and ``kernels``. Common parameters, attributes and
-    errors are described in `mklearn.subspace.kfd.KernelFDA`.
+    attributes. Common parameters, attributes and errors are described in `mklearn.subspace.kfd.KernelFDA`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "n_components": N_COMPONENTS,
-    }
-
-    kernel_weights_: Array
-    coefficients_: Array
+    n_components: PositiveInt | None = field(default=None, kw_only=False)
+    kernel_weights_: Array = field(init=False)
+    coefficients_: Array = field(init=False)
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
@@ -105,17 +102,12 @@ class KernelEmbedding(KernelsMixin, Embedding):
         return np.asarray(kernel @ self.coefficients_, dtype=self._dtype_)
 
 
+@parameters
 class RatioTraceEmbedding(KernelEmbedding):
-    """Base of the kernel embeddings that optimise a ratio trace, with the parameters ``ridge`` and ``scaling``."""
+    """Base of the kernel embeddings that optimise a ratio trace with a ridge."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
-        "ridge": [NONNEGATIVE],
-        "scaling": [one_of(Scaling)],
-    }
-
-    ridge: float
-    scaling: Scaling
+    ridge: Nonnegative = 1e-3
+    scaling: Scaling = "total"
 
     def _fit_ratio_trace(
         self, stack: KernelStack, weights: Array, graph: GraphPair, labels: NDArray[Any] | None

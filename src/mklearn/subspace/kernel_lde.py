@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.parameters import at_least
+from mklearn.base.parameters import PositiveInt, parameters
 from mklearn.graphs import kernel_squared_distances, lde_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
+@parameters
 class KernelLDE(RatioTraceEmbedding):
     """Kernel local discriminant embedding.
 
@@ -55,31 +55,9 @@ class KernelLDE(RatioTraceEmbedding):
     neighbours, as in MKL-LDE), and divided by their mean degree. Both matrices have a ridge.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RatioTraceEmbedding._parameter_constraints,
-        "kernel_weights": "no_validation",
-        "k": [at_least(1)],
-        "k_prime": [at_least(1)],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-        k: int = 5,
-        k_prime: int = 20,
-        ridge: float = 1e-3,
-        scaling: Scaling = "total",
-    ) -> None:
-        self.n_components = n_components
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
-        self.k = k
-        self.k_prime = k_prime
-        self.ridge = ridge
-        self.scaling = scaling
+    kernel_weights: Any = None
+    k: PositiveInt = 5
+    k_prime: PositiveInt = 20
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))

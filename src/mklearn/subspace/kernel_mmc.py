@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.parameters import NONNEGATIVE, one_of
+from mklearn.base.parameters import Nonnegative, parameters
 from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
 from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 
+@parameters
 class KernelMMC(KernelEmbedding):
     """Kernel maximum margin criterion.
 
@@ -69,27 +70,9 @@ class KernelMMC(KernelEmbedding):
     With "sample", directions of equal eigenvalue are ordered by their norm in the feature space, smallest first.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
-        "kernel_weights": "no_validation",
-        "constraint": [one_of(Constraint)],
-        "trade_off": [NONNEGATIVE],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        constraint: Constraint = "rkhs",
-        trade_off: float = 1.0,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.constraint = constraint
-        self.trade_off = trade_off
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
+    constraint: Constraint = "rkhs"
+    trade_off: Nonnegative = 1.0
+    kernel_weights: Any = None
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))

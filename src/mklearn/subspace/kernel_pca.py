@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
+from mklearn.base.parameters import parameters
 from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import total_laplacian
@@ -21,6 +22,7 @@ from mklearn.subspace.kernel_embedding import KernelEmbedding
 _NEGLIGIBLE = 1e-12
 
 
+@parameters
 class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     """Kernel principal component analysis.
 
@@ -59,26 +61,9 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     that landmarks are drawn per class.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
-        **LandmarkEmbedding._parameter_constraints,
-        "kernel_weights": "no_validation",
-    }
+    kernel_weights: Any = None
 
     _needs_labels = False
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-        landmarks: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
-        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: None) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))

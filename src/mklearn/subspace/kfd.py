@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
+from mklearn.base.parameters import parameters
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
+@parameters
 class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
     """Multi-class kernel Fisher discriminant analysis.
 
@@ -87,28 +88,7 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
     (150, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RatioTraceEmbedding._parameter_constraints,
-        **LandmarkEmbedding._parameter_constraints,
-        "kernel_weights": "no_validation",
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernels: Any = "precomputed",
-        kernel_weights: Any = None,
-        ridge: float = 1e-3,
-        scaling: Scaling = "total",
-        landmarks: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernels = kernels
-        self.kernel_weights = kernel_weights
-        self.ridge = ridge
-        self.scaling = scaling
-        self.landmarks = landmarks
+    kernel_weights: Any = None
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,19 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
-from mklearn.base.parameters import N_COMPONENTS
+from mklearn.base.parameters import PositiveInt, parameters
 from mklearn.checks import checked_array
 
 Array = NDArray[np.floating[Any]]
 
 
+@parameters
 class LinearEmbedding(Embedding):
     """Base of linear embeddings.
 
     ``predict`` returns the label of the nearest training sample, see `mklearn.base.embedding.Embedding`.
 
-    A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes, and has at
-    least the parameter ``n_components``.
+    A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes.
 
     Attributes
     ----------
@@ -43,10 +44,9 @@ class LinearEmbedding(Embedding):
         There is only one class, ``n_components`` is too large, or all features are constant.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": N_COMPONENTS}
-
-    mean_: Array
-    components_: Array
+    n_components: PositiveInt | None = field(default=None, kw_only=False)
+    mean_: Array = field(init=False)
+    components_: Array = field(init=False)
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:

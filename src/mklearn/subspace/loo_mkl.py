@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelWeighting
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
+from mklearn.base.parameters import Nonnegative, NonnegativeInt, Positive, Share, parameters
 from mklearn.graphs import class_structure, lda_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import Scaling
 from mklearn.optimize.leave_one_out_ridge import (
     LeaveOneOutRidge,
     class_targets,
@@ -21,6 +19,7 @@ from mklearn.optimize.leave_one_out_ridge import (
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
+@parameters
 class LeaveOneOutMKL(RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis with kernel weights minimising the leave-one-out error.
 
@@ -95,37 +94,11 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     kernels, and ``ridge`` penalises the coefficients of the discriminant. With one kernel the method is `KernelFDA`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RatioTraceEmbedding._parameter_constraints,
-        "regularisation": [POSITIVE],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
-        "max_iter": [at_least(0)],
-        "tol": [NONNEGATIVE],
-        "kernel_weights": [one_of(KernelWeighting)],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernels: Any = "precomputed",
-        regularisation: float = 1.0,
-        shrinkage: float = 0.5,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        ridge: float = 1e-3,
-        scaling: Scaling = "total",
-        kernel_weights: KernelWeighting = "learned",
-    ) -> None:
-        self.n_components = n_components
-        self.kernels = kernels
-        self.regularisation = regularisation
-        self.shrinkage = shrinkage
-        self.max_iter = max_iter
-        self.tol = tol
-        self.ridge = ridge
-        self.scaling = scaling
-        self.kernel_weights = kernel_weights
+    regularisation: Positive = 1.0
+    shrinkage: Share = 0.5
+    max_iter: NonnegativeInt = 100
+    tol: Nonnegative = 1e-5
+    kernel_weights: KernelWeighting = "learned"
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         targets = class_targets(class_structure(labels))

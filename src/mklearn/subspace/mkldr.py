@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
+from mklearn.base.parameters import Nonnegative, NonnegativeInt, PositiveInt, parameters
 from mklearn.errors import ConfigError, DataError, NotApplicable, warn
 from mklearn.graphs import (
     UNLABELLED,
@@ -31,7 +31,6 @@ from mklearn.optimize.graph_embedding import (
     EmbeddingProblem,
     KernelProblem,
     Projection,
-    Scaling,
     diagonalised,
 )
 from mklearn.optimize.kernel_weights import KernelWeights, Method
@@ -43,7 +42,7 @@ Init = Literal["uniform", "orthonormal"]
 
 # Ratios below this count as zero: without a ridge each class collapses to a point.
 _ZERO = 1e-13
-_NAMED_GRAPHS = ("lda", "lde", "mfa", "sda", "pca", "lpp")
+NamedGraph = Literal["lda", "lde", "mfa", "sda", "pca", "lpp"]
 
 
 class MixedSignWarning(UserWarning):
@@ -70,6 +69,7 @@ class _Iterate:
         return self.projection.coefficients.shape[1]
 
 
+@parameters
 class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 
@@ -203,58 +203,17 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     (150, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RatioTraceEmbedding._parameter_constraints,
-        **LandmarkEmbedding._parameter_constraints,
-        "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
-        "k": [at_least(1)],
-        "k_prime": [at_least(1)],
-        "beta_step": [one_of(Method)],
-        "a_step": [one_of(AStep)],
-        "init": [one_of(Init)],
-        "max_iter": [at_least(0)],
-        "tol": [NONNEGATIVE],
-        "solver": [str],
-        "kernel_weights": [one_of(KernelWeighting)],
-        "graph_weight": [NONNEGATIVE],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        graph: str | GraphPair = "lda",
-        kernels: Any = "precomputed",
-        k: int = 5,
-        k_prime: int = 20,
-        beta_step: Method = "exact",
-        a_step: AStep = "ratio_trace",
-        init: Init = "uniform",
-        ridge: float = 1e-3,
-        max_iter: int = 5,
-        tol: float = 1e-4,
-        scaling: Scaling = "total",
-        solver: str = "auto",
-        kernel_weights: KernelWeighting = "learned",
-        landmarks: Any = None,
-        graph_weight: float = 1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.graph = graph
-        self.kernels = kernels
-        self.k = k
-        self.k_prime = k_prime
-        self.beta_step = beta_step
-        self.a_step = a_step
-        self.init = init
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.tol = tol
-        self.scaling = scaling
-        self.solver = solver
-        self.kernel_weights = kernel_weights
-        self.landmarks = landmarks
-        self.graph_weight = graph_weight
+    graph: NamedGraph | GraphPair = "lda"
+    k: PositiveInt = 5
+    k_prime: PositiveInt = 20
+    beta_step: Method = "exact"
+    a_step: AStep = "ratio_trace"
+    init: Init = "uniform"
+    max_iter: NonnegativeInt = 5
+    tol: Nonnegative = 1e-4
+    solver: str = "auto"
+    kernel_weights: KernelWeighting = "learned"
+    graph_weight: Nonnegative = 1.0
 
     @property
     def diagnostics_(self) -> list[dict[str, Any]]:

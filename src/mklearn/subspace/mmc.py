@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.base.parameters import NONNEGATIVE, StrOptions
+from mklearn.base.parameters import Nonnegative, parameters
 from mklearn.checks import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, margin_laplacian, within_laplacian
@@ -17,6 +17,7 @@ from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
+@parameters
 class MMC(LinearEmbedding):
     """Maximum margin criterion.
 
@@ -65,14 +66,7 @@ class MMC(LinearEmbedding):
     where its (4) needs the scatter.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LinearEmbedding._parameter_constraints,
-        "trade_off": [NONNEGATIVE, StrOptions({"trace_ratio"})],
-    }
-
-    def __init__(self, n_components: int | None = None, *, trade_off: float | Literal["trace_ratio"] = 1.0) -> None:
-        self.n_components = n_components
-        self.trade_off = trade_off
+    trade_off: Nonnegative | Literal["trace_ratio"] = 1.0
 
     def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)

@@ -51,9 +51,6 @@ class NullSpaceLDA(LinearEmbedding):
     Pattern Recognition 2000; Cevikalp et al., "Discriminative common vectors", PAMI 2005, for the same subspace.
     """
 
-    def __init__(self, n_components: int | None = None) -> None:
-        self.n_components = n_components
-
     def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)
         mean = features.mean(axis=0)

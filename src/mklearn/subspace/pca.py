@@ -43,9 +43,6 @@ class PCA(LinearEmbedding):
 
     _needs_labels = False
 
-    def __init__(self, n_components: int | None = None) -> None:
-        self.n_components = n_components
-
     def _fit_features(self, features: Array, labels: None) -> None:
         span = centred_span(features).require_variance()
         p = checked_components(self.n_components, span.rank, f"the centred features have rank {span.rank}")

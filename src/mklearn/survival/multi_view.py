@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import aligned
-from mklearn.base.parameters import Interval
+from mklearn.base.parameters import Positive, parameters
 from mklearn.checks import as_float_array, nonnegative_weights
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.regressors.multi_view import MultiViewRegressor
@@ -23,7 +21,7 @@ MOST_TIMES = 100
 """Largest number of times at which survival functions are estimated."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parameters
 class MultiViewSurvival(MultiViewRegressor):
     """Multi-view regression of times that may be censored, by pseudo-observations.
 
@@ -96,14 +94,8 @@ random_state, landmarks, alphas
     True
     """
 
-    horizon: float | None = None
-    times: Any = None
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MultiViewRegressor._parameter_constraints,
-        "horizon": [None, Interval(Real, 0, None, closed="neither")],
-        "times": [None, "array-like"],
-    }
+    horizon: Positive | None = None
+    times: Annotated[Any, None, "array-like"] = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

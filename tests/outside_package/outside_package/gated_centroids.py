@@ -10,12 +10,13 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 
-from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE
+from mklearn.base.kernels_mixin import Kernels, KernelsMixin
+from mklearn.base.parameters import Positive, parameters
 from mklearn.kernels import Views
 from mklearn.methods import MethodRow
 
 
+@parameters
 class GatedCentroids(KernelsMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Nearest class centroid with the kernel weights of each sample.
 
@@ -30,12 +31,9 @@ class GatedCentroids(KernelsMixin, ClassifierMixin, BaseEstimator):  # type: ign
     """
 
     study_row: ClassVar = MethodRow(title="Gated class centroids", views={"gating": ""}, tuned=("sharpness",))
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"sharpness": [POSITIVE]}
-
-    def __init__(self, sharpness: float = 1.0, kernels: Any = "gaussian", gating: str = "gating") -> None:
-        self.sharpness = sharpness
-        self.kernels = kernels
-        self.gating = gating
+    sharpness: Positive = 1.0
+    kernels: Kernels = "gaussian"
+    gating: str = "gating"
 
     def fit(self, X: Views, y: ArrayLike) -> GatedCentroids:
         """Fit on views of n samples."""

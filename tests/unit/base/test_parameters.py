@@ -1,8 +1,12 @@
 """Threads of linear algebra, labels and weights in the order of the samples, and checks of parameters."""
 
+from __future__ import annotations
+
 import contextlib
+import pickle
+from dataclasses import field
 from inspect import signature
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +22,7 @@ from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.moments import Moments
-from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
+from mklearn.base.parameters import Nonnegative, PositiveInt, parameters
 from mklearn.classifiers import KernelSVC, LedoitWolfLDA, NearestNeighbours, ShrinkageLDA
 from mklearn.errors import DataError
 from mklearn.inspection import view_contributions
@@ -165,30 +169,57 @@ def test_without_ids_on_both_sides_samples_are_taken_by_position(y) -> None:
 # --- parameters
 
 
-class Estimator(BaseEstimator):
-    _parameter_constraints: ClassVar = {
-        "size": [None, at_least(2)],
-        "ridge": [NONNEGATIVE],
-        "rule": [one_of(Literal["a", "b"])],
-    }
+Rule = Literal["c"] | Annotated[Any, "array-like"]
 
-    def __init__(self, size=None, ridge=0.0, rule="a"):
-        self.size = size
-        self.ridge = ridge
-        self.rule = rule
+
+@parameters
+class Resized:
+    size: PositiveInt | None = field(default=None, kw_only=False)
+    sizes_: list[int] = field(init=False)
+
+
+@parameters
+class Ruled(BaseEstimator):
+    ridge: Nonnegative = 0.0
+    rule: Literal["a", "b"] = "a"
+    share: float = 0.5
+
+
+@parameters
+class Estimator(Resized, Ruled):
+    rule: Rule = "c"
+    ready: bool = True
+    other: Any = None
 
     @fit_context
     def fit(self, X, y=None):
         return self
 
 
-@pytest.mark.parametrize("parameters", [{}, {"size": 2}, {"ridge": 1}, {"rule": "b"}])
-def test_valid_parameters_pass(parameters):
-    Estimator(**parameters).fit(None)
+def test_a_decorated_estimator_has_its_own_parameters_and_those_of_its_bases() -> None:
+    assert str(signature(Estimator)) == (
+        "(size: 'PositiveInt | None' = None, *, ridge: 'Nonnegative' = 0.0, rule: 'Rule' = 'c', "
+        "share: 'float' = 0.5, ready: 'bool' = True, other: 'Any' = None) -> None"
+    )
+    model = clone(pickle.loads(pickle.dumps(Estimator(3, ridge=0.1)))).set_params(ready=False)
+    assert repr(model) == "Estimator(ready=False, ridge=0.1, size=3)"
+    assert not hasattr(model, "sizes_")
+    assert model != clone(model)
 
 
-@pytest.mark.parametrize("parameters", [{"size": 1}, {"size": 2.5}, {"ridge": -1.0}, {"rule": "c"}])
-def test_fit_names_the_invalid_parameter(parameters):
-    (name,) = parameters
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"size": 1}, {"ridge": 1}, {"rule": [1.0]}, {"share": 2}, {"ready": np.True_}, {"other": None}, {"other": 1}],
+)
+def test_valid_parameters_pass(values) -> None:
+    Estimator(**values).fit(None)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"size": 0}, {"size": 2.5}, {"ridge": -1.0}, {"ridge": None}, {"rule": "a"}, {"share": "1"}, {"ready": "no"}],
+)
+def test_fit_names_the_invalid_parameter(values) -> None:
+    (name,) = values
     with pytest.raises(ValueError, match=f"The '{name}' parameter of Estimator"):
-        Estimator(**parameters).fit(None)
+        Estimator(**values).fit(None)

@@ -7,17 +7,18 @@ the parameters have the same meaning for all features.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from mklearn.base.parameters import POSITIVE, Interval, StrOptions
-from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
+from mklearn.base.parameters import Interval, Positive, parameters
+from mklearn.classifiers.one_vs_one import Floats, OneVsOneLinear, PairFit
 from mklearn.optimize.hinge_program import LinearMachine, hinge_machine
 from mklearn.optimize.whitening import power_whitening
 from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu
 
 
+@parameters
 class RMMSVC(OneVsOneLinear):
     """Relative margin machine with a hard bound: a support vector machine with absolute training outputs <= B.
 
@@ -39,18 +40,7 @@ class RMMSVC(OneVsOneLinear):
     has this hard bound; their soft bound is not implemented.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OneVsOneLinear._parameter_constraints,
-        "C": [POSITIVE],
-        "B": [Interval(Real, 1, np.inf, closed="right"), StrOptions({"inf"})],
-    }
-
-    def __init__(
-        self, C: float = 1.0, *, B: float | Literal["inf"] = 2.0, feature_scaling: LinearScaling = "minmax"
-    ) -> None:
-        self.C = C
-        self.B = B
-        self.feature_scaling = feature_scaling
+    B: Annotated[float, Interval(Real, 1, np.inf, closed="right")] | Literal["inf"] = 2.0
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         # A rotation changes neither norms nor outputs, and leaves fewer features than samples.
@@ -60,6 +50,7 @@ class RMMSVC(OneVsOneLinear):
         return PairFit(w, machine.b - float(w @ rotation.mean), machine.objective, machine.gap)
 
 
+@parameters
 class RSVMPlus(OneVsOneLinear):
     """R-SVM+, our reconstruction: a machine that also bounds the radius of the samples weighted by w.
 
@@ -81,16 +72,7 @@ class RSVMPlus(OneVsOneLinear):
     not available: this is a reconstruction from descriptions, see `mklearn.papers.fsvm.radius_margin`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OneVsOneLinear._parameter_constraints,
-        "C": [POSITIVE],
-        "lam": [POSITIVE],
-    }
-
-    def __init__(self, C: float = 1.0, *, lam: float = 1.0, feature_scaling: LinearScaling = "minmax") -> None:
-        self.C = C
-        self.lam = lam
-        self.feature_scaling = feature_scaling
+    lam: Positive = 1.0
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         mean = X.mean(axis=0)

@@ -7,7 +7,8 @@ NIPS 2008, section 4.4: KFD-Voting, KFD-SAMME, KLDE-Voting and KLDE-SAMME.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import field
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, at_least, one_of
+from mklearn.base.parameters import Positive, PositiveInt, RandomState, at_least, parameters
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import DataError, NotApplicable, warn
@@ -35,24 +35,13 @@ _DISCRIMINANTS: dict[str, Any] = {"fisher": KernelFDA, "local": KernelLDE}
 _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
 
 
+@parameters
 class KernelEnsemble(KernelClassifier):
     """Base of classifiers with one embedding and the nearest-neighbour rule per kernel."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "estimator": [one_of(Discriminant)],
-        "ridge": [POSITIVE],
-        "neighbour": [one_of(Rule)],
-    }
-
-    def __init__(
-        self, estimator: Discriminant = "fisher", *, kernels: Any = "precomputed", ridge: float = 1e-3,
-        neighbour: Rule = "cosine",
-    ) -> None:  # fmt: skip
-        self.estimator = estimator
-        self.kernels = kernels
-        self.ridge = ridge
-        self.neighbour = neighbour
+    estimator: Discriminant = field(default="fisher", kw_only=False)
+    ridge: Positive = 1e-3
+    neighbour: Rule = "cosine"
 
     def _embedder(self, name: str, kernel: Array, codes: Codes) -> Any:
         """Fit the discriminant to one kernel."""
@@ -137,6 +126,7 @@ class KernelVoting(KernelEnsemble):
         return self.classes_[winners]
 
 
+@parameters
 class KernelSAMME(ClassScores, KernelEnsemble):
     """Multi-class boosting (SAMME) of the first-nearest-neighbour classifiers in the embeddings of M kernels.
 
@@ -197,21 +187,9 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     gets a finite weight (see `samme`).
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEnsemble._parameter_constraints,
-        "cv": [at_least(2)],
-        "max_iter": [at_least(1)],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self, estimator: Discriminant = "fisher", *, kernels: Any = "precomputed", ridge: float = 1e-3,
-        neighbour: Rule = "cosine", cv: int = 3, max_iter: int = 50, random_state: Any = 0,
-    ) -> None:  # fmt: skip
-        super().__init__(estimator, kernels=kernels, ridge=ridge, neighbour=neighbour)
-        self.cv = cv
-        self.max_iter = max_iter
-        self.random_state = random_state
+    cv: Annotated[int, at_least(2)] = 3
+    max_iter: PositiveInt = 50
+    random_state: RandomState = 0
 
     def _fit_kernels(self, stack: KernelStack, codes: Codes) -> None:
         self._codes = codes

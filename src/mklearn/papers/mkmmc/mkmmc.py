@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
+from mklearn.base.parameters import Nonnegative, NonnegativeInt, parameters
 from mklearn.graphs import LaplacianOperator, margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
@@ -27,6 +27,7 @@ _ROUNDING = 1e-12
 _EQUAL = 1e-9
 
 
+@parameters
 class MKMMC(KernelEmbedding):
     """Multiple kernel maximum margin criterion.
 
@@ -104,26 +105,11 @@ class MKMMC(KernelEmbedding):
     array([0., 1.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
-        "constraint": [one_of(Constraint)],
-        "trade_off": [NONNEGATIVE],
-        "max_iter": [at_least(0)],
-        "tol": [NONNEGATIVE],
-        "keep": [one_of(Keep)],
-    }
-
-    def __init__(
-        self, n_components: int | None = None, *, constraint: Constraint = "rkhs", trade_off: float = 1.0,
-        max_iter: int = 50, tol: float = 1e-6, keep: Keep = "best", kernels: Any = "precomputed",
-    ) -> None:  # fmt: skip
-        self.n_components = n_components
-        self.constraint = constraint
-        self.trade_off = trade_off
-        self.max_iter = max_iter
-        self.tol = tol
-        self.keep = keep
-        self.kernels = kernels
+    constraint: Constraint = "rkhs"
+    trade_off: Nonnegative = 1.0
+    max_iter: NonnegativeInt = 50
+    tol: Nonnegative = 1e-6
+    keep: Keep = "best"
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         wanted = self._wanted_components(stack.n_columns, labels)

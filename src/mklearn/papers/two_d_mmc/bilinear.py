@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from numbers import Integral
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
-from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least
+from mklearn.base.parameters import Nonnegative, PositiveInt, at_least, parameters
 from mklearn.checks import check_integer, check_kept, checked_array, invalid, regular_array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
@@ -87,24 +88,19 @@ def alternate(
     return Alternation(projections["left"], projections["right"], history, "max_iter")
 
 
+@parameters
 class BilinearEmbedding(Embedding):
     """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2), row by row.
 
     ``predict`` gives the label of the nearest training image, see `mklearn.base.embedding.Embedding`.
 
-    A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed at the
-    start. It has at least the parameters ``n_components``, ``max_iter`` and ``tol``.
+    A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed first.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [*N_COMPONENTS, tuple, list],
-        "max_iter": [at_least(1)],
-        "tol": [NONNEGATIVE],
-    }
+    n_components: Annotated[Any, None, at_least(1), tuple, list] = field(default=None, kw_only=False)
+    max_iter: PositiveInt = 20
+    tol: Nonnegative = 1e-8
     _fixed_side: ClassVar[Side] = "right"
-
-    max_iter: int
-    tol: float
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:

@@ -72,12 +72,5 @@ class GLRAM(BilinearEmbedding):
     _needs_labels = False
     _fixed_side: ClassVar[Side] = "left"
 
-    def __init__(
-        self, n_components: int | tuple[int, int] | None = None, *, max_iter: int = 20, tol: float = 1e-8
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         return partial(trace_step, Scatter((1.0, images))), energy(images)

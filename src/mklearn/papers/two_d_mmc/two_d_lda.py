@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, one_of
+from mklearn.base.parameters import Nonnegative, parameters
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import generalized_eigh
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
@@ -23,6 +22,7 @@ from mklearn.papers.two_d_mmc.bilinear import (
 )
 
 
+@parameters
 class TwoDLDA(BilinearEmbedding):
     """Two-dimensional linear discriminant analysis.
 
@@ -87,21 +87,8 @@ class TwoDLDA(BilinearEmbedding):
     (1797, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BilinearEmbedding._parameter_constraints,
-        "ridge": [NONNEGATIVE],
-        "scaling": [one_of(Scaling)],
-    }
-
-    def __init__(
-        self, n_components: int | tuple[int, int] | None = None, *, ridge: float = 1.0, scaling: Scaling = "within",
-        max_iter: int = 20, tol: float = 1e-8,
-    ) -> None:  # fmt: skip
-        self.n_components = n_components
-        self.ridge = ridge
-        self.scaling = scaling
-        self.max_iter = max_iter
-        self.tol = tol
+    ridge: Nonnegative = 1.0
+    scaling: Scaling = "within"
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         assert codes is not None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, StrOptions
+from mklearn.base.parameters import Nonnegative, parameters
 from mklearn.errors import NotApplicable
 from mklearn.papers.two_d_mmc.bilinear import (
     Array,
@@ -21,6 +21,7 @@ from mklearn.papers.two_d_mmc.bilinear import (
 )
 
 
+@parameters
 class TwoDMMC(BilinearEmbedding):
     """Two-dimensional maximum margin criterion.
 
@@ -91,21 +92,8 @@ class TwoDMMC(BilinearEmbedding):
     (1797, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BilinearEmbedding._parameter_constraints,
-        "trade_off": [StrOptions({"trace_ratio"}), NONNEGATIVE],
-        "exchanged": ["boolean"],
-    }
-
-    def __init__(
-        self, n_components: int | tuple[int, int] | None = None, *, trade_off: str | float = "trace_ratio",
-        exchanged: bool = False, max_iter: int = 20, tol: float = 1e-8,
-    ) -> None:  # fmt: skip
-        self.n_components = n_components
-        self.trade_off = trade_off
-        self.exchanged = exchanged
-        self.max_iter = max_iter
-        self.tol = tol
+    trade_off: Literal["trace_ratio"] | Nonnegative = "trace_ratio"
+    exchanged: bool = False
 
     def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         assert codes is not None
