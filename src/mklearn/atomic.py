@@ -12,14 +12,14 @@ import os
 import re
 import secrets
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklearn.errors import DamagedFile, DataError, absence
+from mklearn.errors import DataError, absence
 from mklearn.extras import require
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ NOT_WRITABLE = frozenset(
 )  # fmt: skip
 # Key of the JSON description in Parquet metadata.
 _METADATA_KEY = b"mklearn"
+_AGAIN = "if a run wrote it, delete it and run again"
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,%±\[\]\s+-]*(e[+-]?\d+)?$)", re.IGNORECASE)
 
 
@@ -122,10 +123,8 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
 
     Raises
     ------
-    DamagedFile
-        The file is truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
     DataError
-        The file is missing.
+        The file is missing, truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
     """
     path = existing_file(path)
     arrays: dict[str, np.ndarray] = {}
@@ -135,7 +134,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
             missing = [name for name in names or () if name not in present]
             if missing:
                 lacks = f"has no array named {', '.join(missing)}; it has {', '.join(present) or 'none'}"
-                raise DamagedFile(str(path), f"{path}: {lacks}")
+                raise DataError(f"{path}: {lacks}; {_AGAIN}")
             for name in present if names is None else names:
                 with archive.open(f"{name}.npy") as stream:
                     arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
@@ -156,9 +155,9 @@ def reason_of(error: Exception) -> str:
     return type(error).__name__ if " object at 0x" in str(error) else str(error)
 
 
-def _damaged(path: Path, kind: str, reason: Any) -> DamagedFile:
-    sentence = f"not a readable {kind} file ({reason}); it is truncated, corrupt or of another format"
-    return DamagedFile(str(path), f"{path}: {sentence}")
+def _damaged(path: Path, kind: str, reason: Any) -> DataError:
+    what = f"not a readable {kind} file ({reason}); it is truncated, corrupt or of another format"
+    return DataError(f"{path}: {what}; {_AGAIN}")
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -172,14 +171,14 @@ def csv_text(frame: pd.DataFrame) -> str:
     return str(frame.assign(**columns).to_csv(index=False, lineterminator="\n"))
 
 
-def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:
+def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: Mapping[str, Any] | None = None) -> None:
     """Write a table without its index as Parquet, with `metadata` of JSON types in its schema."""
     require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    description = json.dumps(metadata or {}, sort_keys=True, allow_nan=False).encode()
+    description = json.dumps(dict(metadata or {}), sort_keys=True, allow_nan=False).encode()
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA_KEY: description})
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         pq.write_table(table, stream, write_page_checksum=True)
@@ -190,10 +189,8 @@ def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, 
 
     Raises
     ------
-    DamagedFile
-        The file is truncated, corrupt or not Parquet.
     DataError
-        The file is missing or can't be read.
+        The file is missing, can't be read, or is truncated, corrupt or not Parquet.
     """
     require("pyarrow")
     import pyarrow as pa

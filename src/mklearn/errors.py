@@ -15,7 +15,6 @@ __all__ = [
     "ConfigError",
     "DataError",
     "ConstantKernel",
-    "DamagedFile",
     "DownloadError",
     "NotApplicable",
     "MissingExtra",
@@ -38,26 +37,6 @@ class DataError(UserError):
 
 class ConstantKernel(DataError):
     """A kernel in whose feature space all training samples coincide, so that it carries no information."""
-
-
-class DamagedFile(DataError):
-    """A damaged file: truncated, altered or of another format.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    message : str
-        A sentence that begins with the path.
-    """
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(path, message)
-        self.path = path
-        self.message = message
-
-    def __str__(self) -> str:
-        return self.message
 
 
 class DownloadError(UserError):

@@ -15,12 +15,12 @@ from sklearn.pipeline import make_pipeline
 from tests.scores import rows_of, samples_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
+from mklearn.atomic import read_npz
 from mklearn.base.side_by_side import SideBySide
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.methods import METHODS
 from mklearn.rows import load
-from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
@@ -134,7 +134,7 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, 
 
 def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
     (job,) = [job for job in study.of("describe") if (*job.wildcards.values(),) == (*key, "1of1")]
-    return read_arrays(study.folder / job.outputs["features"])["features"]
+    return read_npz(study.folder / job.outputs["features"])["features"]
 
 
 def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any) -> Any:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
-from mklearn.atomic import read_parquet
-from mklearn.study.artefacts import read_arrays
+from mklearn.atomic import read_npz, read_parquet
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.jobs import OUTPUTS
 
@@ -118,7 +117,7 @@ def test_the_first_line_of_a_log_makes_the_outputs_again(finished: Checkout, cop
     def content() -> Any:
         rows, samples = evaluated_fit(predictions, ["accuracy"])
         rows = rows.drop(columns=["code", "fit_seconds"])
-        arrays = {name: array.tobytes() for name, array in read_arrays(model).items()}
+        arrays = {name: array.tobytes() for name, array in read_npz(model).items()}
         return arrays, rows.to_csv(), samples.to_csv()
 
     before = content()

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mklearn.atomic import read_npz
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.kernels.distances import MEASURES
 from mklearn.rows import load
-from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.artefacts import write_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import logger
 from mklearn.study.script import Output, Record, run_script
@@ -27,7 +28,7 @@ def distances(
         data = SampleSet.load(source)
         values, ids = data.matrices[array], data.ids
     else:
-        arrays = read_arrays(source)
+        arrays = read_npz(source)
         ids = arrays["ids"]
         if implementation is not None:
             values = load(implementation)(PointSets.from_arrays(arrays), n_jobs=threads)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mklearn.study.artefacts import write_table
+from mklearn.atomic import write_parquet
 from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.script import Output, Record, run_script
 
@@ -18,8 +18,8 @@ def evaluate(
     order.
     """
     rows, samples = score_table(fits, study, metrics, kernels or ())
-    write_table(predictions, samples, record)
-    write_table(scores, rows, record)
+    write_parquet(predictions, samples, record)
+    write_parquet(scores, rows, record)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import write_text
+from mklearn.atomic import read_parquet, write_parquet, write_text
 from mklearn.saved_models import save_model, versions
 from mklearn.study import final_model as final
-from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.importances import COLUMNS
@@ -41,7 +40,7 @@ def model(
     outside = None if spec.include_test else final.outside_test_set(drawn.splits, spec)
     if outside is not None:
         kept = np.intersect1d(kept, outside)
-    fit, title, expected = final.chosen_method(read_table(summary)[0], spec)
+    fit, title, expected = final.chosen_method(read_parquet(summary)[0], spec)
     expected["apart"] = outside is not None
     logger.info("%s: %s %.4f", fit.method.id, expected["metric"], expected["value"])
     ids, y, problem = data.ids[kept], labels[kept], of_model.problem(fit, kept)
@@ -61,7 +60,7 @@ def model(
             estimator, of_model.views(fit), inputs.views, labels, drawn.of_size(expected["train_size"]),
             permutations=spec.permutations, seed=fit.seed, groups=groups,
         )  # fmt: skip
-    write_table(importances, losses, record)
+    write_parquet(importances, losses, record)
 
 
 if __name__ == "__main__":

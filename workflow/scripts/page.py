@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from mklearn.atomic import read_parquet
 from mklearn.rows import load
-from mklearn.study.artefacts import read_record, read_table
+from mklearn.study.artefacts import read_record
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
@@ -33,8 +34,8 @@ def page(
     ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers,
     ``rivals`` the methods that could be the model in place of the final one.
     """
-    record, frame, table = read_record(run), read_table(scores)[0], read_table(summary)[0]
-    study, predicted = Study.model_validate(record["config"]), Predictions(read_table(predictions)[0])
+    record, frame, table = read_record(run), read_parquet(scores)[0], read_parquet(summary)[0]
+    study, predicted = Study.model_validate(record["config"]), Predictions(read_parquet(predictions)[0])
     datasets = dict(zip(table["dataset"], table["dataset_title"], strict=True))
     labels = Results(frame, table, [], reference).label_of
     made_by = {path: read_record(path) for path in samples}
@@ -44,7 +45,7 @@ def page(
     ]
     null_controls = {control.dataset: control for control in map(NullControl.read, controls or [])}
     results = StudyResults(frame, predicted, data_of, fits)
-    parts = [] if importances is None else [importances_part(read_table(importances)[0])]
+    parts = [] if importances is None else [importances_part(read_parquet(importances)[0])]
     written = build_report(
         page.parent,
         study=study,

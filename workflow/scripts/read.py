@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.artefacts import write_table
+from mklearn.atomic import write_parquet
 from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.images import find_images
 from mklearn.study.log import logger
@@ -30,7 +30,7 @@ def read(
         images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)[0]]
         record = {**record, "inputs": {**record["inputs"], "images": digest(images)}}
     data.save(samples, record)
-    write_table(labels, labels_table(data), record)
+    write_parquet(labels, labels_table(data), record)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mklearn.study.artefacts import read_table
+from mklearn.atomic import read_parquet
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.log import logger
 from mklearn.study.script import Output, Record, run_script
@@ -29,8 +29,8 @@ def split(
         Output file.
     spec : SplitSpec
     """
-    table = read_table(labels)[0]
-    drawn = draw_splits(table, spec, files or [], None if reference is None else read_table(reference)[0])
+    table = read_parquet(labels)[0]
+    drawn = draw_splits(table, spec, files or [], None if reference is None else read_parquet(reference)[0])
     first = drawn.splits[0]
     sizes = len(drawn.splits), len(first.train), len(first.test)
     logger.info("%d splits; the first has %d training and %d test samples", *sizes)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.artefacts import read_table, write_record, write_table
+from mklearn.atomic import read_parquet, write_parquet
+from mklearn.study.artefacts import write_record
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.reproduction import unmatched
 from mklearn.study.evaluation.summary import summarise
@@ -25,7 +26,7 @@ def tables(
 
     The log lists the published values without a matching row.
     """
-    rows, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
+    rows, predicted = read_parquet(scores)[0], Predictions(read_parquet(predictions)[0])
     config = Study.model_validate(study["config"])
     published = config.published_values()
     result = summarise(
@@ -35,7 +36,7 @@ def tables(
     for cell in unmatched(result, published):
         where = cell["dataset"], cell["train_size"], cell["method"], cell["source"]
         logger.warning("published value without a row in this study: %s, training size %s, %s (%s)", *where)
-    write_table(summary, result, record)
+    write_parquet(summary, result, record)
     write_record(run, record | run_record(study, jobs))
 
 

@@ -1,25 +1,20 @@
 """Artefacts: files that jobs write for later jobs, each with the record of its job: spec, inputs, code and versions.
 
-An NPZ file holds its record as an array, a Parquet table in its schema metadata; a JSON file is itself a record. The
-readers verify the checksums of :mod:`mklearn.atomic`. The error for a damaged file names the file to delete.
+An NPZ file holds its record as an array, a Parquet table in its schema metadata; a JSON file is itself a record. Arrays
+and tables are read by :mod:`mklearn.atomic`, which verifies their checksums.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mklearn.atomic import file_content, read_npz, read_parquet, write_npz, write_parquet, write_text
-from mklearn.errors import DamagedFile, DataError
+from mklearn.atomic import file_content, read_npz, read_parquet, write_npz, write_text
+from mklearn.errors import DataError
 from mklearn.study.provenance import canonical
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
 
 _RECORD = "provenance"
 """Name of the array that holds the record of an NPZ file."""
@@ -30,23 +25,6 @@ def write_arrays(
 ) -> None:
     """Write named arrays with the record of their job as NPZ; see :func:`mklearn.atomic.write_npz`."""
     write_npz(path, compressed, **arrays, **{_RECORD: canonical(record)})
-
-
-def read_arrays(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an NPZ artefact, by default all; raise DataError if the file is damaged or missing."""
-    with _damage_named():
-        return read_npz(path, names)
-
-
-def write_table(path: str | os.PathLike[str], frame: pd.DataFrame, record: Mapping[str, Any]) -> None:
-    """Write a table with the record of its job as Parquet; see :func:`mklearn.atomic.write_parquet`."""
-    write_parquet(path, frame, dict(record))
-
-
-def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read a Parquet artefact and its record; raise DataError if the file is damaged or missing."""
-    with _damage_named():
-        return read_parquet(path)
 
 
 def write_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
@@ -61,17 +39,9 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     suffix = Path(path).suffix
     if suffix == ".parquet":
-        return read_table(path)[1]
-    text = str(read_arrays(path, (_RECORD,))[_RECORD]) if suffix == ".npz" else file_content(path)
+        return read_parquet(path)[1]
+    text = str(read_npz(path, (_RECORD,))[_RECORD]) if suffix == ".npz" else file_content(path)
     try:
         return dict(json.loads(text))
     except (ValueError, TypeError) as error:
         raise DataError(f"{path}: not a readable JSON object ({error}); delete it and run again") from error
-
-
-@contextmanager
-def _damage_named() -> Iterator[None]:
-    try:
-        yield
-    except DamagedFile as error:
-        raise DataError(f"{error}; delete it and run again") from error

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mklearn.atomic import read_npz
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
-from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, choices, held_out_groups, with_chosen_scalings
@@ -130,7 +130,7 @@ def inputs_of_model(
         if view.name not in fit.descriptors:
             continue
         if file is not None:
-            stored = read_arrays(file)
+            stored = read_npz(file)
             arrays |= {f"{view.name}/{name}": stored[str(name)] for name in stored["names"]}
         features, columns = views[view.name], None
         if view.kind == TABLE:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mklearn.atomic import read_npz, read_parquet, write_parquet
 from mklearn.errors import DataError
-from mklearn.study.artefacts import read_arrays, read_record, read_table, write_arrays, write_record, write_table
+from mklearn.study.artefacts import read_record, write_arrays, write_record
 from mklearn.study.provenance import stamp
 
 RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})
@@ -16,7 +17,7 @@ RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})
 
 WRITERS: dict[str, Callable[[Path], None]] = {
     ".npz": lambda path: write_arrays(path, RECORD, x=np.arange(1000.0)),
-    ".parquet": lambda path: write_table(path, pd.DataFrame({"x": np.arange(1000.0) ** 0.5}), RECORD),
+    ".parquet": lambda path: write_parquet(path, pd.DataFrame({"x": np.arange(1000.0) ** 0.5}), RECORD),
     ".json": lambda path: write_record(path, RECORD),
 }
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
@@ -37,10 +38,10 @@ def test_an_artefact_has_the_record_of_its_job(tmp_path: Path, suffix: str) -> N
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize(("suffix", "read"), [(".npz", read_arrays), (".parquet", read_table), (".json", read_record)])
+@pytest.mark.parametrize(("suffix", "read"), [(".npz", read_npz), (".parquet", read_parquet), (".json", read_record)])
 def test_a_damaged_artefact_is_named(tmp_path: Path, suffix: str, read: Callable[[Path], object], damage: str) -> None:
     path = tmp_path / f"a{suffix}"
     WRITERS[suffix](path)
     path.write_bytes(b"[1]" if (suffix, damage) == (".json", "one bit") else DAMAGE[damage](path.read_bytes()))
-    with pytest.raises(DataError, match=rf"^{path}: not a readable .*; delete it and run again$"):
+    with pytest.raises(DataError, match=rf"^{path}: not a readable .*delete it and run again$"):
         read(path)

@@ -11,13 +11,13 @@ from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.unit.study.small_study import run_study, working_in
 
+from mklearn.atomic import read_parquet
 from mklearn.base.side_by_side import SideBySide
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
 from mklearn.rows import load
 from mklearn.saved_models import SavedModel, load_model
-from mklearn.study.artefacts import read_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split
 from mklearn.study.engine.workflow_files import load_script
@@ -153,7 +153,7 @@ def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view() -> None
 
 def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], folder: Path) -> None:
     card = model("best").card
-    rows, _ = read_table(folder / jobs().path("tables", "summary"))
+    rows, _ = read_parquet(folder / jobs().path("tables", "summary"))
     rows = rows[rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", "euclidean"])]
     rows = rows[rows["mean"].notna()]
     best = rows.sort_values("mean", ascending=False, kind="stable").iloc[0]
@@ -172,7 +172,7 @@ def test_of_images_whole_views_have_importances(folder: Path) -> None:
     rows = {}
     for method in ("average", "two-d-lda"):
         run(jobs(method, importances=1), folder, "shuffled")
-        rows[method] = read_table(folder / "shuffled-importances.parquet")[0]
+        rows[method] = read_parquet(folder / "shuffled-importances.parquet")[0]
     assert sorted(rows["average"]["view"]) == ["blocks", "pixels"]
     assert rows["average"]["feature"].eq("").all()
     assert rows["two-d-lda"].empty

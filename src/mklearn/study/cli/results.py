@@ -102,15 +102,16 @@ def _write(text: str, output: str | None) -> None:
 
 def study_tables(path: Path) -> StudyTables:
     """Read and verify the results of a study file or folder; raise ConfigError if there are none."""
-    from mklearn.study.artefacts import read_record, read_table
+    from mklearn.atomic import read_parquet
+    from mklearn.study.artefacts import read_record
     from mklearn.study.report.comparison import StudyTables
 
     folder, record = (path, None) if path.is_dir() else finished_run(path)
     missing = [name for name in ("run.json", "scores.parquet") if not (folder / name).is_file()]
     if missing:
         raise ConfigError(f"{folder}: there is no {missing[0]}: run the study first, or name its folder of results.")
-    scores, predictions = (read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions"))
-    summary, made = read_table(folder / "summary.parquet")
+    scores, predictions = (read_parquet(folder / f"{name}.parquet")[0] for name in ("scores", "predictions"))
+    summary, made = read_parquet(folder / "summary.parquet")
     config = (record or read_record(folder / "run.json"))["config"]
     return StudyTables(str(path), scores, predictions, summary, made["spec"]["reference"], config)
 

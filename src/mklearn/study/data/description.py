@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.atomic import read_npz
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
 from mklearn.rows import load
-from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import progress
 from mklearn.study.specs.data_specs import FeatureType
@@ -52,7 +52,7 @@ def described(
         raise DataError(f"{samples}: has no images, which descriptor {kind} needs.")
     extra = {}
     if learned is not None:
-        arrays = read_arrays(learned)
+        arrays = read_npz(learned)
         extra["learned"] = {str(name): arrays[str(name)] for name in arrays["names"]}
     compute = partial(load(implementation), **extra, **parameters)
     return described_images(data.images[rows], ids, compute, dtype, f"{samples}: descriptor {kind}"), ids

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from mklearn.atomic import read_npz, read_parquet
 from mklearn.errors import DataError, UserError
-from mklearn.study.artefacts import read_arrays, read_table, write_arrays
+from mklearn.study.artefacts import write_arrays
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import TargetKind
 
@@ -218,7 +219,7 @@ class SampleSet:
         DataError
             If the file is missing, corrupt or not a sample set; the message names it.
         """
-        arrays = read_arrays(path)
+        arrays = read_npz(path)
         missing = [name for name in ("ids", "y", "classes", "notes") if name not in arrays]
         if missing:
             raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
@@ -239,7 +240,7 @@ class SampleSet:
 
 def read_labels(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Read the labels file of a data set: the target, the ids, and the groups if there are any."""
-    table = read_table(path)[0]
+    table = read_parquet(path)[0]
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     return table["y"].to_numpy(), table["id"].to_numpy(dtype=str), groups
 

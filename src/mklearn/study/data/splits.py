@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mklearn.atomic import read_parquet, write_parquet
 from mklearn.errors import DataError, NotApplicable
 from mklearn.rows import load
-from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.samples import some
 
 ROLES = ("train", "validation", "test", "unlabelled")
@@ -166,12 +166,12 @@ class Splits:
         if self.splits[0].train_labels is not None:
             labels = np.concatenate([split.train_labels for split in self.splits])
             frame.loc[frame["role"].eq("train"), "train_label"] = labels
-        write_table(path, frame, metadata | ({"provenance": dict(provenance)} if provenance else {}))
+        write_parquet(path, frame, metadata | ({"provenance": dict(provenance)} if provenance else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         """Read a file written by :meth:`save`; raise DataError for any other file, or if its ids are not `ids`."""
-        frame, metadata = read_table(path)
+        frame, metadata = read_parquet(path)
         if "n_samples" not in metadata:
             raise DataError(f"{path}: not a file of splits written by mklearn")
         samples = None

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from mklearn.atomic import read_parquet
 from mklearn.errors import DataError, UserError
-from mklearn.study.artefacts import read_table
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.samples import SampleSet, natural_key, some
@@ -127,7 +127,7 @@ def _labels(plan: Plan, jobs: Jobs, dataset: PlannedDataset, checked: DataCheck)
     if dataset.downloads:
         path = Path(jobs.path("read", "labels", dataset=dataset.key))
         try:
-            return read_table(path)[0] if path.is_file() else None
+            return read_parquet(path)[0] if path.is_file() else None
         except UserError:
             return None  # the run will make it again
     if "paths" not in dataset.read:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from mklearn.atomic import read_parquet
 from mklearn.errors import DataError
-from mklearn.study.artefacts import read_table
 from mklearn.study.engine.session import answer_of, end_display
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, load_script, study_file
 from mklearn.study.evaluation.fit_files import write_predictions
@@ -52,7 +52,7 @@ class Failure(NamedTuple):
 def failures_of(jobs: Jobs) -> Iterator[Failure]:
     """Yield fits that lack a value in some split, and missing files, in the order of the plan."""
     try:
-        table, _ = read_table(jobs.path("evaluate"))
+        table, _ = read_parquet(jobs.path("evaluate"))
     except DataError:  # the next run will make it
         table = pd.DataFrame(columns=list(COLUMNS))
     split = ["dataset", "protocol", "method", "repeat", "fold"]

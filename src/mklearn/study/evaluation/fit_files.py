@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic_core import to_jsonable_python
 
+from mklearn.atomic import read_npz
 from mklearn.errors import DataError
 from mklearn.kernels.views import Pairwise, Views
 from mklearn.rows import load
-from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.artefacts import write_arrays
 from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.evaluation.outputs import STORED, RulePredictions, SplitRecord
 from mklearn.study.provenance import canonical
@@ -47,12 +48,12 @@ def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: ND
             raise DataError(f"fit: {what} must be a file for each of these views: {valid}; got {len(files)}.")
     views: dict[str, Any] = {}
     for name, path in zip(spec.pairwise, matrices, strict=True):
-        stored = read_arrays(path, ("matrix", "ids"))
+        stored = read_npz(path, ("matrix", "ids"))
         check_same(stored["ids"], ids, path)
         views[name] = Pairwise(stored["matrix"])
     for name, path in zip(names, sources, strict=True):
         is_image = name == IMAGES
-        views[name] = _read_images(path, spec.method.id) if is_image else read_arrays(path, ("features",))["features"]
+        views[name] = _read_images(path, spec.method.id) if is_image else read_npz(path, ("features",))["features"]
     return Views(views)
 
 
@@ -100,7 +101,7 @@ def read_predictions(
     path: Path,
 ) -> tuple[list[tuple[dict[str, Any], list[SplitRecord]]], NDArray[Any], NDArray[np.str_], NDArray[np.str_] | None]:
     """Read the columns and records of each training size, and the target, ids and any groups of all samples."""
-    stored = read_arrays(path)
+    stored = read_npz(path)
     fits, ids, y = json.loads(str(stored.pop("fits"))), stored.pop("ids"), stored.pop("y")
     arrays: dict[str, dict[str, NDArray[Any]]] = {}
     for name, array in stored.items():

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.atomic import read_npz
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import landmark_features
 from mklearn.base.moments import ARRAYS, Moments
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.rows import load
 from mklearn.saved_models import from_bytes
-from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates
@@ -56,7 +56,7 @@ def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[n
     """
     place, views = rows_of_part(len(ids), part), {}
     for name, path in zip(descriptors, files, strict=True):
-        stored = read_arrays(path, ("features", "ids"))
+        stored = read_npz(path, ("features", "ids"))
         if not np.array_equal(stored["ids"].astype(ids.dtype), ids[place]):
             raise DataError(f"{path}: not the samples of part {part} of the data set; delete the file and run again.")
         finite = np.isfinite(stored["features"]).all(axis=1)
@@ -101,7 +101,7 @@ def choose_landmarks(
 
 def read_landmarks(path: Path) -> list[LandmarkFeatures | str]:
     """Read the landmarks of each split, or the reason why it has none, from the moments of the first block."""
-    return from_bytes(read_arrays(path, ("landmarks",))["landmarks"].tobytes(), str(path))
+    return from_bytes(read_npz(path, ("landmarks",))["landmarks"].tobytes(), str(path))
 
 
 def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> Indices:
@@ -178,7 +178,7 @@ def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[lis
     for path in blocks:
         names = {(k, name): f"{number}/fold{k}/{name}" for k in range(n_folds) for name in ARRAYS}
         rest = [f"{number}/sample", f"{number}/seconds"]
-        stored = read_arrays(path, (*names.values(), *rest))
+        stored = read_npz(path, (*names.values(), *rest))
         folds = [Moments.from_arrays({name: stored[names[k, name]] for name in ARRAYS}) for k in range(n_folds)]
         totals = [total.merge(fold) for total, fold in zip(totals, folds, strict=True)] if totals else folds
         samples.append(stored[rest[0]])

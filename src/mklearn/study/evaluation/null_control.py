@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.atomic import read_npz
 from mklearn.base.permutation import PermutationTest, permutation_test
-from mklearn.study.artefacts import read_arrays, read_record
+from mklearn.study.artefacts import read_record
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, with_chosen_scalings
 from mklearn.study.evaluation.split import EXPECTED
 from mklearn.study.specs.fit_spec import NULL_SAMPLES, NullSpec
@@ -60,7 +61,7 @@ class NullControl:
     @classmethod
     def read(cls, path: Path) -> NullControl:
         """Read the artefact of the rule ``null_control``."""
-        arrays, fit = read_arrays(path), read_record(path)["spec"]["fit"]
+        arrays, fit = read_npz(path), read_record(path)["spec"]["fit"]
         test = PermutationTest(float(arrays["score"]), arrays["shuffled"])
         return cls(fit["dataset"], fit["method"]["id"], test, str(arrays["message"]))
 

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.study.artefacts import read_arrays, read_record
+from mklearn.atomic import read_npz
+from mklearn.study.artefacts import read_record
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.null_control import NullControl
@@ -139,7 +140,7 @@ def fits_of(
 
     ``samples`` are by data set, ``titles`` by method. ``order`` lists the study's kernels; ``rule`` is the headline's.
     """
-    arrays, spec = read_arrays(path), FitSpec.model_validate(read_record(path)["spec"])
+    arrays, spec = read_npz(path), FitSpec.model_validate(read_record(path)["spec"])
     data, title = samples[spec.dataset], titles[spec.method.id]
     for setting in spec.settings:
         start = f"{setting.protocol}/"

@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits
 from tests.entries import descriptor
 from tests.unit.study.small_study import write_tables
 
+from mklearn.atomic import read_npz
 from mklearn.base.permutation import association
 from mklearn.errors import DataError
-from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.confounding import confounding_notes
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.samples import SampleSet
@@ -155,7 +155,7 @@ def samples(tmp_path: Path) -> Path:
 def described(samples: Path, model: Any, **fields: Any) -> dict[str, np.ndarray]:
     path = samples.with_name("features.npz")
     call(load_script("describe"), samples=samples, features=path, spec=model.specification() | fields)
-    return read_arrays(path)
+    return read_npz(path)
 
 
 def test_columns_of_a_table_are_in_its_order(samples: Path) -> None:

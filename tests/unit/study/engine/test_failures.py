@@ -10,7 +10,7 @@ import yaml
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
-from mklearn.study.artefacts import write_table
+from mklearn.atomic import write_parquet
 from mklearn.study.engine.failures import failures_of
 from mklearn.study.evaluation.fit_files import fit_of
 from mklearn.study.evaluation.fit_records import SPLIT
@@ -55,7 +55,7 @@ class Made:
 
     def collect(self) -> None:
         frames = [self.rows[key] for key, path in self.files.items() if os.path.exists(path)]
-        write_table(self.jobs.path("evaluate"), pd.concat(frames), {})
+        write_parquet(self.jobs.path("evaluate"), pd.concat(frames), {})
 
 
 @pytest.fixture

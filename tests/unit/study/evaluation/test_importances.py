@@ -9,13 +9,13 @@ import pytest
 from sklearn.datasets import load_wine
 from tests.unit.study.test_own_data_studies import page, run
 
+from mklearn.atomic import read_parquet
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import NotApplicable
 from mklearn.inspection import view_contributions
 from mklearn.kernels import Views
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model
-from mklearn.study.artefacts import read_table
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.importances import importances
 from mklearn.study.report.importances import importances_part
@@ -100,7 +100,7 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
         methods={"one": {"kind": "multi_view"}}, protocols={"folds": {"kind": "group_k_fold", "folds": 5}},
         final={"importances": 2}, seed=3,
     )  # fmt: skip
-    found = read_table(folder / "results/own/importances.parquet")[0]
+    found = read_parquet(folder / "results/own/importances.parquet")[0]
     assert found["measure"].eq("accuracy").all()
     assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
     assert sorted(found["feature"]) == ["", "", *sorted(wine.columns[:8])]

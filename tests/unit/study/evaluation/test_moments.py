@@ -12,10 +12,11 @@ import pytest
 from tests.scores import rows_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
+from mklearn.atomic import read_npz
 from mklearn.base.folds import inner_folds
 from mklearn.base.moments import Moments
 from mklearn.errors import DataError
-from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.artefacts import write_arrays
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import moments as in_blocks
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews
@@ -95,16 +96,16 @@ def test_files_that_are_damaged_or_of_other_samples_are_named(done: SmallStudy, 
     first, second, _ = (job for job in study.of("moments") if job.outputs["moments"] in fit.inputs["moments"])
 
     def damage(path: str, **changes: Any) -> None:
-        held = read_arrays(study.folder / path)
+        held = read_npz(study.folder / path)
         (study.folder / path).unlink()
         write_arrays(study.folder / path, {}, **{k: v for k, v in held.items() if k != "provenance"} | changes)
 
-    counts = read_arrays(study.folder / second.outputs["moments"], ("2/fold0/counts",))["2/fold0/counts"]
+    counts = read_npz(study.folder / second.outputs["moments"], ("2/fold0/counts",))["2/fold0/counts"]
     damage(second.outputs["moments"], **{"2/fold0/counts": 2 * counts})
     with pytest.raises(DataError, match="not the moments of training size 8, repeat 0, fold 0"):
         study.run(fit)
     path = second.inputs["features"][1]
-    ids = read_arrays(study.folder / path, ("ids",))["ids"]
+    ids = read_npz(study.folder / path, ("ids",))["ids"]
     damage(path, features=np.full((len(ids), 4), np.nan))
     for job in (second, first):  # the second reads the moments of the first
         with pytest.raises(DataError, match=f"{path}: the features of sample '{ids[0]}' are not finite"):
