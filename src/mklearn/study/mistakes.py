@@ -13,6 +13,8 @@ from mklearn.errors import nearest
 
 GIVEN = "given"
 """Field for the implementation's parameters in an entry; the study file has them next to the options."""
+LONG_LIST = 100
+"""Length in characters above which a list of names is not repeated in a message."""
 
 
 @dataclass(frozen=True, order=True)
@@ -27,10 +29,18 @@ class Mistake:
 
 
 def listed(has: str, mistakes: Collection[object]) -> str:
-    """Return an error message with all mistakes, numbered, after a text such as ``study.yaml has``."""
+    """Return an error message with all mistakes, numbered, after a text such as ``study.yaml has``.
+
+    A long list of valid names is shown only once.
+    """
     count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
-    lines = [f"  {number}. {mistake}" for number, mistake in enumerate(mistakes, start=1)]
-    return "\n".join([f"{has} {count}:", *lines])
+    lines, first = [f"{has} {count}:"], dict[str, int]()
+    for number, mistake in enumerate(mistakes, start=1):
+        text, expected, names = str(mistake).partition(" Expected: ")
+        seen = first.setdefault(names, number)
+        names = f"as in {seen}." if seen < number and len(names) > LONG_LIST else names
+        lines.append(f"  {number}. {text}{expected}{names}")
+    return "\n".join(lines)
 
 
 def show(value: Any) -> str:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
+from mklearn.study.mistakes import Mistake, listed
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 
@@ -102,6 +103,14 @@ def mistakes(study: Any) -> list[str]:
     assert int(count.group(1)) == len(lines)
     assert [line.split(".")[0].strip() for line in lines] == [str(number + 1) for number in range(len(lines))]
     return [line.split(". ", 1)[1] for line in lines]
+
+
+def test_a_long_list_of_valid_names_stands_once() -> None:
+    names = ", ".join(f"method-{number}" for number in range(30))
+    found = [Mistake(f"remarks[{n}].method", f"there is no method 'x'. Expected: {names}.") for n in range(3)]
+    first, *others = listed("s.yaml has", [*found, "other: Expected: a."]).splitlines()[1:]
+    assert first.endswith(f"Expected: {names}.")
+    assert [line.partition(" Expected: ")[2] for line in others] == ["as in 1.", "as in 1.", "a."]
 
 
 @few
