@@ -150,7 +150,8 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     described = [holder] if holder else list(views.values())
     columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
-    ids = _named_column(choices.id_column, columns, id_names, "--id") or "id"
+    by_name = _named_column(choices.id_column, columns, id_names, "--id")
+    ids = by_name or "id"
     if bool(choices.time) != bool(choices.event) or (choices.occurred and not choices.event):
         raise ConfigError("survival needs --time and --event: name both columns (--occurred VALUE for other words).")
     named = {"--label": choices.label_column, "--target": choices.target, "--time": choices.time}
@@ -178,8 +179,8 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""), samples)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     entry |= {} if holder is None else {"labels": _relative(holder.path)}
-    entry |= {} if ids == "id" else {"id_column": ids}
-    entry |= {"target": target} if target else {} if predicted == "label" else {"label_column": predicted}
+    entry |= {"id_column": by_name} if by_name else {}  # defaults too: the printed study says which columns were taken
+    entry |= {"target": target} if target else {"label_column": predicted}
     entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
     entry |= {"group_column": group} if group else {}
     if left_out:

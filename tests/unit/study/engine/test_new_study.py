@@ -226,6 +226,7 @@ def test_init_writes(
         ([GENES.T, PEOPLE.rename_axis("").assign(name="x")], [], "label_column: class"),
         ([GENES, PEOPLE], [], "transpose: true"),
         ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
+        ([GENES.T.rename_axis("id").assign(label=[*"ab"] * 12)], [], "    id_column: id\n    label_column: label\n"),
         ([GENES.T.assign(g9=[*"123", "?"] * 6), PEOPLE], [], "'g9' is among them, though most of its values seem"),
         ([GENES.T.assign(g9=[*"12", "3,5", "4"] * 6), PEOPLE], [], "it has text, such as '3,5', in 6 of 24 rows"),
         ([GENES.T.assign(g9=[1, 2, 9000, -999] * 6), PEOPLE], [], "'t0' has 6 values -999, unlike all others of the c"),
