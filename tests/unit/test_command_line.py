@@ -205,7 +205,7 @@ def test_splits_that_part_groups_or_equal_samples_are_noted(
     with monkeypatch.context() as small:
         small.setattr("os.sysconf", lambda name: 1)
         (_, large) = notes("group_k_fold")
-    assert large.startswith("note: mine: fits of 'kfd' need up to 0 GB of memory, and this machine has 0: set `land")
+    assert large.startswith("note: mine: fits of 'kfd' need up to 0 GB of memory, and this machine has 0; methods")
     (tmp_path / "p.csv").write_text("id,role\ns0,train\ns1,train\ns2,test\n")
     descriptors = {"few": {"kind": "table", "table": "t", "columns": ["x", "TP53"]}}
     study |= {"protocols": {"p": {"kind": "given", "path": "p.csv"}}, "datasets": {"mine": table}}

@@ -44,7 +44,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _validate(options: argparse.Namespace) -> int:
     from mklearn.study.engine.data_check import check_data
     from mklearn.study.engine.workflow_files import study_file
-    from mklearn.study.jobs import Jobs
     from mklearn.study.mistakes import listed
     from mklearn.study.plan.plan import plan_study
     from mklearn.study.reading import read_study
@@ -62,8 +61,9 @@ def _validate(options: argparse.Namespace) -> int:
             failed = 1
             print(printable(listed(f"mklearn: the data of {file} have", checked.mistakes)), file=sys.stderr)
         else:
+            distances = {(key[0], name) for key, fit in plan.fits.items() for name in fit.spec.pairwise}
             parts = [("data set", len(plan.datasets)), ("descriptor", len(plan.descriptors))]
-            parts += [("distance", len(Jobs(plan).keys("distances"))), ("fit", len(plan.fits))]
+            parts += [("distance", len(distances)), ("fit", len(plan.fits))]
             counts = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in parts)
             print(f"{file}: study {plan.study.study!r} is valid: {counts}.")
         print(printable("".join(f"{line}\n" for line in checked.counts)), end="")

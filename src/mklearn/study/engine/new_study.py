@@ -167,6 +167,9 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     if choices.views:
         views = {name: table for name, table in views.items() if name in choices.views}
     views = {name: table for name, table in views.items() if table is not holder}
+    if holder is not None:
+        others = some([name for name in holder.columns if name not in (ids, predicted, "")]) or "none"
+        notes.append(f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}.")
     group = choices.group_column
     if group is None:
         group, incomplete = _group_column([holder] if holder else described, (ids, predicted))
@@ -231,16 +234,16 @@ def _named_column(chosen: str, columns: Sequence[str], names: Sequence[str], opt
 
 def _group_column(tables: Sequence[_Table], special: Collection[str]) -> tuple[str, list[str]]:
     """Return the first complete column with a usual name of groups, "" for none; and a sentence if all have gaps."""
-    found = [
+    usual = [
         (str(name), int(values.isna().sum()))
         for table in tables for name, values in table.columns.items()
         if named_like(str(name), GROUP_NAMES) and name not in special
         and FEWEST_GROUPS <= values.nunique() < len(values)
     ]  # fmt: skip
-    complete = [name for name, n_empty in found if not n_empty]
-    if complete or not found:
+    complete = [name for name, n_empty in usual if not n_empty]
+    if complete or not usual:
         return next(iter(complete), ""), []
-    name, n_empty = found[0]
+    name, n_empty = usual[0]
     return "", [f"Folds do not hold out whole groups by {name!r}; for that, fill in its empty cells ({n_empty})."]
 
 

@@ -121,6 +121,7 @@ def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytes
     printed = capsys.readouterr().out
     assert Path("cohort.yaml").read_text(encoding="utf-8") in printed
     for words in (
+        "cohort/people.csv holds the labels ('subtype'); its other columns are no features: 'patient_id', 'age'",
         "are no features: 'chip' (leave_out).",
         "3 of 24 samples lack a table",
         "impute: median",
