@@ -52,6 +52,14 @@ def test_memory_of_kernel_fits_is_near_the_measured(n: int, n_train: int, kernel
     assert job < resources.HEADROOM * (resources.AROUND_MB + resources.kernels_mb(n, n_train, kernels)) < 3 * job
 
 
+def test_a_dictionary_on_landmarks_has_columns_of_these_alone() -> None:
+    methods = {"all": {"kind": "multi_view"}, "few": {"kind": "multi_view", "landmarks": [100, 300]}}
+    plan = plan_study(check_study({"study": "s", "datasets": ["digits"], "methods": methods}))
+    every, few = (resources.fit_mb(fit.spec, 30_000, 24_000) for fit in plan.fits.values())
+    columns = 8 / 2**20 * 30_000 * 300
+    assert columns < few < 10 * columns < every
+
+
 def test_fits_of_a_study_of_images_on_kernels_are_known_before_anything_is_read(repository: Path) -> None:
     digits = Jobs(plan_study(read_study(repository / "workflow" / "studies" / "digits.yaml")))
     for key in digits.keys("fit"):

@@ -34,6 +34,7 @@ STUDY: dict[str, Any] = {
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 3}},
     "evaluation": {"reference": "average"},
+    "final": {"method": "average"},
 }
 TABLES = ("results/hurt/scores.parquet", "results/hurt/summary.parquet")
 """Tables of a run, without its report."""
@@ -180,7 +181,8 @@ def test_summary_and_report_say_so(failed) -> None:
         "mklearn, describe: results/cache/data/digits-", ".npz: descriptor hog: no gradients today, see logs/describe/",
         "Next: `mklearn failed` lists what failed. ",
         "or `mklearn failed --run` runs what is missing.",
-        f"the answer without 3 of 6 fits:\n{answer}\nresults/hurt/report/index.html\n",
+        "the answer without 3 of 6 fits, and without the final model, which was not made:\n"
+        f"{answer}\nresults/hurt/report/index.html\n",
     ):  # fmt: skip
         assert words in done.stderr
     assert done.stderr.count(" failed: ") == 3
@@ -206,8 +208,8 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     ):
         assert words in text
     assert "average on digits" not in text
-    targets = checkout.answer("failed", "--targets").split()
-    assert len(targets) == 5
+    *targets, model = checkout.answer("failed", "--targets").split()
+    assert (len(targets), model) == (5, "results/hurt/model.mklearn")
     assert all(target.startswith("results/cache/fits/") for target in targets)
 
 

@@ -244,6 +244,9 @@ def test_features_in_rows_and_labels_of_new_samples(
     accuracies = [line for line in capsys.readouterr().out.splitlines() if line.startswith("accuracy")]
     assert accuracies[0].endswith("of 20 samples with a label)")
     assert accuracies[0] == accuracies[1]
+    (tmp_path / "new" / "people.csv").write_text("id,label\na,0\na,1\n")
+    pd.testing.assert_frame_equal(predicted(tmp_path, "cells", str(tmp_path / "new")), new[0])
+    assert "predictions are not compared with labels: " in capsys.readouterr().err
 
 
 def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
