@@ -20,8 +20,10 @@ _ROUNDING = 10
 _OF_MEDIAN = 1e-13
 # With `clip`, new samples exceed the training range by at most this share of its width. A share of 0 costs 1 to 2
 # points of accuracy where a linear relation continues outside; a share of 1 costs as much for new samples of another
-# source.
-_MARGIN = 0.5
+# source. Samples of collinear features, which are scaled as a whole, may exceed it by the second share.
+_MARGIN, _MARGIN_OF_COLLINEAR = 0.5, 1.0
+# Median over the features of the largest correlation with another one, above which most features are collinear.
+_COLLINEAR = 0.99
 # Median skewness above which features count as heavy-tailed.
 _SKEWED = 1.0
 _LOOKED_AT = 1000
@@ -92,7 +94,10 @@ class FeatureScaler:
           training samples. Negative values of new samples count as 0.
     clip : bool
         Whether scaled features of new samples are clipped to the range of the training samples, extended on both sides
-        by half its width. Ignored for "unit", whose range is fixed.
+        by half its width. Ignored for "unit", whose range is fixed. If most features are nearly collinear, as in
+        spectra, clipping single ones would make a sample unlike any other, and a linear function with a small ridge has
+        huge outputs for it. Such a sample is moved towards the mean instead, until it is in the range, extended by its
+        whole width.
 
     Notes
     -----
@@ -139,7 +144,9 @@ class FeatureScaler:
             self._cuts = np.cumsum([len(of_feature) for of_feature in values[:-1]], dtype=np.intp)
         if self.clip:
             scaled = self._scaled(given)
-            self._low, self._high = _widened(scaled.min(axis=0), scaled.max(axis=0))
+            self._centre = scaled.mean(axis=0) if _are_collinear(scaled[:, ~self._constant]) else None
+            margin = _MARGIN if self._centre is None else _MARGIN_OF_COLLINEAR
+            self._low, self._high = _widened(scaled.min(axis=0), scaled.max(axis=0), margin)
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -149,7 +156,11 @@ class FeatureScaler:
             return given
         scaled = self._scaled(given)
         if self.clip and self.scaling != "unit":
-            scaled = np.clip(scaled, self._low, self._high)
+            clipped = np.clip(scaled, self._low, self._high)
+            if (centre := self._centre) is not None:
+                shares = np.divide(clipped - centre, scaled - centre, out=np.ones_like(scaled), where=scaled != clipped)
+                clipped = centre + shares.min(axis=1, keepdims=True) * (scaled - centre)
+            scaled = clipped
         return scaled.astype(given.dtype, copy=False)
 
     def n_clipped(self, X: ArrayLike) -> int:
@@ -279,12 +290,29 @@ def _log(values: Array, small: Array) -> Array:
     return np.asarray(np.log1p(np.maximum(values, 0.0) / small))
 
 
-def _widened(low: Array, high: Array) -> tuple[Array, Array]:
+def _widened(low: Array, high: Array, margin: float = _MARGIN) -> tuple[Array, Array]:
     """Return the ends of ranges, extended on both sides."""
-    return low - _MARGIN * (high - low), high + _MARGIN * (high - low)
+    return low - margin * (high - low), high + margin * (high - low)
 
 
 def _positive_median(column: Array) -> float:
     """Return the median of the positive values; 1 if there are none."""
     positive = column[column > 0]
     return float(np.median(positive)) if len(positive) else 1.0
+
+
+def _are_collinear(features: Array) -> bool:
+    """Return whether most features are almost a multiple of another one, plus a constant.
+
+    Features that have one value in most samples are not, and outliers count as three median deviations: single samples
+    make no collinear features. If there are many features, only a subset is compared.
+    """
+    some = features[:, :: 1 + features.shape[1] // _LOOKED_AT]
+    deviations = some - np.median(some, axis=0)
+    typical = np.median(np.abs(deviations), axis=0)
+    if np.count_nonzero(typical) < max(2, len(typical) / 2):
+        return False
+    bounded = np.clip(deviations[:, typical > 0] / typical[typical > 0], -3.0, 3.0)
+    correlations = np.abs(np.corrcoef(bounded, rowvar=False))
+    np.fill_diagonal(correlations, 0.0)
+    return bool(np.median(correlations.max(axis=1)) > _COLLINEAR)

@@ -125,6 +125,37 @@ def test_new_samples_are_clipped_to_half_a_width_outside_the_training_range() ->
         assert scaler.n_clipped(X) == 0
 
 
+@pytest.mark.parametrize("scaling", ["none", "standard", "minmax"])
+def test_samples_of_collinear_features_are_scaled_as_a_whole(scaling: Any) -> None:
+    """A peak of new height, twice as far from the mean as the range and its margin allow, keeps its form."""
+    rng, wave = np.random.default_rng(0), np.linspace(0, 1, 200)
+    X = rng.uniform(1, 2, size=(30, 1)) * np.exp(-((wave - 0.5) ** 2) / 0.1) + 1e-4 * rng.normal(size=(30, 200))
+    scaler, plain = FeatureScaler(scaling, clip=True).fit(X), FeatureScaler(scaling).fit(X)
+    scaled, centre = plain.transform(X), plain.transform(X).mean(axis=0)
+    margin = np.ptp(scaled, axis=0)
+    room = scaled.max(axis=0) + margin - centre
+    (whole,) = scaler.transform(X.mean(axis=0) + 2 * (X.max(axis=0) + np.ptp(X, axis=0) - X.mean(axis=0))[None])
+    np.testing.assert_allclose(whole, centre + room, rtol=1e-9)
+    far = X[:1] * [[1.0], [40.0]]
+    far[1, 7] *= 100
+    new = scaler.transform(far) - centre
+    np.testing.assert_array_equal(new[0], (scaled - centre)[0])
+    share = new[1] / (plain.transform(far)[1] - centre)
+    np.testing.assert_allclose(share, share[0])
+    assert np.isclose((new[1] / room).max(), 1)
+    assert scaler.n_clipped(far) == 200
+
+
+def test_features_that_vary_in_single_samples_are_not_collinear() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 40)) + 100 * (np.arange(30) == 0)[:, None]
+    rare = np.repeat(np.eye(30), 2, axis=1)
+    for features in (X, rare):
+        scaler = FeatureScaler("standard", clip=True).fit(features)
+        new = scaler.transform(features + 1e6 * (np.arange(len(features[0])) == 3))
+        kept = np.delete(new, 3, axis=1)
+        np.testing.assert_array_equal(kept, np.delete(scaler.transform(features), 3, axis=1))
+
+
 @pytest.mark.parametrize("scaling", ["rank", "minmax", "standrad"])
 def test_scalings_that_sparse_features_have_not(scaling: Any) -> None:
     with pytest.raises(ConfigError, match="sparse features`: expected one of 'none', 'standard', 'unit', 'log'"):

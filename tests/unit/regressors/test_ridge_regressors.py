@@ -130,6 +130,9 @@ def test_overlapping_spectra_need_linear_kernels_with_a_tiny_ridge() -> None:
     score = r2_score(amounts[test, 0], model.predict(views[test]))
     assert score > 0.8
     assert score > r2_score(amounts[test, 0], plain.predict(np.hstack([first, second])[test])) - 0.01
+    far = Views({"first": 1.9 * first[test], "second": 1.9 * second[test]})  # beyond the training range
+    joined = np.hstack([1.9 * first, 1.9 * second])[test]
+    assert r2_score(plain.predict(joined), model.predict(far)) > 0.9
     half = MultiViewRegressor(learned=0.5).fit(views[train], amounts[train, 0])
     assert score > half.score(views[test], amounts[test, 0]) + 0.1
 
