@@ -45,9 +45,6 @@ class PrecomputedKernels:
     def new_kernels(self, stack: KernelStack) -> Iterator[Array]:
         return iter(stack.select(self.numbers))
 
-    def n_clipped(self, stack: KernelStack) -> dict[str | None, tuple[int, int]]:
-        return {}
-
 
 class KernelSource:
     """Kernels of an estimator, with the view of each kernel and the samples that have it.

@@ -345,26 +345,6 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             return row_blocks(self._new_stack(X)[0])
         return row_blocks(self._checked_features(X, transform, reset=False))
 
-    def clipped_values(self, X: Any) -> dict[str, tuple[int, int]]:
-        """Count the values of new samples that are clipped because they lie far outside the training range.
-
-        Parameters
-        ----------
-        X : as for ``predict``
-
-        Returns
-        -------
-        dict of str to (int, int)
-            Numbers of clipped and of all values for each view ("X" for a single table). Empty unless ``kernels`` is
-            the dictionary.
-        """
-        counts: dict[str, tuple[int, int]] = {}
-        for block in self._blocks(X):
-            for view, more in self._source.transform.n_clipped(block).items():
-                clipped, values = map(sum, zip(more, counts.get(view or "X", (0, 0)), strict=True))
-                counts[view or "X"] = clipped, values
-        return counts
-
     def contributions(self, X: Any) -> dict[str, Array]:
         """Compute the contribution of each view to the outputs; with ``intercept_`` they sum to the outputs.
 

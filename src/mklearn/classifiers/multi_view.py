@@ -35,8 +35,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        rank-transformed features, and on logarithms of nonnegative, heavy-tailed features. Histograms have the
        chi-squared distance in place of standardised bins (`mklearn.kernels.dictionary`). All kernels have unit centred
        trace. Scaled features of new samples are clipped to the training range, extended by half its width on each side
-       (``clipped_values`` counts them; spectra: `mklearn.kernels.feature_scaling`). Features that are constant over
-       the training samples are ignored.
+       (`mklearn.kernels.feature_scaling`). Features that are constant over the training samples are ignored.
     2. Views unrelated to the classes are left out of all further steps. A view is a candidate if its kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
        (`mklearn.optimize.target_agreement`). Candidates are left out if the leave-one-out error of a ridge regression

@@ -163,13 +163,6 @@ class FeatureScaler:
             scaled = clipped
         return scaled.astype(given.dtype, copy=False)
 
-    def n_clipped(self, X: ArrayLike) -> int:
-        """Count the values of new samples, (m, d), that are clipped."""
-        if self.scaling in ("unit", "rank"):  # their range is fixed
-            return 0
-        scaled = self._scaled(self._checked(X))
-        return int(((scaled < self._low) | (scaled > self._high)).sum())
-
     @property
     def _changes_nothing(self) -> bool:
         return self.scaling == "none" and not self.clip
@@ -241,13 +234,6 @@ class SparseScaler:
         """Scale features, shape (m, d)."""
         scaled = self._scaled(as_features(X, "X"))
         return preprocessing.normalize(scaled, copy=False) if self.scaling == "unit" else scaled
-
-    def n_clipped(self, X: Any) -> int:
-        """Count the values of new samples that are clipped."""
-        if self.scaling == "unit":
-            return 0
-        low, high = self._low[X.indices], self._high[X.indices]
-        return int(((X.data < low) | (X.data > high)).sum())
 
     def _scaled(self, table: Any) -> Any:
         found, columns = table.copy(), table.indices

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self, get_args
@@ -136,7 +135,7 @@ class Source:
         rows: NDArray[np.intp] = row_of[samples[self.observed_[samples]]]
         return rows
 
-    def transform(self, X: Any, *, scaled: bool = True) -> tuple[Any, Mask]:
+    def transform(self, X: Any) -> tuple[Any, Mask]:
         """Return the features, or Pairwise, of the new samples that have the view, and the mask of these samples, (m,).
 
         Features are dense or sparse as in training. Raises `DataError` for a view of another kind or with other
@@ -153,13 +152,7 @@ class Source:
             raise DataError(
                 f"new samples have {features.shape[1]} features, but the training samples had {self.train_.shape[1]}"
             )
-        return (self._scaler.transform(features) if self._scaler and scaled else features), present
-
-    def n_clipped(self, X: Any) -> tuple[int, int]:
-        """Return the number of clipped values of new samples, and the number of all values."""
-        features, _ = self.transform(X, scaled=False)
-        clipped = self._scaler.n_clipped(features) if self._scaler and features.shape[0] else 0
-        return clipped, math.prod(features.shape)
+        return (self._scaler.transform(features) if self._scaler else features), present
 
     def drop_training_values(self) -> None:
         """Drop the features of the training samples, which `transform` does not need; keep their number and form."""

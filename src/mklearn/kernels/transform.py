@@ -17,7 +17,7 @@ from mklearn.kernels.kernel_entry import error_prefix, kernel_entries, shared_bl
 from mklearn.kernels.source import Source, measured
 from mklearn.kernels.specs import KernelSpecs, is_one_spec, spec_list
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.views import CachingViews, Pairwise, Views, as_views
+from mklearn.kernels.views import CachingViews, Views, as_views
 
 
 class StackTransform:
@@ -247,19 +247,6 @@ class StackTransform:
             with error_prefix(entry.id):
                 kernel = entry.rows([new[source.key] for source in entry.sources], taken, dtype)
             yield kernel.astype(dtype, copy=False)
-
-    def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:
-        """Count the clipped values, and all values, of new samples for each view whose features are clipped.
-
-        A view with several scalings has the largest count. Parameters and errors are as in `transform`.
-        """
-        table = self.read(X, new=True)
-        sources = {source.key: source for entry in self.entries for source in entry.sources}
-        counts: dict[str | None, tuple[int, int]] = {}
-        for source in sources.values():
-            if source.clips and not isinstance(source.train_, Pairwise):
-                counts[source.view] = max(counts.get(source.view, (0, 0)), source.n_clipped(table))
-        return counts
 
     def _stacked(self, kernels: Iterator[Array]) -> KernelStack:
         first = next(kernels)

@@ -26,7 +26,7 @@ from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.split import check_classes, choose_on_split
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import TargetKind
-from mklearn.study.specs.final_spec import BEST, CENTRE, FinalSpec, ModelInputs, ModelView
+from mklearn.study.specs.final_spec import BEST, CENTRE, QUARTILES, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
 from mklearn.study.yaml_file import yaml_text
 
@@ -122,7 +122,7 @@ def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, Candidate, 
 def inputs_of_model(
     spec: FinalSpec, fit: FitSpec, data: SampleSet, views: Views, learned: Sequence[Path]
 ) -> tuple[ModelInputs, dict[str, NDArray[Any]]]:
-    """Return the input specification of a model, and its arrays: learned descriptors, centres of tables."""
+    """Return the input specification of a model, and its arrays: learned descriptors, statistics of features."""
     used, arrays, files = list[ModelView](), dict[str, NDArray[Any]](), iter(learned)
     centre = np.nanmedian if spec.inputs.options.get("impute") == "median" else np.nanmean
     for view in spec.inputs.views:
@@ -133,9 +133,10 @@ def inputs_of_model(
             stored = read_npz(file)
             arrays |= {f"{view.name}/{name}": stored[str(name)] for name in stored["names"]}
         features, columns = views[view.name], None
-        if view.kind == TABLE:
-            columns = data.features_of(view.table, view.parameters.get("columns"))[1]
-            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # features that no sample has
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # features that no sample has
+            arrays[f"{view.name}/{QUARTILES}"] = np.nanquantile(features, (0.0, 0.25, 0.75, 1.0), axis=0)
+            if view.kind == TABLE:
+                columns = data.features_of(view.table, view.parameters.get("columns"))[1]
                 arrays[f"{view.name}/{CENTRE}"] = centre(features, axis=0)
         used.append(view.model_copy(update={"n_features": features.shape[1], "columns": columns}))
     shape = None if data.image_shape is None else list(data.image_shape)

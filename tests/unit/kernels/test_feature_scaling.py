@@ -121,8 +121,6 @@ def test_new_samples_are_clipped_to_half_a_width_outside_the_training_range() ->
         low, high = scaled.min(axis=0), scaled.max(axis=0)
         assert (new <= high + (high - low) / 2 + 1e-12).all()
         assert (new >= low - (high - low) / 2 - 1e-12).all()
-        assert scaler.n_clipped(far) == (0 if scaling == "rank" else 2)
-        assert scaler.n_clipped(X) == 0
 
 
 @pytest.mark.parametrize("scaling", ["none", "standard", "minmax"])
@@ -143,7 +141,6 @@ def test_samples_of_collinear_features_are_scaled_as_a_whole(scaling: Any) -> No
     share = new[1] / (plain.transform(far)[1] - centre)
     np.testing.assert_allclose(share, share[0])
     assert np.isclose((new[1] / room).max(), 1)
-    assert scaler.n_clipped(far) == 200
 
 
 def test_features_that_vary_in_single_samples_are_not_collinear() -> None:

@@ -403,7 +403,6 @@ def test_a_rare_feature_does_not_make_predictions_explode(form: Any) -> None:
     wide = np.column_stack([table, rare])
     model = MultiViewRegressor().fit({"a": form(wide[:200])}, y[:200])
     assert model.score({"a": form(wide[200:])}, y[200:]) > 0.25
-    assert model.clipped_values({"a": form(wide[200:])}) == {"a": ((rare > 1.5).sum(), wide[200:].size)}
 
 
 def test_the_last_bit_of_a_target_does_not_decide_the_weights() -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mklearn.study.prediction.new_samples import NewSamples
 
 SUFFIXES = (".csv", ".parquet")
-MANY_CLIPPED = 0.01
-"""Fraction of clipped values in a view above which a note is printed."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -50,7 +48,7 @@ def _predict(options: argparse.Namespace) -> int:
     samples = read_new_samples(options.new, inputs, model.arrays)
     frame = prediction_frame(model.estimator, samples)
     unread = [f"{problem}; it is not predicted" for problem in samples.unread.values()]
-    for note in [*samples.notes, *unread, *_cautions(model.estimator, samples)]:
+    for note in [*samples.notes, *unread, *_caution(model.estimator, samples)]:
         print(f"mklearn: {note}", file=sys.stderr)
     if options.output is None:
         sys.stdout.write(csv_text(frame))
@@ -64,8 +62,8 @@ def _predict(options: argparse.Namespace) -> int:
     return int(bool(samples.unread))
 
 
-def _cautions(model: Any, samples: NewSamples) -> Iterator[str]:
-    """Yield a sentence if samples have only views without weight, and one for each view with many clipped values."""
+def _caution(model: Any, samples: NewSamples) -> Iterator[str]:
+    """Yield a sentence if samples have only views without weight."""
     import numpy as np
 
     from mklearn.kernels.completion import lacking
@@ -74,13 +72,6 @@ def _cautions(model: Any, samples: NewSamples) -> Iterator[str]:
     gaps = [lacking(samples.X[name]) for name in used if name in samples.X.names]
     if len(gaps) == len(used) > 0 and (n := int(np.all(gaps, axis=0).sum())):
         yield f"{n} sample(s) have only views without weight in this model, so their predictions are equal"
-    count = getattr(model, "clipped_values", None)
-    for name, (clipped, values) in ({} if count is None else count(samples.X)).items():
-        if clipped > MANY_CLIPPED * values:
-            yield (
-                f"{clipped:,} of {values:,} values of view {name!r} lie far outside the range of the training samples "
-                "and are clipped; are they in the same unit, from the same kind of samples?"
-            )
 
 
 def _success(frame: pd.DataFrame, samples: NewSamples, model: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,13 @@ from mklearn.study.data.readers.tables import Columns, Table, numeric_values, re
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.data.text_tables import table_stem, table_suffix
-from mklearn.study.specs.final_spec import CENTRE, ModelInputs, ModelView
+from mklearn.study.specs.final_spec import CENTRE, QUARTILES, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 
 MOST_MISSING = 0.2
 """Largest fraction of a view's features that may be missing in all new samples (measurements: docs/models.md)."""
+MANY_OUTSIDE, NARROW, FEWEST = 0.01, 0.05, 10
+"""For notes: share of values outside the training range, ratio of interquartile ranges, and number of samples."""
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -42,7 +44,7 @@ class NewSamples(NamedTuple):
     labels: NDArray[np.str_] | None = None
     """Labels from the tables, "" for samples without a label."""
     notes: Sequence[str] = ()
-    """Notes on missing values and their imputation, and on samples to which the model was fitted."""
+    """Notes on missing and unlikely values, and on samples to which the model was fitted."""
     unread: Mapping[str, str] = {}
     """Reasons why images can't be read, by path; these images are not among the samples."""
 
@@ -54,6 +56,11 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
     features than the training samples, and ConfigError for sources of the wrong kind. Unreadable images raise an error
     only if no image can be read.
     """
+    samples = _samples(sources, inputs, arrays)
+    return samples._replace(notes=[*samples.notes, *_notes_on_units(samples.X, arrays)])
+
+
+def _samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
     tables = [view for view in inputs.views if view.kind == TABLE]
     if inputs.family == "tables":
         return _from_tables(_files_by_view(sources, tables), inputs, arrays)
@@ -64,6 +71,29 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
     images = _from_images(source, inputs, arrays)
     files = _files_by_view(others, tables) if others else {}
     return _from_tables(files, inputs, arrays, images, source) if tables else images
+
+
+def _notes_on_units(X: Views, arrays: Arrays) -> Iterator[str]:
+    """Yield a note on each view whose values lie far outside the training range, or vary far less than in training."""
+    question = "are they in the same unit, from the same kind of samples?"
+    for name in X.names:
+        if (quartiles := arrays.get(f"{name}/{QUARTILES}")) is None:
+            continue
+        low, first, third, high = quartiles
+        values, margin = np.asarray(X[name]), (high - low) / 2
+        outside = ((values < low - margin) | (values > high + margin))[:, high > low].sum()  # NaN is not
+        if outside > MANY_OUTSIDE * values.size:
+            yield (
+                f"{outside:,} of {values.size:,} values of view {name!r} lie far outside the range of the training "
+                f"samples; {question}"
+            )
+        known = values[~np.isnan(values).all(axis=1)]
+        vary = ~np.isnan(known).all(axis=0) & (third > first)
+        if len(known) < FEWEST or not vary.any():
+            continue
+        new_first, new_third = np.nanquantile(known[:, vary], (0.25, 0.75), axis=0)
+        if (ratio := np.median((new_third - new_first) / (third - first)[vary])) < NARROW:
+            yield f"the new samples of view {name!r} vary {ratio:.2g} times as much as the training samples; {question}"
 
 
 # --- images

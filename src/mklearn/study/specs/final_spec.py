@@ -12,6 +12,8 @@ BEST = "best"
 """Value in place of a method name: the method with the best mean of the metric."""
 CENTRE = "centre"
 """Name of the array ``VIEW/centre`` of a model: the mean of each feature (the median with ``impute: median``)."""
+QUARTILES = "quartiles"
+"""Name of the array ``VIEW/quartiles``, (4, d): least value, quartiles and largest value of features."""
 
 
 class ModelView(Strict):

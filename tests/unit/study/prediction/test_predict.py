@@ -24,7 +24,7 @@ from mklearn.kernels import Views
 from mklearn.regressors import KernelRidge
 from mklearn.regressors.baselines import mean_regressor
 from mklearn.saved_models import load_model, save_model
-from mklearn.study.cli.predictions import _cautions, _success
+from mklearn.study.cli.predictions import _caution, _success
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
@@ -106,7 +106,7 @@ def test_a_pipeline_has_survival_and_samples_with_times_are_scored() -> None:
 def test_samples_with_views_without_weight_only() -> None:
     X = Views({"used": np.array([[1.0], [np.nan]]), "other": np.ones((2, 1))})
     model = SimpleNamespace(view_shares_={"used": 1.0, "other": 0.0})
-    assert [note[:42] for note in _cautions(model, NewSamples(X=X, ids=np.arange(2)))] == [
+    assert [note[:42] for note in _caution(model, NewSamples(X=X, ids=np.arange(2)))] == [
         "1 sample(s) have only views without weight"
     ]
 
@@ -298,20 +298,42 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
     assert f"{others}: lacks 1 of the 4 features of view 'rna': 'g3'" in refusal(capsys, model, others)
 
 
-def test_many_clipped_values_are_reported(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = make(cells() | {"study": "views", "methods": {"views": {"kind": "multi_view"}}}, tables)
-    assert main(["predict", str(model), str(tables / "new")]) == 0
-    assert "clipped" not in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("factor", "shift", "n", "expected"),
+    [
+        (
+            1.0,
+            1000.0,
+            20,
+            "{} of 640 values of view 'upper' lie far outside the range of the training samples; are they",
+        ),
+        (
+            0.01,
+            0.0,
+            20,
+            "the new samples of view 'upper' vary 0.0",
+        ),
+        (0.01, 0.0, 9, None),
+        (1.0, 0.0, 20, None),
+    ],
+)
+def test_values_in_another_unit_are_noted(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: float, shift: float, n: int,
+    expected: str | None,
+) -> None:  # fmt: skip
+    model = tables / "results/cells/model.mklearn"
     shutil.copytree(tables / "new", tmp_path / "new")
-    upper = pd.read_csv(tmp_path / "new" / "upper.csv")
+    upper = pd.read_csv(tmp_path / "new" / "upper.csv")[:n]
     numbers = upper.columns.difference(["id", "label"])
     varying = (pd.read_csv(tables / "train" / "upper.csv")[numbers].nunique() > 1).sum()
-    upper[numbers] += 1000.0
+    upper[numbers] = factor * upper[numbers] + shift
     upper.to_csv(tmp_path / "new" / "upper.csv", index=False)
-    assert main(["predict", str(model), str(tmp_path / "new")]) == 0
+    assert (
+        main(["predict", str(model), f"upper={tmp_path / 'new/upper.csv'}", f"lower={tables / 'new/lower.csv'}"]) == 0
+    )
     printed = capsys.readouterr().err
-    assert f"{20 * varying} of 640 values of view 'upper' lie far outside the range" in printed
-    assert "view 'lower'" not in printed
+    assert (expected.format(20 * varying) in printed) if expected else "in the same unit" not in printed
+    assert "of view 'lower'" not in printed
 
 
 def test_a_missing_view_is_completed(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
