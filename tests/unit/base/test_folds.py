@@ -23,6 +23,9 @@ def test_default_splits_hold_out_whole_groups(estimator):
     splits = list(default_splitter(estimator, 0, groups).split(y, y, groups))
     assert len(splits) == 5
     assert not any(set(groups[train]) & set(groups[test]) for train, test in splits)
+    assert len(list(default_splitter(estimator, 0, groups // 4).split(y, y, groups // 4))) == 3
+    splits = default_splitter(DummyClassifier(), 0, groups).split(y, groups % 2, groups)
+    assert all((groups[test] % 2).mean() == 0.5 for _, test in splits)
 
 
 @settings(max_examples=60)
