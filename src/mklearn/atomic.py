@@ -145,7 +145,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
         raise
     except Exception as error:  # zipfile and NumPy raise many kinds of errors for damaged bytes
         if "Object arrays" in str(error):
-            raise DataError(f"{path}: has an array of Python objects; save text by ids.astype(str)") from error
+            raise DataError(f"{path}: has an array of Python objects; save text as array.astype(str)") from error
         raise _damaged(path, "NPZ", reason_of(error)) from error
     return arrays
 

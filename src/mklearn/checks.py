@@ -199,9 +199,8 @@ def as_distances(values: ArrayLike, name: str) -> Array:
 
 def are_distances(matrix: Array) -> bool:
     """Return whether a square matrix is non-negative with a zero diagonal, up to rounding errors."""
-    low, high = float(matrix.min()), float(matrix.max())
-    least = _tolerance(matrix) * max(-low, high)
-    return bool(low >= -least and np.abs(np.diagonal(matrix)).max() <= least)
+    least = _tolerance(matrix) * float(matrix.max())
+    return bool(matrix.min() >= -least and np.abs(np.diagonal(matrix)).max() <= least)
 
 
 def check_square(matrix: Array, name: str, of: str = "") -> None:

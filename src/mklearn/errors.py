@@ -60,7 +60,7 @@ class SolverFailed(UserError):
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning at the user's line: the last call outside this package and scikit-learn's wrappers."""
+    """Issue a warning at the user's line: the innermost call outside this package and scikit-learn's wrappers."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("mklearn", "sklearn"):
         frame, level = frame.f_back, level + 1

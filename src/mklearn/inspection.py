@@ -78,7 +78,7 @@ def view_contributions(
     y : array of shape (n,)
         Class labels, numbers for a regressor, or survival times in any form of `mklearn.MultiViewSurvival`.
     cv : int, splitter or iterable of (train, test), optional
-        Splits. Default: five folds, repeated twice; with ``groups`` five folds of whole groups.
+        Splits. Default: five folds, repeated twice; with ``groups`` at most five folds of whole groups.
     groups : array of shape (n,), optional
         Groups, passed to ``cv``.
     n_permutations : int
@@ -94,9 +94,9 @@ def view_contributions(
 
     Raises
     ------
-    DataError, ConfigError
-        X is not several views, samples with one view or none, y does not match, kernel specs are invalid, or all
-        kernels read the same view.
+    DataError, NotApplicable, ConfigError
+        X is not several views, samples with one view or none, y does not match, all samples in one group, kernel specs
+        are invalid, or all kernels read the same view.
 
     References
     ----------

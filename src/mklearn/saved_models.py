@@ -30,16 +30,16 @@ MOST_BYTES = 2**31
 MOST_PACKED = 100
 _CARD = "card.json"
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
-_ROOMS = tuple(
-    f"mklearn.{room}."
-    for room in ("base", "classifiers", "graphs", "kernels", "optimize", "papers", "regressors", "subspace", "survival")
+_SUBPACKAGES = tuple(
+    f"mklearn.{name}."
+    for name in ("base", "classifiers", "graphs", "kernels", "optimize", "papers", "regressors", "subspace", "survival")
 )
 
 
 def is_trusted(name: str) -> bool:
     """Return whether reading may construct a class that skops does not trust: one that mklearn's library defines."""
     module, _, attribute = name.rpartition(".")
-    if not module.startswith(_ROOMS):
+    if not module.startswith(_SUBPACKAGES):
         return name in ("numpy.dtype", "scipy.sparse._csr.csr_array")
     found = getattr(importlib.import_module(module), attribute, None)
     return isinstance(found, type) and found.__module__ == module  # not what a module imports

@@ -84,6 +84,8 @@ PRODUCT = {"kind": "product", "factors": [{"view": "lower"}, {"view": "noise"}]}
             "40 .* one",
         ),
         (KernelSVC(kernels="gaussian"), {"y": np.arange(39)}, DataError, r"y has shape \(39,\) for 40 samples"),
+        (KernelSVC(kernels="gaussian"), {"groups": np.zeros(40)}, NotApplicable, "all samples are in one group"),
+        (KernelSVC(kernels="gaussian"), {"groups": [None, "a"] * 20}, DataError, "groups has missing entries"),
         (KernelSVC(kernels="gaussian"), {"n_permutations": 0}, ConfigError, "n_permutations"),
         (KernelSVC(kernels={"upper": "gaussian"}), {}, ConfigError, "without view 'upper' no kernel is left"),
         (KernelSVC(kernels=PRODUCT), {}, ConfigError, "without view 'lower' no kernel is left in `kernels`"),

@@ -9,15 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.pipelines import predicts_survival
 from mklearn.errors import DataError, NotApplicable
+from mklearn.optimize.left_out import LeftOut
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Labels = NDArray[np.intp]
 
 
 def default_splitter(estimator: Any, random_state: int, groups: ArrayLike | None = None) -> Any:
-    """Return a splitter of five folds, stratified unless the estimator predicts numbers or times.
+    """Return a splitter, stratified unless the estimator predicts numbers or times.
 
-    The folds are repeated twice; with groups they hold out whole ones, once.
+    Without groups, five folds are drawn twice. With groups, whole groups are held out, in at most five folds.
     """
     from sklearn import model_selection  # imported here: takes a second
     from sklearn.base import is_regressor
@@ -25,7 +26,7 @@ def default_splitter(estimator: Any, random_state: int, groups: ArrayLike | None
     continuous = is_regressor(estimator) or predicts_survival(estimator)
     if groups is not None:
         grouped = model_selection.GroupKFold if continuous else model_selection.StratifiedGroupKFold
-        return grouped(min(5, len(np.unique(groups))), shuffle=True, random_state=random_state)
+        return grouped(min(5, LeftOut(np.size(groups), groups).n_sets), shuffle=True, random_state=random_state)
     repeated = model_selection.RepeatedKFold if continuous else model_selection.RepeatedStratifiedKFold
     return repeated(n_splits=5, n_repeats=2, random_state=random_state)
 

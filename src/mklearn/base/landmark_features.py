@@ -316,7 +316,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         made = copy.copy(self)
         made._maps_ = [each.times(part) for each, part in zip(self._maps_, parts, strict=True)]
         made._means_ = [None if mean is None else mean @ part for mean, part in zip(self._means_, parts, strict=True)]
-        made.blocks_ = [slice(start, start + p) for start in range(0, len(parts) * p, p)]
+        made.blocks_ = [slice(number * p, (number + 1) * p) for number in range(len(parts))]
         products = made._filled(_sliceable(X))
         return np.asarray(products.reshape(len(products), len(self.blocks_), p).sum(axis=1))
 

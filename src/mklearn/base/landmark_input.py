@@ -170,7 +170,7 @@ class LandmarkInput(WithLandmarks):
         return self
 
     def _clear_landmarks(self) -> None:
-        """Remove what an earlier fit with landmarks set and one without does not."""
+        """Remove the attributes that only a fit with landmarks sets."""
         self.landmark_features_ = None
         vars(self).pop("offset_", None)
 

@@ -48,7 +48,7 @@ class LeftOutPatterns:
         ``rows`` and ``kernels``, (n_views, n_donors, n_donors), hold the weighted sum of each view's kernels: as in the
         sum that completes views, and as in the mixtures that give the outputs. ``parts``, (n_views, n_donors, c), are
         the contributions of each view to the outputs, zero for donors without the view. ``left_out``, (n_donors, c),
-        are the left-out outputs minus the intercept, NaN without a target. Donors of a group are left out together.
+        are the left-out outputs minus the intercept. Donors of a group are left out together.
         """
         present = completion.present[completion.donors]
         n, n_views, c = len(present), len(rows), parts.shape[2]

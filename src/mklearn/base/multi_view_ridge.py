@@ -90,8 +90,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
 
     coefficients_: Array
     intercept_: Array
-    view_shares_: dict[str, Any]
-    view_agreements_: dict[str, Any]
+    view_shares_: dict[str, float]
+    view_agreements_: dict[str, float]
     _source: KernelSource
     _left_out_views_: LeftOutViews | None
     _products: MixtureProducts  # one for each distinct mixture of kernels
@@ -187,7 +187,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         ----------
         X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
-            Class labels. For a regressor, numbers in any unit, also of shape (n, n_targets), with NaN for missing ones.
+            Class labels. For a regressor, numbers in any unit, also (n, n_targets); samples with a NaN are left out.
         sample_weight : array of shape (n,), optional
             Sample weights. A sample of weight 2 counts as two equal samples that are left out together, a sample of
             weight 0 as none. Kernels of features are fitted to all samples, unweighted; missing views are completed

@@ -43,9 +43,9 @@ def choose_scaling(
 
     The features, (n, d), are dense and complete. For each scaling, the regression uses the Gaussian kernel of the
     scaled features with its default bandwidth, centred and of unit trace, and the ridge with the smallest error.
-    Floating-point ``y`` are numeric targets. Other ``y`` are classes, with the targets of
-    `mklearn.optimize.leave_one_out_ridge.class_targets`. Ties go to the first scaling. From more than 500 samples, 500
-    are drawn in proportion to the classes. Samples of a group are left out together.
+    Floating-point ``y`` are numeric targets; samples with NaN are left out. Other ``y`` are classes, with the targets
+    of `mklearn.optimize.leave_one_out_ridge.class_targets`. Ties go to the first scaling. From more than 500 samples,
+    500 are drawn in proportion to the classes. Samples of a group are left out together.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def choose_scaling(
     """
     problem = _problem(np.asarray(y), groups)
     rows = problem.drawn(MOST_SAMPLES, seed=0)
-    features, drawn = as_features(X, "X")[rows], problem.alone(rows)
+    features, drawn = as_features(X, "X")[problem.rows[rows]], problem.alone(rows)
     errors: dict[FeatureScaling, float] = {}
     reason: Exception | None = None
     for scaling in scalings:

@@ -134,7 +134,7 @@ def sample_interval(
     groups : array-like of shape (N,), optional
         Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
     n_equal : float, optional
-        Number of independent samples if all values are 0 or all are 1, e.g. of the class whose recall they are.
+        Number of independent samples, used if all values are 0 or all are 1: for a recall, the size of its class.
         Default: the number of groups, or of tested samples.
 
     Returns

@@ -308,13 +308,12 @@ class Pairwise(SampleView):
     def as_new(self, training: Pairwise) -> Self:
         """Return the samples as new ones, which have values of their own only if their columns are known.
 
-        n new samples by n training samples are a square matrix too. If no positions were given, a matrix is among
-        samples if it holds the training samples' own values.
+        n new by n training samples are a square matrix too. Without positions, a square matrix counts as one among
+        samples only if its diagonal holds the training samples' own values.
         """
         if self._has_positions or self._positions is None:
             return self
-        own = training.own()
-        if own is not None and np.array_equal(np.diagonal(self._values)[training._positions], own, equal_nan=True):
+        if np.array_equal(np.diagonal(self._values)[training._positions], training.own()):  # type: ignore[arg-type]
             return self
         made = copy.copy(self)
         made._positions = None

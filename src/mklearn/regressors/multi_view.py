@@ -68,7 +68,7 @@ class MultiViewRegressor(RidgeRegressor):
         Ridges of the regressions in ``part_weights_``; NaN at weight 0.
     left_out_predictions_ : array of shape (n,) or (n, n_targets)
         Predictions for left-out training samples (with ``groups``, whole groups are left out), in closed form; NaN
-        where the target is missing or the sample weight is 0.
+        for samples that lack a target or have weight 0.
     left_out_r2_ : float, or array of shape (n_targets,)
         R^2 of ``left_out_predictions_`` (weighted by the sample weights). It is slightly optimistic, because weights
         and ridges were chosen on these samples. NaN for a constant target.
@@ -92,8 +92,8 @@ class MultiViewRegressor(RidgeRegressor):
     ----------
     Allen, "The relationship between variable selection and data augmentation and a method for prediction",
     Technometrics 1974 (left-out outputs). Dupre la Tour, Eickenberg, Nunez-Elizalde, Gallant, "Feature-space selection
-    with banded ridge regression", NeuroImage 264, 2022 (weights of each target). Breiman, "Stacked regressions",
-    Machine Learning 1996 (weights from left-out predictions). The combination is this library's own.
+    with banded ridge regression", NeuroImage 264, 2022 (kernel weights by the left-out error). Breiman, "Stacked
+    regressions", Machine Learning 1996 (weights from left-out predictions). The combination is this library's own.
 
     Notes
     -----

@@ -23,6 +23,9 @@ def test_default_splits_hold_out_whole_groups(estimator):
     splits = list(default_splitter(estimator, 0, groups).split(y, y, groups))
     assert len(splits) == 5
     assert not any(set(groups[train]) & set(groups[test]) for train, test in splits)
+    assert len(list(default_splitter(estimator, 0, groups // 4).split(y, y, groups // 4))) == 3
+    splits = default_splitter(DummyClassifier(), 0, groups).split(y, groups % 2, groups)
+    assert all((groups[test] % 2).mean() == 0.5 for _, test in splits)
 
 
 @settings(max_examples=60)
@@ -101,6 +104,19 @@ def test_it_is_that_of_brute_force(seed: int, target: str) -> None:
     names = np.array(["a", "b", "c"])[y] if target == "classes" else y * 1e9
     assert choose_scaling(X, names, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
     assert choose_scaling(pd.DataFrame(X), y, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
+    if target == "numbers":
+        X, y = np.column_stack([y + 0.1 * rng.normal(size=30), 1e3 * rng.normal(size=30)]), np.where(y < -2, np.nan, y)
+        known = ~np.isnan(y)
+        assert choose_scaling(X, y) == choose_scaling(X[known], y[known])
+
+
+def test_groups_are_left_out_whole() -> None:
+    """The length of a sample tells its group, and so its class where the group is known; the direction its class."""
+    rng, groups = np.random.default_rng(1), np.repeat(np.arange(8), 8)
+    angle = 0.5 * rng.normal(size=64) + 0.8 * (groups % 2)
+    X = np.array([1.0, 4, 2, 5, 3, 6, 7, 8])[groups, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    assert choose_scaling(X, groups % 2, scalings=["unit", "none"]) == "none"
+    assert choose_scaling(X, groups % 2, groups=groups, scalings=["none", "unit"]) == "unit"
 
 
 def test_many_samples_are_drawn_by_class_and_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

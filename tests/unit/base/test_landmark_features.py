@@ -165,6 +165,10 @@ def test_bandwidths_of_many_samples_come_from_some_of_them(digits, monkeypatch) 
     )
     assert some == again == pytest.approx(exact, rel=0.05)
     assert exact != some != other
+    holes = {"pixels": np.where(np.arange(160)[:, None] < 60, np.nan, train["pixels"]), "hog": train["hog"]}
+    with_gaps = {"gaussian": specs["gaussian"] | {"missing_views": "mean"}}
+    observed = bandwidth(StackTransform(specs).fit({"pixels": train["pixels"][60:]}))
+    assert bandwidth(LandmarkFeatures(with_gaps, 20).fit(holes, y)._specs_) == pytest.approx(observed, rel=0.1)
 
 
 @pytest.mark.parametrize("form", ["array", "frame", "views", "sparse", "float32", "list"])
@@ -208,6 +212,8 @@ def test_products_with_coefficients_need_no_features(digits, dtype: str, missing
     assert found.dtype == dtype
     tolerance = 1e-4 if dtype == "float32" else 1e-10
     np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
+    single = LandmarkFeatures("gaussian", 20, dtype=dtype).fit(train["hog"], y)
+    assert single.transform_times(train["hog"], np.zeros((single.blocks_[-1].stop, 0))).shape == (160, 0)
 
 
 def test_float32_features_are_close(digits) -> None:

@@ -203,6 +203,10 @@ def test_a_square_matrix_of_new_samples_is_not_among_them(whole: bool, m: int) -
         transform.fit(Views({"k": Pairwise(K)})[:4])
         rows = transform.transform(Views({"k": Pairwise(K.copy())})[4:])
         np.testing.assert_allclose(rows[0], unit[4:, :4])
+        turned = transform.transform(Views({"k": Pairwise(K[::-1], np.arange(4 + m)[::-1])}))
+        np.testing.assert_allclose(turned[0], unit[::-1, :4])
+        transform.fit(Views({"k": Pairwise(K)})[3:7])
+        np.testing.assert_allclose(transform.transform(Views({"k": Pairwise(K.copy())}))[0], unit[:, 3:7])
     else:
         transform.fit(Views({"k": Pairwise(K[:4, :4])}))
         with pytest.raises(DataError, match="needs their similarity to themselves"):

@@ -108,6 +108,8 @@ def test_predictions_are_the_weighted_mean_of_ridge_regressions_on_families_of_k
             left_out[:, column] += weight * ridge.left_out_predictions_
     np.testing.assert_allclose(model.predict(NEW_VIEWS), predicted, atol=1e-7)
     np.testing.assert_allclose(model.left_out_predictions_, left_out, atol=1e-7)
+    equal, half, learned = (MultiViewRegressor(learned=w).fit(VIEWS, Y)._variances_ for w in (0, 0.5, 1))
+    np.testing.assert_allclose(half, (equal + learned) / 2, atol=1e-9)
 
 
 def test_overlapping_spectra_need_linear_kernels_with_a_tiny_ridge() -> None:
