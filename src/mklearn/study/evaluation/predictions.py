@@ -241,14 +241,15 @@ class Predictions:
     def n_equal(self, keys: Mapping[str, Any]) -> float | None:
         """Return the number of independent samples of a mean over classes that is 0 or 1, or None for other metrics.
 
-        With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``.
+        With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``. For the recall of the smallest class it is
+        the smallest n_c, a lower bound: the class is smallest among the training samples.
         """
         metric, rows = metric_named(keys["metric"]), self._groups.get(_key(keys))
         if not metric.over_classes or rows is None or rows.empty:
             return None
         _, counts = _class_counts(rows)
         if metric.kind == "minority_recall":
-            counts = counts[counts == counts.min()]
+            return float(counts.min())
         return float(len(counts) ** 2 / (1.0 / counts).sum())
 
 

@@ -265,10 +265,9 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     }
     n_train, n_test = _sizes(group.units)
     if predictions is not None and (outcomes := _outcomes(group, predictions)) is not None:
-        groups = predictions.held_out_groups(group.keys, outcomes)
         interval = sample_interval(
-            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, groups=groups,
-            n_equal=predictions.n_equal(group.keys) if groups is None else None,
+            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, n_equal=predictions.n_equal(group.keys),
+            groups=predictions.held_out_groups(group.keys, outcomes),
         )  # fmt: skip
     else:
         interval = corrected_resampled_interval(values, n_train, n_test)

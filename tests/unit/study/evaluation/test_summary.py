@@ -408,10 +408,11 @@ def test_the_majority_value_is_of_a_methods_own_splits():
 
 
 def test_the_majority_is_of_samples_however_often_they_are_tested():
-    y, ids = np.array([0, 0, 1]), np.array(list("abc"))
-    tests = [np.array([0, 1, 2]), np.array([2]), np.array([2])]
+    y, ids = np.array([0, 0, 1, 2]), np.array(list("abcd"))
+    tests = [np.array([0, 1, 2, 3]), np.array([2]), np.array([3])]
     splits = [split(k, [0], test, rule([y[test]], [], 0)) for k, test in enumerate(tests)]
     predictions = Predictions(prediction_table(splits, FIT, y, ids))
-    assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 3 + 0 + 0) / 3)
-    effective = {"accuracy": None, "minority_recall": 1, "balanced_accuracy": 4 / (1 / 2 + 1)}
+    assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 4 + 0 + 0) / 3)
+    effective = {"accuracy": None, "minority_recall": 1}
+    effective |= dict.fromkeys(("balanced_accuracy", "macro_f1", "auc"), 9 / (1 / 2 + 1 + 1))
     assert effective == {name: predictions.n_equal(FIT | {"neighbour": "", "metric": name}) for name in effective}
