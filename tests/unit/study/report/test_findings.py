@@ -119,7 +119,8 @@ def test_learned_weights_are_compared_with_the_average_whatever_the_reference():
     """Kills: weights that pay because any kernels beat a weak reference."""
     scores = make_study()["scores"]
     by_svc = Results(scores, summarise(scores, reference="svc"), [], "svc", ["mkldr"])
-    other_reference = beside(by_svc, "average", ["mkldr"], None)
+    other_reference = beside(by_svc, "average", ["mkldr", "sdp"], None)
+    assert "sdp" in set(other_reference.summary["method"]), "failed fits without a selection count"
     usual, other = findings(replace(other_reference, reference="average")), findings(by_svc, weights=other_reference)
     assert other.headline.partition("Learned")[2] == usual.headline.partition("Learned")[2][:-1] + " over average."
     assert "over" not in usual.headline.partition("Learned")[2]
