@@ -182,9 +182,10 @@ def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
 
 def test_splits_are_named_as_they_were_made():
     made = [made_of(AVERAGE, repeats=repeats, folds=folds) for repeats, folds in ((1, 5), (3, 5), (10, 1), (1, 1))]
+    made.append(replace(made[0], score_table=made[0].score_table.assign(test_part=0)))
     assert [splits_of(results.settings[0], results) for results in made] == [
         "by 5-fold cross-validation", "over 3 repeats of 5-fold cross-validation", "over 10 random splits",
-        "on one split",
+        "on one split", "on one split with 5 models",
     ]  # fmt: skip
 
 
