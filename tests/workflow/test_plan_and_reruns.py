@@ -93,6 +93,11 @@ CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
     ),
     "the seed": (lambda study: study.update(seed=1), {"split": 1, "fit": 4, **SCORES}),
     "a metric more": (lambda study: study.update(evaluation={"metrics": ["accuracy", "macro_f1"]}), SCORES),
+    "the order of its keys": (
+        lambda study: study.update({
+            name: dict(reversed(study[name].items())) for name in ("descriptors", "methods", "protocols", "datasets")
+        }), SCORES,
+    ),
     "a label": (lambda study: study["methods"]["average"].update(label="Mean kernel"), TABLES),
 }  # fmt: skip
 
@@ -134,6 +139,9 @@ def test_results_copied_into_a_fresh_clone_are_used(finished: Checkout, tmp_path
     for name in ("results", ".snakemake"):
         shutil.copytree(finished.folder / name, clone.folder / name)
     assert clone.planned() == {}
+    before = {path: path.stat().st_mtime_ns for path in clone.folder.glob("results/**/*")}
+    clone.output("snakemake", "--cores", "1")
+    assert {path: path.stat().st_mtime_ns for path in clone.folder.glob("results/**/*")} == before
 
 
 @pytest.mark.full

@@ -134,15 +134,15 @@ def sample_interval(
     groups : array-like of shape (N,), optional
         Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
     n_equal : float, optional
-        Number of independent samples, used if all values are 0 or all are 1: for a recall, the size of its class.
-        Default: the number of groups, or of tested samples.
+        Number of independent samples if all values are 0 or all are 1: for a recall, the size of its class. At most,
+        and by default, the number of groups, or of tested samples.
 
     Returns
     -------
     interval : Interval
         Wilson's interval for a metric from 0 to 1, which stays within these bounds and has a positive length even if
-        all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1 it is
-        exact, see the module's docstring.
+        all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1, and
+        without ``n_equal``, it is exact, see the module's docstring.
 
     References
     ----------
@@ -152,7 +152,7 @@ def sample_interval(
     if not len(table):
         return Interval(math.nan, math.nan, math.nan)
     p = mean(np.nanmean(table, axis=1))
-    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None:
+    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and not n_equal:
         return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
     spread = _spread(table, n_train, 0.0 if bounds == SHARE else _length(bounds), groups)
     quantile = _quantile(spread.freedom)
@@ -164,7 +164,7 @@ def sample_interval(
     n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
     count = float(n_tested)
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
-        count = n_equal or count
+        count = min(n_equal or count, count)
     elif spread.variance > 0.0:
         count = min(spent / spread.variance, count)
     weight = quantile**2 / count

@@ -194,12 +194,13 @@ def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     nearly = np.ones((10, 50))
     nearly[3, 7] = 0.0  # fewer errors give no wider interval
     assert sample_interval(nearly, 20).low > 0.9
-    five = sample_interval(np.ones((10, 50)), 20, groups=np.arange(50) // 10)
+    five = sample_interval(np.ones((10, 50)), 20, groups=np.arange(50) // 10, n_equal=50)
     assert five.low < 0.5
     untested = np.hstack([np.ones((10, 50)), np.full((10, 10), np.nan)])
     assert sample_interval(untested, 20, groups=np.arange(60) // 10) == pytest.approx(five)
     assert sample_interval(np.zeros((10, 50)), 20, n_equal=4).high > 0.4
     assert sample_interval(np.full((10, 50), 1 - 2e-16), 20, n_equal=4).low < 0.6
+    assert sample_interval(np.zeros((1, 200)), 20, n_equal=4).high == pytest.approx(0.493, abs=1e-3)
 
 
 def test_too_few_splits_have_no_verdict():

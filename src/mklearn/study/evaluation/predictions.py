@@ -151,7 +151,7 @@ class Predictions:
     """The predictions of a study, by method and setting.
 
     ``table`` has the columns ``COLUMNS``, for any number of fits. The argument ``keys`` of the methods is a row of the
-    summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``, ``selection`` and optionally
+    summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``, ``selection`` and
     ``metric``.
     """
 
@@ -197,7 +197,7 @@ class Predictions:
         returned if no split has predictions, for a metric without values per sample, and for oracle values of metrics
         other than the accuracy, because oracle predictions are stored only at the dimension with the best accuracy.
         """
-        metric = metric_named(keys.get("metric") or "accuracy")
+        metric = metric_named(keys["metric"])
         name = (*_key(keys), keys["selection"], metric.kind)
         if name not in self._outcomes:  # cached: every comparison needs the reference method's outcomes
             rows, is_accuracy = self._groups.get(_key(keys)), metric.kind == "accuracy"
@@ -225,7 +225,7 @@ class Predictions:
         Only splits in which the method has predictions count. The value is NaN without predictions, for a numeric
         target, and for a metric that needs more than labels.
         """
-        metric, rows = metric_named(keys.get("metric") or "accuracy"), self._groups.get(_key(keys))
+        metric, rows = metric_named(keys["metric"]), self._groups.get(_key(keys))
         labelled = "classes" in metric.targets and {"y", "labels"}.issuperset(metric.needs)
         if rows is None or rows.empty or not labelled:
             return math.nan
@@ -241,14 +241,15 @@ class Predictions:
     def n_equal(self, keys: Mapping[str, Any]) -> float | None:
         """Return the number of independent samples of a mean over classes that is 0 or 1, or None for other metrics.
 
-        With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``.
+        With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``. For the recall of the smallest class it is
+        the smallest n_c, a lower bound: the class is smallest among the training samples.
         """
         metric, rows = metric_named(keys["metric"]), self._groups.get(_key(keys))
         if not metric.over_classes or rows is None or rows.empty:
             return None
         _, counts = _class_counts(rows)
         if metric.kind == "minority_recall":
-            counts = counts[counts == counts.min()]
+            return float(counts.min())
         return float(len(counts) ** 2 / (1.0 / counts).sum())
 
 

@@ -68,7 +68,7 @@ def judged(
     has_oracle = is_oracle.groupby([summary[name] for name in _PLACE], dropna=False).transform("any")
     rows = summary[summary["published"].notna() & (is_oracle | ~has_oracle)]
     judgements = [_judgement(row, tolerance or Tolerance()) for row in plain_records(rows)]
-    cells = pd.DataFrame(judgements, rows.index, ["z", "verdict", "reason"])
+    cells = pd.DataFrame(judgements, rows.index, ["z", "verdict", "reason"]).astype({"z": "float64"})
     for check in calibration_checks(summary.assign(z=cells["z"]), calibration) if calibration else []:
         if check.status == "missed":
             affected = rows["dataset"].eq(check.dataset) & cells["verdict"].ne(NO_VALUE)

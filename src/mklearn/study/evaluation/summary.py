@@ -234,12 +234,12 @@ def _units(rows: _Rows, chosen: _Rows) -> tuple[_Rows, pd.MultiIndex | None]:
 
 
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]], neighbour: str) -> _Group | None:
-    """Return the group of the reference method to compare with, if possible with the same kernel set."""
+    """Return the group of the reference method to compare with, if possible by the same selection and kernels."""
     candidates = references.get(_place(group), [])
     if not candidates:  # one of the two is a classifier: use the headline's rule for the embedding
         setting, selection = _place(group)[:-2], group.keys["selection"]
-        places = [place for place in references if place[:-2] == setting and place[-1] == selection]
-        places.sort(key=lambda place: place[-2] != neighbour)  # stable: falls back to the first rule
+        places = [place for place in references if place[:-2] == setting]
+        places.sort(key=lambda place: (place[-1] != selection, place[-2] != neighbour))  # stable: else the first rule
         others = references[places[0]] if places else []
         candidates = [other for other in others if not (group.keys["neighbour"] and other.keys["neighbour"])]
     same = [other for other in candidates if other.keys["kernel_set"] == group.keys["kernel_set"]]
@@ -265,22 +265,22 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     }
     n_train, n_test = _sizes(group.units)
     if predictions is not None and (outcomes := _outcomes(group, predictions)) is not None:
-        groups = predictions.held_out_groups(group.keys, outcomes)
         interval = sample_interval(
-            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, groups=groups,
-            n_equal=predictions.n_equal(group.keys) if groups is None else None,
+            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, n_equal=predictions.n_equal(group.keys),
+            groups=predictions.held_out_groups(group.keys, outcomes),
         )  # fmt: skip
     else:
         interval = corrected_resampled_interval(values, n_train, n_test)
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
     row["majority"] = math.nan if predictions is None else predictions.majority_value(group.keys)
     if reference is not None:
+        row["time_ratio"] = _time_ratio(group, reference)
+    if reference is not None and reference.keys["selection"] == group.keys["selection"]:
         paired = _paired(group, reference, predictions)
         row |= {
             "difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high,
             "p_value": paired.p_value,
             "disagreement": paired.disagreement if metric.mean_of_samples else math.nan,
-            "time_ratio": _time_ratio(group, reference),
         }  # fmt: skip
     return row
 

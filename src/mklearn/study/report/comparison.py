@@ -45,7 +45,7 @@ def beside(
     scores = scores[scores["dataset"].eq(dataset)] if dataset else scores
     titles = {f"{kind}s": dict(results.summary[[kind, f"{kind}_title"]].to_numpy()) for kind in ("dataset", "method")}
     summary = summarise(scores, predictions, reference=reference, neighbour=results.neighbour, titles=titles)
-    return replace(results, score_table=scores, summary_table=summary, fits=[], reference=reference)
+    return replace(results, score_table=scores, summary_table=summary, reference=reference)
 
 
 def pair_tables(comparisons: Sequence[Comparison], results: Results, predictions: Predictions | None) -> list[Table]:

@@ -63,7 +63,7 @@ SCRIPTS = ("figures.js", "tables.js", "page.js")
 class Drawn(NamedTuple):
     """A drawn figure: its slug (id on the page and name of its file), title, Vega-Lite specification and SVG.
 
-    If the figure can't be drawn or rendered, ``chart`` is None and ``problem`` has the reason.
+    ``problem`` has the reason why it can't be drawn, and ``chart`` is None, or why it has no file, and ``svg`` is "".
     """
 
     slug: str
@@ -228,7 +228,7 @@ def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
 
 
 def drawn_figures(sections: Sequence[Section], config: Chart | None = None) -> dict[PartFigure, Drawn]:
-    """Draw all figures, and render them by a ``config``; one that can't be drawn or rendered has the reason instead."""
+    """Draw all figures, and render them by a ``config``; one that can't be drawn or rendered has the reason."""
     drawn: dict[PartFigure, Drawn] = {}
     taken: set[str] = set()
     every = [(section, part, figure) for section in sections for part in section.parts for figure in part.figures]
@@ -242,6 +242,7 @@ def drawn_figures(sections: Sequence[Section], config: Chart | None = None) -> d
         try:
             chart = printable(figure.draw() | {"description": f"{figure.alt} {title}."})
             json.dumps(chart, allow_nan=False)
+            drawn[figure] = Drawn(slug, title, chart)
             svg = "" if config is None else rendered(chart, printable(title), config)
             drawn[figure] = Drawn(slug, title, chart, svg)
         except BaseException as error:
@@ -249,7 +250,7 @@ def drawn_figures(sections: Sequence[Section], config: Chart | None = None) -> d
                 raise
             problem = " ".join(f"{type(error).__name__}: {error}".partition("\n    at ")[0].split())
             _logger.warning("figure %r can't be drawn: %s", title, problem)
-            drawn[figure] = Drawn(slug, title, None, problem=problem)
+            drawn[figure] = drawn.get(figure, Drawn(slug, title, None))._replace(problem=problem)
     return drawn
 
 

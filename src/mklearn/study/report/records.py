@@ -114,7 +114,8 @@ def _warnings(dataset: str, data: SampleSet, predicted: Predictions) -> Iterator
             "of a group that has training samples too, although the data set has groups; the protocol group_k_fold "
             "holds out whole groups"
         )
-        parted[text] = [~rows.groupby(["repeat", "fold"])["new_group"].all() for rows in settings]
+        group = pd.Series(data.groups, data.ids)
+        parted[text] = [~rows.groupby(["repeat", "fold"])["new_group"].all() & _parts(rows, group) for rows in settings]
     if len(set(first.tolist())) < len(data):
         of_sample = pd.Series(first, index=data.ids)
         parted["that equal others, and those are training samples"] = [_parts(rows, of_sample) for rows in settings]
@@ -124,11 +125,11 @@ def _warnings(dataset: str, data: SampleSet, predicted: Predictions) -> Iterator
             yield f"{sum(splits)} of {len(splits)} splits test some samples {text}"
 
 
-def _parts(rows: pd.DataFrame, first_equal: pd.Series) -> pd.Series:
-    """Return for each split whether it tests only some of equal samples; ``first_equal`` is the first of them."""
-    first = rows["sample"].astype(str).map(first_equal)
-    tested = rows.groupby(["repeat", "fold", first.rename("first")], observed=True).size()
-    whole = first_equal.value_counts().reindex(tested.index.get_level_values("first"))
+def _parts(rows: pd.DataFrame, group: pd.Series) -> pd.Series:
+    """Return for each split whether it tests only some samples of a group; ``group`` has the group of each sample."""
+    groups = rows["sample"].astype(str).map(group)
+    tested = rows.groupby(["repeat", "fold", groups.rename("group")], observed=True).size()
+    whole = group.value_counts().reindex(tested.index.get_level_values("group"))
     return (tested < whole.to_numpy()).groupby(["repeat", "fold"]).any()
 
 

@@ -137,6 +137,7 @@ def test_what_can_not_be_measured_is_said_and_two_splits_have_no_interval(monkey
     monkeypatch.setattr("mklearn.study.evaluation.importances.clone", fail)
     failed = importances(model, Views({"x": X}), inputs, y, splits, permutations=1, seed=0)
     assert importances_part(failed).tables[0].note == "too few samples"
+    assert failed["feature"].tolist() == [""]
     assert "takes whole images" in importances_part(failed[:0]).tables[0].note
 
 

@@ -4,7 +4,8 @@ import json
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -144,6 +145,10 @@ def test_candidates_are_compared_on_a_random_sample_of_many_training_samples(mon
         assert 60 < np.searchsorted(SPLIT.train, sample).mean() < 90  # spread: the first 60 have mean 29.5
     np.testing.assert_array_equal(samples[0], samples[1])
     assert not np.array_equal(samples[0], samples[2])
+    monkeypatch.setattr(in_blocks, "SAMPLE", 10)
+    y, spec = np.arange(100) // 99, cast("Any", SimpleNamespace(landmarks={"n": 5}, seed=0))
+    drawn = in_blocks._landmark_candidates(np.arange(100), y, spec)
+    assert (len(drawn), len(np.unique(drawn)), drawn[-1]) == (11, 11, 99), "and one of a class that is not drawn"
 
 
 def test_samples_are_embedded_one_block_at_a_time() -> None:

@@ -127,7 +127,7 @@ def test_what_can_not_be_judged_says_why():
     assert math.isnan(first["z"])
     assert second["verdict"] == module.REPRODUCED
     for values, reason in (([0.7], "one repeat"), ([0.7, 0.7], "the same accuracy in every repeat")):
-        (cell,) = judged([entry(0.9)], {"pca": values}).to_dict("records")
+        (cell,) = judged([entry(0.7)], {"pca": values}).to_dict("records")
         assert (cell["verdict"], cell["reason"]) == (module.NO_SPREAD, reason)
     (cell,) = judged([entry(0.705)], {"pca": [0.7]}, tolerance=Tolerance(points=1)).to_dict("records")
     assert cell["verdict"] == module.REPRODUCED
@@ -140,6 +140,7 @@ def test_the_summary_has_the_verdicts_in_its_oracle_rows():
     assert oracle["z"].notna().all()
     assert set(inner["verdict"]) == {""}
     assert inner["z"].isna().all()
+    assert summarise(scores())["z"].dtype == "float64"
 
 
 CALIBRATION = Calibration(method="pca", tolerance=3)
@@ -181,12 +182,16 @@ def test_published_values_without_a_row_are_found():
 
 
 def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
-    raw = [row("raw", k, v, selection="inner_cv", neighbour="", dataset="orl") for k, v in enumerate(VALUES["pca"])]
+    raw = [
+        row(method, k, v, selection="inner_cv", neighbour=rule, kernel_set=kernels, dataset="orl")
+        for method, rule, kernels in (("raw", "", "all"), ("pca", "cosine", "all"), ("pca", "euclidean", "one"))
+        for k, v in enumerate(VALUES["pca"])
+    ]
     published = [entry(0.705, method) for method in ("raw", "pca")]
     summary = summarise(pd.concat([table(raw), scores({"pca": VALUES["pca"]})]), reference="pca", published=published)
     found = summary[summary["verdict"].ne("")]
     assert set(found["verdict"]) == {module.REPRODUCED}
-    assert found["method"].tolist() == ["raw", "pca"]
+    assert found["method"].tolist() == ["raw", "pca", "pca", "pca"]
     assert [check.status for check in calibration_checks(summary, Calibration(method="raw", tolerance=3))] == ["met"]
 
 

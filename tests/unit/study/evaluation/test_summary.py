@@ -109,6 +109,7 @@ def test_difference_is_to_the_same_rule_and_selection(rows):
 
 
 FAILED = {"status": "failed", "message": "no solution", "neighbour": "", "selection": "", "n_train": None}
+ONE_CLASS = FAILED | {"status": "not_applicable", "message": "one class"}
 INEXACT = {"status": "inaccurate", "message": "gap", "selection": "inner_cv", "dimension": 2}
 
 
@@ -117,11 +118,12 @@ INEXACT = {"status": "inaccurate", "message": "gap", "selection": "inner_cv", "d
     [
         ([1], [row("mkldr", 1, **FAILED)], (2, 1, "ok", "no solution")),
         ([1], [row("mkldr", 1, metric="", **FAILED)], (2, 1, "ok", "no solution")),
-        ([0, 1, 2], [row("mkldr", repeat, **FAILED) for repeat in range(3)], (0, 3, "failed", "no solution")),
+        ([0, 1, 2], [row("mkldr", k, **(ONE_CLASS if k else FAILED)) for k in range(3)],
+         (0, 3, "failed", "no solution; one class")),
         ([2], [row("mkldr", 2, 0.9, **INEXACT)], (3, 0, "inaccurate", "gap")),
     ],
     ids=["one repeat", "one repeat for every metric", "no value", "usable but inexact"],
-)
+)  # fmt: skip
 def test_failures_are_counted_and_their_pairs_dropped(rows, repeats, made, expected):
     kept = [each for each in rows if each["method"] != "mkldr" or each["repeat"] not in repeats]
     summary = summarise(table([*kept, *made, *(each | {"metric": "auc"} for each in kept)]))
@@ -178,15 +180,19 @@ def test_folds_count_as_values(rows):
 def test_times_are_divided_by_the_reference_s_on_the_same_split() -> None:
     seconds = {"average": [2.0, 4.0], "mkl": [20.0, 21.0, 22.0], "ridge": [1.0, 0.0], "late": [math.nan, math.nan, 1.0]}
     made = [
-        row(method, repeat, 0.5, selection="inner_cv", fit_seconds=each)
+        row(method, repeat, 0.5, selection="inner_cv", neighbour="", fit_seconds=each)
         for method, times in seconds.items()
         for repeat, each in enumerate(times)
     ]
-    made += [row("mkl", 3, selection="inner_cv", status="failed", fit_seconds=77.0)]
+    made += [row("mkl", 3, selection="inner_cv", neighbour="", status="failed", fit_seconds=77.0)]
+    made += [row("on_test", repeat, 0.5, neighbour="", fit_seconds=4.0 + 4 * repeat) for repeat in range(2)]
     summary = summarise(table(made)).set_index("method")
-    assert summary["fit_seconds"].to_dict() == {"average": 3, "mkl": 21, "ridge": (1 + 1e-4) / 2, "late": 1}
+    assert summary["fit_seconds"].to_dict() == {
+        "average": 3, "mkl": 21, "ridge": (1 + 1e-4) / 2, "late": 1, "on_test": 6,
+    }  # fmt: skip
     ratios = {"average": 1, "mkl": (20 / 2 + 21 / 4) / 2, "ridge": (1 / 2 + 1e-4 / 4) / 2, "late": math.nan}
-    assert summary["time_ratio"].to_dict() == pytest.approx(ratios, nan_ok=True)
+    assert summary["time_ratio"].to_dict() == pytest.approx(ratios | {"on_test": 2}, nan_ok=True)
+    assert math.isnan(summary.loc["on_test", "difference"])
 
 
 # --- several metrics
@@ -289,7 +295,7 @@ def test_the_model_is_none_that_failed_in_a_split_if_another_did_not():
 
 Y = np.array([0, 1, 0, 1, 2])
 IDS = np.array(["a", "b", "c", "d", "e"])
-FIT = {"dataset": "s", "protocol": "p-2", "train_size": 2, "method": "kfd", "seed": 0}
+FIT = {"dataset": "s", "protocol": "p-2", "train_size": 2, "method": "kfd", "metric": "accuracy", "seed": 0}
 
 
 def rule(labels, components, position):
@@ -408,10 +414,11 @@ def test_the_majority_value_is_of_a_methods_own_splits():
 
 
 def test_the_majority_is_of_samples_however_often_they_are_tested():
-    y, ids = np.array([0, 0, 1]), np.array(list("abc"))
-    tests = [np.array([0, 1, 2]), np.array([2]), np.array([2])]
+    y, ids = np.array([0, 0, 1, 2]), np.array(list("abcd"))
+    tests = [np.array([0, 1, 2, 3]), np.array([2]), np.array([3])]
     splits = [split(k, [0], test, rule([y[test]], [], 0)) for k, test in enumerate(tests)]
     predictions = Predictions(prediction_table(splits, FIT, y, ids))
-    assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 3 + 0 + 0) / 3)
-    effective = {"accuracy": None, "minority_recall": 1, "balanced_accuracy": 4 / (1 / 2 + 1)}
+    assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 4 + 0 + 0) / 3)
+    effective = {"accuracy": None, "minority_recall": 1}
+    effective |= dict.fromkeys(("balanced_accuracy", "macro_f1", "auc"), 9 / (1 / 2 + 1 + 1))
     assert effective == {name: predictions.n_equal(FIT | {"neighbour": "", "metric": name}) for name in effective}

@@ -289,7 +289,7 @@ def test_demsars_example() -> None:
     assert friedman(ranks(pd.DataFrame(np.ones((5, 3))))) == (0.0, 1.0)
 
 
-def test_groups_that_are_not_shown_to_differ() -> None:
+def test_groups_that_are_not_shown_to_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kills: groups inside others, and methods apart by more than the critical difference in one."""
     scores = np.tile([5.0, 4.0, 3.0, 2.0, 1.0], (12, 1))
     scores[::2, 1:3] = [3.0, 4.0]
@@ -298,6 +298,8 @@ def test_groups_that_are_not_shown_to_differ() -> None:
     assert critical_difference(5, 12) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 12)), abs=1e-3)
     assert cliques(found.mean(), least_apart(found)) == [(0, 2), (1, 3), (3, 4)]
     assert cliques([1.0, 2.0, 3.0], 1.0) == [], "methods differ from the critical difference on"
+    monkeypatch.setattr("mklearn.study.report.ranks.least_apart", lambda ranked: 1.5)
+    assert ranks_table(found).rows[1][-1].text == "worse"
 
 
 def test_no_pair_differs_unless_friedmans_test_shows_a_difference() -> None:

@@ -119,7 +119,8 @@ def test_learned_weights_are_compared_with_the_average_whatever_the_reference():
     """Kills: weights that pay because any kernels beat a weak reference."""
     scores = make_study()["scores"]
     by_svc = Results(scores, summarise(scores, reference="svc"), [], "svc", ["mkldr"])
-    other_reference = beside(by_svc, "average", ["mkldr"], None)
+    other_reference = beside(by_svc, "average", ["mkldr", "sdp"], None)
+    assert "sdp" in set(other_reference.summary["method"]), "failed fits without a selection count"
     usual, other = findings(replace(other_reference, reference="average")), findings(by_svc, weights=other_reference)
     assert other.headline.partition("Learned")[2] == usual.headline.partition("Learned")[2][:-1] + " over average."
     assert "over" not in usual.headline.partition("Learned")[2]
@@ -181,9 +182,10 @@ def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
 
 def test_splits_are_named_as_they_were_made():
     made = [made_of(AVERAGE, repeats=repeats, folds=folds) for repeats, folds in ((1, 5), (3, 5), (10, 1), (1, 1))]
+    made.append(replace(made[0], score_table=made[0].score_table.assign(test_part=0)))
     assert [splits_of(results.settings[0], results) for results in made] == [
         "by 5-fold cross-validation", "over 3 repeats of 5-fold cross-validation", "over 10 random splits",
-        "on one split",
+        "on one split", "on one split with 5 models",
     ]  # fmt: skip
 
 

@@ -93,7 +93,8 @@ def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
     drawn = {"concat": [panel | {"title": "left"}, panel | {"title": "right"}]}
     wins = Table("Numbers of wins", [Column("Set"), Column("Wins")], [[Cell("a"), Cell("7 of 11")]], note="By hand.")
     part = ReportPart(
-        [PartFigure("Two panels", "A dot in each.", lambda: drawn), PartFigure("None", "", lambda: 1 / 0)], [wins],
+        [PartFigure("Two panels", "A dot in each.", lambda: drawn), PartFigure("None", "", lambda: 1 / 0),
+         PartFigure("No file", "", lambda: {"mark": "unknown"})], [wins],
         {"wins.csv": pd.DataFrame({"set": ["a"], "wins": [7]})},
     )  # fmt: skip
     nothing = {name: study[name].iloc[:0] for name in ("scores", "summary")}
@@ -102,6 +103,7 @@ def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
     assert specs_of(html)["this-study-two-panels"]["concat"] == drawn["concat"]
     assert (tmp_path / "figures" / "this-study-two-panels.svg").read_text().count(">left<") == 1
     assert "This figure could not be drawn: ZeroDivisionError" in html
+    assert "this-study-no-file" in specs_of(html), "a browser may draw what has no file"
     for words in ("Numbers of wins", "7 of 11", "By hand."):
         assert words in html
         assert words in summary
@@ -118,7 +120,7 @@ def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
     ],
 )
 def test_a_study_with_little_has_a_report_and_none_of_the_files_of_an_earlier_one(study, tmp_path, rows, words):
-    for name in ("figures/earlier.svg", "notes.txt", "weights.csv", "chosen.csv"):
+    for name in ("figures/earlier.svg", "notes.txt", "weights.csv", "chosen.csv", "importances.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     tables = {name: study[name].query(rows) for name in ("scores", "summary")}

@@ -51,7 +51,7 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
     assert list(_warnings("d", grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
     mixed = splits("ab", "c", whole=True)
     mixed.loc[2, "new_group"] = False
-    for rows, parted in ((splits("ab", "c", whole=True), []), (mixed, ["1"])):
+    for rows, parted in ((splits("ab", "c", whole=True), []), (mixed, ["1"]), (splits("abcd"), [])):
         predicted.of_each_setting = lambda dataset, rows=rows: [rows]
         assert [text[0] for text in _warnings("d", grouped, predicted)][1:] == parted
     repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
