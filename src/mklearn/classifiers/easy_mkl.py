@@ -44,7 +44,7 @@ class EasyMKL(CombinedSVC):
     DataError, NotApplicable, ConfigError
         As for `KernelSVC`; `NotApplicable` also if no kernel separates the classes.
     SolverFailed
-        Kernels far from positive semidefinite.
+        Kernels far from positive semidefinite or of a large scale, or a very small ``trade_off``.
 
     References
     ----------

@@ -52,7 +52,8 @@ def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1,
     NotApplicable
         No kernel separates the classes: all weights would be 0.
     SolverFailed
-        The gap stays above ``tol``: the kernels are far from positive semidefinite.
+        The gap stays above ``tol``: kernels far from positive semidefinite or of a large scale, or a very small
+        ``trade_off``.
 
     References
     ----------
@@ -73,7 +74,7 @@ def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1,
         )
     c = y * gamma
     separation = np.maximum([float(c @ matrix @ c) for matrix in kernels], 0.0)
-    if not separation.sum() > 0:
+    if not separation.sum() > 1e-16 * total.diagonal().max():  # less is rounding
         raise NotApplicable("No kernel separates the classes: EasyMKL has no weights.")
     return EasyMKLWeights(separation / separation.sum(), gamma, value, gap)
 

@@ -76,7 +76,8 @@ class KernelWeights:
           paper's program is 0. ``weights`` is the direction in which its barrier vanishes and minimises nothing.
         - "inaccurate": the solver did not reach its tolerances.
     solver : str
-        "enumeration", "local_search", "newton", "closed_form", a convex solver, or two of these joined by "+".
+        "enumeration" (also if the eigenvector is the solution), "local_search", "newton", "closed_form", a convex
+        solver, or two of these joined by "+".
     seconds : float
         Wall time in seconds.
     mixed_sign : bool
@@ -115,8 +116,8 @@ def kernel_weights(
     method : {"exact", "dnn", "sdp", "central_path"}
         - "exact": the global minimum, by Dinkelbach's iteration on `mklearn.optimize.simplex_qp`. Above 14 kernels this
           may find a local minimum; the bound of "dnn" is then its certificate.
-        - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1, and
-          Dinkelbach's iteration, also from the leading eigenvector of B. The bound is exact for M <= 4.
+        - "dnn": the weights of "exact", always with the bound of the doubly nonnegative relaxation, min tr(SB) over
+          positive semidefinite B >= 0 with tr(S'B) = 1. The bound is exact for M <= 4.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
         - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
           ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
@@ -166,13 +167,12 @@ def _exact(pencil: Pencil, solver: str) -> _Solution:
     if proven:
         return b, pencil.ratio(b), "enumeration", mixed, None
     try:
-        start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
+        multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
     except UserError:
         # "auto" returns the weights without a certificate; a solver named by the caller must work.
         if solver.lower() != "auto":
             raise
         return b, pencil.lowest, "local_search", mixed, None
-    b, _ = minimiser(pencil, b, start)
     return b, relaxations.certified_bound(pencil, multipliers, b), f"local_search+{used}", mixed, None
 
 
@@ -180,9 +180,8 @@ def _dnn(pencil: Pencil, solver: str) -> _Solution:
     equal, mixed = np.ones(pencil.m), _has_mixed_sign(pencil)
     if pencil.ratio(equal) - pencil.lowest <= _REACHED * pencil.size:
         return equal, pencil.lowest, "closed_form", mixed, None
-    upper = min(map(pencil.ratio, (equal, *np.eye(pencil.m))))
-    start, multipliers, used = relaxations.doubly_nonnegative(pencil, solver, upper)
-    b, _ = minimiser(pencil, start)
+    b, _ = minimiser(pencil)
+    multipliers, used = relaxations.doubly_nonnegative(pencil, solver, pencil.ratio(b))
     return b, relaxations.certified_bound(pencil, multipliers, b), used, mixed, None
 
 

@@ -286,7 +286,7 @@ class LeaveOneOutWeights:
     ridge : float
         Ridge lambda in units of the combined kernel's centred trace.
     value : float
-        L at ``shares`` and ``ridge``, no larger than at equal shares.
+        L at ``shares`` and ``ridge``, no larger than at equal shares but for rounding.
     history : array of shape (steps + 1,)
         L at equal shares and after every step of the optimiser, nonincreasing.
     status : {"converged", "max_iter", "uniform"}
@@ -344,9 +344,8 @@ def leave_one_out_weights(
         shrunk = min(shrunk, more, key=lambda at: at.value)
     if shrunk.value > equal.value * (1.0 + _ROUNDING_OF_L) or not start.multiple > 0:
         shrunk, status = equal, "uniform"
-    value = min(shrunk.value, equal.value)
     weights = objective.weights(shrunk.shares)
-    return LeaveOneOutWeights(weights, shrunk.shares, shrunk.ridge, value, np.array(history), status)
+    return LeaveOneOutWeights(weights, shrunk.shares, shrunk.ridge, shrunk.value, np.array(history), status)
 
 
 def equal_share_weights(objective: LeaveOneOutRidge) -> LeaveOneOutWeights:

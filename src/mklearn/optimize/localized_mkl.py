@@ -37,7 +37,7 @@ class GatedPoint(NamedTuple):
 
 
 class GatedSVM:
-    """Objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features; counts the SVMs solved.
+    """Objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features.
 
     Parameters
     ----------
@@ -58,14 +58,12 @@ class GatedSVM:
     ) -> None:  # fmt: skip
         self.kernels, self.signs, self.features = np.ascontiguousarray(kernels), signs, features
         self.factor = gate_factor(gate, gate_scale, len(self.kernels))
-        self.gate, self.C, self.ridge = gate, C, ridge
-        self.svm_tol, self.n_svm = svm_tol, 0
+        self.gate, self.C, self.ridge, self.svm_tol = gate, C, ridge, svm_tol
 
     def evaluate(self, V: Array) -> GatedPoint:
         """Solve the SVM on the gated kernel of V, shape (P, d)."""
         eta = gates(self.features, V, self.gate, self.factor)
         solution = solve_svm(gated_kernel(self.kernels, eta), self.signs, self.C, self.svm_tol)
-        self.n_svm += 1
         value = solution.value + 0.5 * self.ridge * float(np.vdot(V, V))
         return GatedPoint(V, value, eta, solution)
 

@@ -198,15 +198,15 @@ def _symmetric(matrix: ArrayLike, name: str) -> Floats:
     return symmetrized(array.astype(np.float64, copy=False))
 
 
-def minimiser(pencil: Pencil, *further: Floats) -> tuple[Floats, bool]:
+def minimiser(pencil: Pencil) -> tuple[Floats, bool]:
     """Compute the minimiser of the ratio in unit-diagonal coordinates, shape (m,), and whether it is proven global.
 
     Its entries off the support are exact zeros. It is proven where `simplex_qp` enumerates the supports, or where its
     ratio is the smallest eigenvalue. If several minimisers exist, one is returned; if all ratios are equal, the one
-    with equal entries. ``further`` are starts besides the default ones.
+    with equal entries.
     """
     slack = 8 * np.finfo(float).eps * pencil.size
-    b, value = best_start(pencil, np.stack([*default_starts(pencil), *further]))
+    b, value = best_start(pencil, default_starts(pencil))
     if one_signed(pencil.vector) or pencil.lowest >= value - slack:
         return b, True
     while True:

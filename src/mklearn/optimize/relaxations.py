@@ -57,8 +57,8 @@ def literal_sdp(pencil: Pencil, solver: str) -> tuple[Floats, float, str, bool]:
     return W @ root, value * unit, used, accurate
 
 
-def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Floats, Floats, str]:
-    """Solve the doubly nonnegative relaxation; return B's leading eigenvector, multipliers N and the solver.
+def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Floats, str]:
+    """Solve the doubly nonnegative relaxation; return the multipliers N and the solver.
 
     ``min tr(SB)  s.t.  tr(S'B) = 1,  B positive semidefinite,  B >= 0 entry by entry.``
 
@@ -73,10 +73,7 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> tuple[Float
     N = np.zeros((m, m))
     rows, columns = np.triu_indices(m, 1)
     N[rows, columns] = np.maximum(np.ravel(program.problem.constraints[1].dual_value), 0) * unit / 2
-    N += N.T
-    # The leading eigenvector of a nonnegative matrix is nonnegative, by the Perron-Frobenius theorem.
-    leading = np.abs(np.linalg.eigh(np.maximum(symmetrized(np.asarray(program.variable.value)), 0))[1][:, -1])
-    return leading, N, used
+    return N + N.T, used
 
 
 def certified_bound(pencil: Pencil, multipliers: Floats, b: Floats) -> float:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from mklearn.checks import weighted_sum
+from mklearn.checks import symmetrized, weighted_sum
 from mklearn.optimize.norm_ball import Point, Status, maximise
 from mklearn.optimize.svm import SVMSolution, solve_svm
 
@@ -158,4 +158,4 @@ class _NegativeObjective:
         solved = cho_solve(factor, right, check_finite=False)
         inverse_ones = solved[:, -1]
         hessian = B.T @ solved[:, :-1] - np.outer(B.T @ inverse_ones, B.T @ inverse_ones) / inverse_ones.sum()
-        return np.asarray((hessian + hessian.T) / -2.0)
+        return -symmetrized(hessian)

@@ -22,7 +22,7 @@ from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.moments import Moments
-from mklearn.base.parameters import Nonnegative, PositiveInt, parameters
+from mklearn.base.parameters import POSITIVE, Nonnegative, Positive, PositiveInt, parameters
 from mklearn.classifiers import KernelSVC, LedoitWolfLDA, NearestNeighbours, ShrinkageLDA
 from mklearn.errors import DataError
 from mklearn.inspection import view_contributions
@@ -31,7 +31,9 @@ from mklearn.subspace import KernelFDA
 
 
 def now() -> list[int]:
-    return [library.num_threads for library, _ in module._LIBRARIES if library.user_api == "blas"]
+    """Threads of the BLAS libraries; that of SCS, which CVXPY loads, is built with one."""
+    blas = [library for library, _ in module._LIBRARIES if library.user_api == "blas"]
+    return [library.num_threads for library in blas if library.threading_layer != "disabled"]
 
 
 class Counting(LandmarkInput, KernelsMixin, BaseEstimator):
@@ -196,6 +198,17 @@ class Estimator(Resized, Ruled):
         return self
 
 
+@parameters
+class Restricted(Ruled):
+    ridge: Positive = 1.0
+    coef_: Any = field(init=False)
+
+
+@parameters
+class Last(Restricted):
+    size: PositiveInt = 1
+
+
 def test_a_decorated_estimator_has_its_own_parameters_and_those_of_its_bases() -> None:
     assert str(signature(Estimator)) == (
         "(size: 'PositiveInt | None' = None, *, ridge: 'Nonnegative' = 0.0, rule: 'Rule' = 'c', "
@@ -204,6 +217,8 @@ def test_a_decorated_estimator_has_its_own_parameters_and_those_of_its_bases() -
     model = clone(pickle.loads(pickle.dumps(Estimator(3, ridge=0.1)))).set_params(ready=False)
     assert repr(model) == "Estimator(ready=False, ridge=0.1, size=3)"
     assert not hasattr(model, "sizes_")
+    assert list(Last._parameter_constraints) == list(signature(Last).parameters)
+    assert Last._parameter_constraints["ridge"] == [POSITIVE]
     assert model != clone(model)
 
 

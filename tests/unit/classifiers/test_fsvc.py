@@ -9,6 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.svm import SVC
 
 from mklearn.classifiers import FSVC
+from mklearn.classifiers.one_vs_one import scores_by_votes
 from mklearn.optimize.fsvm import zero_threshold
 
 BREAST = load_breast_cancer(return_X_y=True)
@@ -59,6 +60,7 @@ def test_one_against_one():
     winners = [np.bincount(np.where(row > 0, *found.pairs_.T), minlength=3).max() for row in outputs]
     clear = np.array(winners) == 2
     np.testing.assert_array_equal(found.predict(X_test)[clear], np.array(votes)[clear])
+    assert scores_by_votes(np.zeros((1, 3)), 3).argmax() == 2  # an output of 0 is a vote for the second class
     assert found.score(X_test, y_test) > 0.93
 
 

@@ -291,7 +291,7 @@ def test_solutions_depend_neither_on_earlier_ones_nor_on_other_threads(program):
         pencil, _ = prepare(*pair)
         if program == "literal_sdp":
             return relaxations.literal_sdp(pencil, "auto")[0].tolist()
-        return relaxations.doubly_nonnegative(pencil, "auto", pencil.ratio(np.ones(4)))[1].tolist()
+        return relaxations.doubly_nonnegative(pencil, "auto", pencil.ratio(np.ones(4)))[0].tolist()
 
     alone = []
     for pair in pairs:

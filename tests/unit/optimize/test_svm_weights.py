@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.optimize import easy_mkl
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.optimize.svm_weights import svm_weights
 
@@ -86,12 +87,15 @@ def test_the_gap_of_a_sparse_optimum_with_singular_kernels_is_closed(seed):
 
 
 def test_kernels_of_low_rank_in_single_precision():
+    n_svm = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
         X, Z = (rng.integers(0, 4, (60, 2)) / 0.37).astype("f4"), (rng.integers(0, 3, (60, 2)) / 0.7).astype("f4")
         y = np.where(X[:, 0] + rng.normal(size=60) * 3 > 4, 1.0, -1.0)
         found = svm_weights(np.array([X @ X.T, Z @ Z.T]), y, 1.0)
         assert found.gap < 1e-2
+        n_svm += found.n_svm
+    assert n_svm <= 65  # with the smallest of the bounds, and no steps below the SVM's precision
 
 
 def test_gap_of_equal_weights_is_not_zero():
@@ -123,7 +127,7 @@ def easy_problem(n=70, seed=0):
 
 
 @pytest.mark.parametrize("trade_off", [0.01, 0.1, 0.5, 1.0])
-def test_optimality_conditions(trade_off):
+def test_optimality_conditions(trade_off, monkeypatch):
     kernels, y = easy_problem()
     found = easy_mkl_weights(kernels, y, trade_off=trade_off)
     gamma = found.gamma
@@ -138,6 +142,10 @@ def test_optimality_conditions(trade_off):
     q = np.array([(y * gamma) @ K @ (y * gamma) for K in kernels])
     np.testing.assert_allclose(found.weights, q / q.sum())
     assert found.weights[1:].argmax() == 1  # of the linear kernels, the one with the largest shift
+    # the gap bounds the distance to the optimum: at the class means
+    monkeypatch.setattr(easy_mkl, "_minimiser", lambda Q, y: 1 / np.where(y > 0, (y > 0).sum(), (y < 0).sum()))
+    means = easy_mkl_weights(kernels, y, trade_off=trade_off, tol=np.inf)
+    assert (means.value - found.value) / means.value <= means.gap + 1e-12
 
 
 @pytest.mark.parametrize("trade_off", [0.05, 0.5])
@@ -162,13 +170,17 @@ def test_constants_added_to_kernels_do_not_matter(shift):
     np.testing.assert_allclose(moved.weights, found.weights, rtol=1e-9)
 
 
+PAIRS = np.repeat(np.random.default_rng(0).normal(size=(8, 3)), 2, axis=0)
+
+
 @pytest.mark.parametrize(
     ("kernels", "error", "message"),
     [
-        (np.zeros((2, 9, 9)), NotApplicable, "No kernel separates"),
-        (np.array([1 - 9 * np.eye(9), np.eye(9)]), SolverFailed, "positive semidefinite"),
+        (np.zeros((2, 10, 10)), NotApplicable, "No kernel separates"),
+        (np.array([PAIRS @ PAIRS.T, (1 + PAIRS @ PAIRS.T) ** 2]), NotApplicable, "No kernel separates"),
+        (np.array([1 - 9 * np.eye(10), np.eye(10)]), SolverFailed, "positive semidefinite"),
     ],
 )
 def test_kernels_without_weights(kernels, error, message):
     with pytest.raises(error, match=message):
-        easy_mkl_weights(kernels, np.where(np.arange(9) < 4, 1.0, -1.0))
+        easy_mkl_weights(kernels, np.resize([1.0, -1.0], kernels.shape[1]))

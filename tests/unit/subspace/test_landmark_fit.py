@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
+from mklearn.classifiers import KernelRidgeClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
 from mklearn.subspace.kernel_pca import KernelPCA
@@ -144,6 +145,8 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     constant = LandmarkFeatures("linear").fit(np.ones((20, 2)), np.arange(20) % 2)
     with pytest.raises(DataError, match="all training samples coincide"):
         KernelFDA().fit_moments(constant, Moments().partial_fit(np.ones((20, 2)), np.arange(20) % 2))
+    with pytest.raises(NotApplicable, match="constant over the samples"):
+        KernelRidgeClassifier(kernels=KERNELS["linear"], landmarks=9).fit(np.ones((20, 2)), np.arange(20) % 2)
 
 
 def test_unsupervised_methods_take_any_target_and_views_with_gaps_are_scaled_by_what_is_there() -> None:

@@ -8,6 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tests.unit.subspace.problems import scatters
 
+from mklearn.classifiers import LedoitWolfLDA
 from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.fisherface import Fisherface
@@ -71,7 +72,8 @@ NOISE = np.random.default_rng(0).normal(size=(24, 100))
         (KernelPCA(10), np.eye(10), None, "rank 9"),
         (KernelPCA(3), np.diag([1.0, 2, -2, 3]), None, "rank"),
         (MMC(), np.ones((6, 3)), np.arange(6) % 2, "constant"),
-        (MMC(trade_off="trace_ratio"), np.eye(6), np.arange(6), "within-class"),
+        (MMC(trade_off="trace_ratio"), NOISE[:3].repeat(3, axis=0), np.arange(3).repeat(3), "within-class"),
+        (LedoitWolfLDA(), NOISE[:3].repeat(3, axis=0), np.arange(3).repeat(3), "no within-class scatter"),
         (Fisherface(), NOISE, np.arange(24), "one sample per class"),
         (Fisherface(n_pca="all", scaling="within"), NOISE, np.arange(24) % 6, "raise the ridge"),
     ],

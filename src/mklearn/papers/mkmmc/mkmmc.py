@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import Nonnegative, NonnegativeInt, parameters
+from mklearn.checks import symmetrized
 from mklearn.graphs import LaplacianOperator, margin_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
@@ -176,8 +177,7 @@ def margin_matrix(stack: KernelStack, operator: LaplacianOperator, coefficients:
     """Compute Q_st = tr(A'K_s L K_t A), shape (M, M). The paper's L_A of (23) is twice this matrix."""
     projected = np.stack([np.asarray(K, dtype=np.float64) @ coefficients for K in stack], axis=1)  # (n, M, p)
     applied = operator.apply(projected.reshape(len(projected), -1)).reshape(projected.shape)
-    Q = projected.transpose(2, 1, 0) @ applied.transpose(2, 0, 1)
-    return np.asarray((Q + Q.transpose(0, 2, 1)).sum(axis=0) / 2)
+    return symmetrized(np.tensordot(projected, applied, axes=([0, 2], [0, 2])))
 
 
 def _theta_step(Q: Array, theta: Array) -> SimplexQP:

@@ -58,8 +58,8 @@ class GLRAM(BilinearEmbedding):
     Notes
     -----
     The first L is (I, 0)', as in the paper, and the mean image is not subtracted. The optimum is local: in theory it
-    depends on the start, in practice hardly. The paper stops by the root mean square
-    error; here the equivalent condition on the objective is used.
+    depends on the start, in practice hardly. The paper stops by the root mean square error; here the equivalent
+    condition on the objective is used.
 
     Examples
     --------
