@@ -158,7 +158,7 @@ class KernelsMixin:
         """Return X as views or as a checked array; return it unchanged if kernels need the original table."""
         views = as_views(X)
         if not reset and transform.reads_views != (views is not None):
-            return X if views is None else views  # `StackTransform` raises the error
+            return transform.read(X, new=True)  # raises DataError
         if views is None and not transform.reads_as_given(X):
             return checked_array(self, X, reset=reset)
         if views is None:

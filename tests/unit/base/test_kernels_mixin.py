@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError
@@ -209,6 +210,8 @@ def test_refuses_other_data(digits) -> None:
     ):
         with pytest.raises(DataError, match=message):
             fitted.transform(X)
+    with pytest.raises(DataError, match="X must be the views 'pixels', 'hog', 'lbp', as in fit"):
+        MultiViewClassifier().fit(tables, y).predict([hog_alone.to_numpy()[..., None]])
     for kernels, message in (
         ({"hog": {"view": "hog"}}, "needs view 'hog', but X is one table"),
         ("precomputed", "kernels='precomputed': expected a square"),
