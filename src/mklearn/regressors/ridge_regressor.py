@@ -85,11 +85,12 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Compute prediction intervals, which contain the target of a new sample with a given probability.
 
-        Half of the width is ``q s(x)``, where ``s(x) = (1 + c v(x))^(1/2)`` grows with the distance from the training
-        samples. v(x) is the posterior variance of a Gaussian process, the mean over all regressions and targets: in
-        closed form for left-out training samples, and predicted from these by the same regressions for new samples, at
-        least 0 (`mklearn.optimize.ridge_path`). c is the `variance_factor` of each target, and q the `jackknife_radius`
-        of the left-out errors e_i / s_i (`mklearn.optimize.calibration`).
+        Half of the width is ``q s(x)``, where ``s(x) = (1 + c v(x))^(1/2)`` is larger for samples that are unlike most
+        training samples; outside their range, where features are clipped, it says little. v(x) is the posterior
+        variance of a Gaussian process, the mean over all regressions and targets: in closed form for left-out training
+        samples, and predicted from these by the same regressions for new samples, at least 0
+        (`mklearn.optimize.ridge_path`). c is the `variance_factor` of each target, and q the `jackknife_radius` of the
+        left-out errors e_i / s_i (`mklearn.optimize.calibration`).
 
         For samples that lack views, a second q comes from training samples with at least the same views, predicted as
         if they had no others (`mklearn.base.left_out_views.LeftOutPatterns`), or, with kernels other than the
