@@ -115,8 +115,9 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
 
 
 def labels_table(samples: SampleSet) -> pd.DataFrame:
-    """Return a table of ``id`` and ``y`` (class code or number), with ``label`` (class name) and ``group`` if any."""
+    """Return ``id`` and ``y`` (class code or number); if any, ``label``, ``group``, and the attr ``without_target``."""
     table = pd.DataFrame({"id": samples.ids, "y": samples.y})
+    table.attrs |= {"without_target": list(samples.without_target)} if samples.without_target else {}
     if samples.target == "classes":
         table["label"] = samples.labels
     if samples.groups is not None:

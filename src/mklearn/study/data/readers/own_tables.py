@@ -155,8 +155,9 @@ def _labelled_samples(
     if not labelled.any():
         named = " and ".join(map(repr, filter(None, (columns.label_column, columns.event_column))))
         raise DataError(f"{paths}: no sample has a target ({named}, of one table); NA means none (missing_labels)")
-    if n := int((~labelled).sum()):
-        notes = [*notes, f"samples without a target are left out (missing_labels): {n}; a final model predicts them"]
+    if without_target := ids[~labelled].tolist():
+        note = f"samples without a target are left out (missing_labels): {len(without_target)}; given splits omit them"
+        notes = [*notes, f"{note}, a final model predicts them"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
     batches = {
@@ -172,8 +173,9 @@ def _labelled_samples(
         notes = (*notes, *_codes({name: target[:, None]}, {name: np.array([name])}))
     try:
         return SampleSet(
-            ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival", **fields
-        )
+            ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival",
+            without_target=without_target, **fields,
+        )  # fmt: skip
     except DataError as error:
         raise DataError(f"{paths}: {error}") from error
 

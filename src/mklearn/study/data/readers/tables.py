@@ -421,6 +421,6 @@ def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarr
     if (positions < 0).any():
         unknown = list(dict.fromkeys(np.asarray(names)[positions < 0].tolist()))
         raise DataError(
-            f"{path}: ids that the data set does not have: {some(unknown)} (samples without a label count as absent)"
+            f"{path}: ids that the data set does not have: {some(unknown)} (samples that are left out count as absent)"
         )
     return np.asarray(positions, dtype=np.int64)
