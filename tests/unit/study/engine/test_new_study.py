@@ -232,6 +232,8 @@ def test_init_writes(
         ([GENES.T.assign(g9=[*"12", "3,5", "4"] * 6), PEOPLE], [], "it has text, such as '3,5', in 6 of 24 rows"),
         ([GENES.T.assign(g9=[1, 2, 9000, -999] * 6), PEOPLE], [], "'t0' has 6 values -999, unlike all others of the c"),
         ([GENES.T.assign(t=[-3, 2, 9, 9999] * 6)], ["--target", "t"], "'t' has 6 values 9999, unlike all others"),
+        ([GENES.T.assign(near=[9999, *range(23)], far=[9999, *[0, 700] * 11, 0]), PEOPLE], [],
+         "'t0' has 1 value 9999, unlike all others of the column(s) 'near':"),
         ([GENES.T.assign(near=[-3, 2, 60, 99] * 6, far=[-3, 2, 9, 99] * 6), PEOPLE], [], "has 6 values 99, unlike all "
          "others of the column(s) 'far'"),
         ([GENES.T.assign(t=[-3, 2, 9, -9] * 6)], ["--target", "t"], "24 samples, numbers from -9 to 9, median -0.5"),
