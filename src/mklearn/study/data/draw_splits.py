@@ -411,9 +411,8 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray, 
     if wrong:
         raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(valid)}")
     if "id" in columns:
-        names = column_text(frame["id"], path, "id")
-        kept = ~np.isin(names, without_target)
-        frame = frame[kept].assign(index=sample_positions(names[kept], ids, path))
+        frame = frame.assign(id=column_text(frame["id"], path, "id")).query("id not in @without_target")
+        frame = frame.assign(index=sample_positions(frame["id"].to_numpy(dtype=str), ids, path))
     frame["train_size"] = pd.NA  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0

@@ -117,16 +117,13 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
 
 def _replicate_notes(samples: SampleSet) -> Iterator[str]:
     """Yield a note if at least half of the samples have ids as S12_a and S12_b, equal targets, and no groups."""
-    ids = pd.Series(samples.ids)
-    stems = ids.str.extract(r"(?i)^(.+)[_.-](?:[a-z]|[a-z]{0,3}\d)$", expand=False)
+    stems = pd.Series(samples.ids).str.extract(r"(?i)^(.+)[_.-](?:[a-z]|[a-z]{0,3}\d)$", expand=False)
     stems = stems[stems.notna() & stems.duplicated(keep=False)]
     is_class = stems.nunique() <= len(samples.classes) or pd.Series(samples.labels).groupby(stems).nunique().max() > 1
-    if samples.groups is None and 2 * len(stems) >= len(ids) and not is_class:
-        pair = ", ".join(ids[stems.index[stems == stems.iloc[0]]][:2])
-        yield (
-            f"{len(stems)} samples look like replicates of {stems.nunique()} ({pair}): give a group_column, so that "
-            "splits hold them out together"
-        )
+    if samples.groups is None and 2 * len(stems) >= len(samples) and not is_class:
+        pair = ", ".join(samples.ids[stems.index[stems == stems.iloc[0]]][:2])
+        start = f"{len(stems)} samples look like replicates of {stems.nunique()} ({pair})"
+        yield f"{start}: give a group_column, so that splits hold them out together"
 
 
 def labels_table(samples: SampleSet) -> pd.DataFrame:

@@ -155,9 +155,8 @@ def _labelled_samples(
     if not labelled.any():
         named = " and ".join(map(repr, filter(None, (columns.label_column, columns.event_column))))
         raise DataError(f"{paths}: no sample has a target ({named}, of one table); NA means none (missing_labels)")
-    if without_target := ids[~labelled].tolist():
-        note = f"samples without a target are left out (missing_labels): {len(without_target)}; given splits omit them"
-        notes = [*notes, f"{note}, a final model predicts them"]
+    if n := len(without_target := ids[~labelled].tolist()):
+        notes = [*notes, f"samples without a target are left out (missing_labels): {n}; a final model predicts them"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
     batches = {
@@ -165,7 +164,7 @@ def _labelled_samples(
         for source in sources
         for name, values in source.batches.items()
     }
-    fields = content(ids)
+    fields = {"without_target": without_target, **content(ids)}
     notes = (*(note for source in sources for note in source.notes), *notes, *fields.pop("notes", ()))
     target = labels if columns.task == "classes" else labels.astype(np.float64)
     if columns.task == "numbers":
@@ -173,9 +172,8 @@ def _labelled_samples(
         notes = (*notes, *_codes({name: target[:, None]}, {name: np.array([name])}))
     try:
         return SampleSet(
-            ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival",
-            without_target=without_target, **fields,
-        )  # fmt: skip
+            ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival", **fields
+        )
     except DataError as error:
         raise DataError(f"{paths}: {error}") from error
 
@@ -344,8 +342,7 @@ def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[s
 def _codes(tables: Mapping[str, np.ndarray], names: Mapping[str, np.ndarray]) -> Iterator[str]:
     """Yield a note for each usual code of missing values that columns have, unlike all other values.
 
-    It is the only negative value of a column, or lies farther from the others than they from each other; a single one
-    over 100 times as far.
+    It is the only negative value of a column, or lies farther from the others than they from each other (once: 100x).
     """
     for (name, table), code in itertools.product(tables.items(), _MISSING_CODES):
         is_code = table == code
