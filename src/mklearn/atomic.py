@@ -172,13 +172,14 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: Mapping[str, Any] | None = None) -> None:
-    """Write a table without its index as Parquet, with `metadata` of JSON types in its schema."""
+    """Write a table without its index as Parquet, with `metadata` of JSON types in its schema, and its ``attrs``."""
     require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    description = json.dumps(dict(metadata or {}), sort_keys=True, allow_nan=False).encode()
+    attrs = {"attrs": frame.attrs} if frame.attrs else {}
+    description = json.dumps({**(metadata or {}), **attrs}, sort_keys=True, allow_nan=False).encode()
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA_KEY: description})
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         pq.write_table(table, stream, write_page_checksum=True)
@@ -200,6 +201,8 @@ def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, 
     source = pa.BufferReader(file_content(path))
     try:
         table = pq.ParquetFile(source, page_checksum_verification=True).read(use_pandas_metadata=True)
-        return table.to_pandas(), json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
+        frame, metadata = table.to_pandas(), json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
+        frame.attrs |= metadata.pop("attrs", {})
+        return frame, metadata
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, "Parquet", error) from error

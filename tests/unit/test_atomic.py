@@ -81,12 +81,13 @@ def test_npz_refuses_object_arrays(tmp_path: Path) -> None:
 
 def test_parquet_round_trip_bytes_and_damage(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "k": pd.array([1, None], dtype="Int64"), "v": [0.5, np.nan]}, index=[5, 9])
+    frame.attrs["ids"] = ["é"]
     write_parquet(tmp_path / "a.parquet", frame, {"spec": {"b": [1, 2], "a": "é"}})
     write_parquet(tmp_path / "b.parquet", frame, {"spec": {"a": "é", "b": [1, 2]}})
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     back, metadata = read_parquet(tmp_path / "a.parquet")
     pd.testing.assert_frame_equal(back, frame.reset_index(drop=True))
-    assert metadata == {"spec": {"a": "é", "b": [1, 2]}}
+    assert (metadata, back.attrs) == ({"spec": {"a": "é", "b": [1, 2]}}, {"ids": ["é"]})
     data = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "c.parquet").write_bytes(data[: len(data) // 2])
     with pytest.raises(DataError, match=r"c\.parquet: not a readable Parquet"):

@@ -196,7 +196,7 @@ def test_splits_that_part_groups_or_equal_samples_are_noted(
         return [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
 
     (copies,) = notes("group_k_fold", duplicates="group")
-    assert copies.startswith("note: samples that repeat another one in every view: 8, such as 's1 is s0', ")
+    assert copies.startswith("note: mine: samples that repeat another one in every view: 8, such as 's1 is s0', ")
     assert notes("group_k_fold") == [copies]
     (_, parted, equal) = notes("k_fold")
     assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have samples of one group on both")
@@ -224,7 +224,7 @@ def test_broken_files_are_listed_and_classes_counted(tmp_path: Path, capsys: pyt
         for number in range(3):
             Image.fromarray(np.full((8, 8), 40 * number, dtype=np.uint8)).save(f"photos/{name}/{number}.png")
     rows = "".join(f"s{k},{'abc'[k % 2 if k else 2]},{k * 0.1}\n" for k in range(11))
-    (tmp_path / "good.csv").write_text(f"id,label,x\n{rows}")
+    (tmp_path / "good.csv").write_text(f"id,label,x\n{rows}s11,,5\n")
     for name in ("one.npz", "two.h5ad"):
         (tmp_path / name).write_bytes(b"nonsense")
     study = {key: SMOKE[key] for key in ("study", "methods")} | {"protocols": {"f": {"kind": "k_fold", "folds": 3}}}
@@ -236,6 +236,7 @@ def test_broken_files_are_listed_and_classes_counted(tmp_path: Path, capsys: pyt
     output = capsys.readouterr()
     assert "photos: 6 samples of 2 classes: cat 3, dog 3" in output.out
     assert "good: 11 samples of 3 classes: a 5, b 5, c 1" in output.out
+    assert "note: good: samples without a target are left out (missing_labels): 1;" in output.out
     assert "the data of" in output.err
     assert "have 2 mistakes" in output.err
     for words in (

@@ -55,7 +55,10 @@ def confounding_notes(samples: SampleSet, group_column: str | None = None) -> It
         if correct > base + 3 * np.sqrt(base * (1 - base) / len(codes)):
             advice = f"Splits that hold out whole values exclude this (group_column: {name}, protocol group_k_fold)"
             if samples.target == "classes" and min(groups_of_classes(samples.y, codes)) < 2:
-                advice = "All samples of a class have one value, so these data can't tell the two apart"
+                mixed = levels[(batch.T @ indicators(samples.y) > 0).sum(axis=1) > 1]
+                told = f": compare the classes within {name!r} {some(mixed)}"
+                told = told if len(mixed) else ", so these data can't tell the two apart"
+                advice = f"All samples of a class have one value{told}"
             yield (
                 f"{statement}, and the views predict {name!r} ({correct:.0%} of the left-out samples; most frequent "
                 f"value: {base:.0%}): a method may recognise {name!r} instead of the target. {advice}"

@@ -61,7 +61,8 @@ def draw_splits(
     values = {
         **spec.parameters, "path": files[0] if files else spec.parameters.get("path"), "files": list(files),
         "ids": table["id"].to_numpy(dtype=str)[rows], "seed": spec.seed, "name": spec.dataset, "classes": classes,
-        "source": spec.source, "groups": table["group"].to_numpy(dtype=str)[rows] if "group" in table else None,
+        "source": spec.source, "without_target": table.attrs.get("without_target", ()),
+        "groups": table["group"].to_numpy(dtype=str)[rows] if "group" in table else None,
     }  # fmt: skip
     drawn = draw(y[rows], **{name: values[name] for name in inspect.signature(draw).parameters if name in values})
     if len(kept) == len(table):
@@ -389,8 +390,8 @@ def _refuse(small: Collection[Stratum], strata: Mapping[Stratum, Rows], wanted: 
 
 
 @constrained(path=[str])
-def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) -> Splits:
-    """Read splits from a Parquet, CSV or TSV file.
+def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray, without_target: Any = ()) -> Splits:
+    """Read splits from a Parquet, CSV or TSV file. Rows of the ids `without_target` are ignored.
 
     Parameters
     ----------
@@ -410,7 +411,8 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray) 
     if wrong:
         raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(valid)}")
     if "id" in columns:
-        frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
+        frame = frame.assign(id=column_text(frame["id"], path, "id")).query("id not in @without_target")
+        frame = frame.assign(index=sample_positions(frame["id"].to_numpy(dtype=str), ids, path))
     frame["train_size"] = pd.NA  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0

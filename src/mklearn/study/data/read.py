@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -55,7 +55,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
     samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
     if "paths" in spec:  # the user's own data
-        samples = replace(samples, notes=(*samples.notes, *confounding_notes(samples, options.get("group_column"))))
+        confounded = confounding_notes(samples, options.get("group_column"))
+        samples = replace(samples, notes=(*samples.notes, *_replicate_notes(samples), *confounded))
     if (resize := spec.get("resize")) is not None and samples.images is not None:
         from mklearn.study.data.resizing import resize_images
 
@@ -114,9 +115,21 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     return replace(samples, notes=(*samples.notes, note), groups=groups)
 
 
+def _replicate_notes(samples: SampleSet) -> Iterator[str]:
+    """Yield a note if at least half of the samples have ids as S12_a and S12_b, equal targets, and no groups."""
+    stems = pd.Series(samples.ids).str.extract(r"(?i)^(.+)[_.-](?:[a-z]|[a-z]{0,3}\d)$", expand=False)
+    stems = stems[stems.notna() & stems.duplicated(keep=False)]
+    is_class = stems.nunique() <= len(samples.classes) or pd.Series(samples.labels).groupby(stems).nunique().max() > 1
+    if samples.groups is None and 2 * len(stems) >= len(samples) and not is_class:
+        pair = ", ".join(samples.ids[stems.index[stems == stems.iloc[0]]][:2])
+        start = f"{len(stems)} samples look like replicates of {stems.nunique()} ({pair})"
+        yield f"{start}: give a group_column, so that splits hold them out together"
+
+
 def labels_table(samples: SampleSet) -> pd.DataFrame:
-    """Return a table of ``id`` and ``y`` (class code or number), with ``label`` (class name) and ``group`` if any."""
+    """Return ``id`` and ``y`` (class code or number); if any, ``label``, ``group``, and the attr ``without_target``."""
     table = pd.DataFrame({"id": samples.ids, "y": samples.y})
+    table.attrs |= {"without_target": list(samples.without_target)} if samples.without_target else {}
     if samples.target == "classes":
         table["label"] = samples.labels
     if samples.groups is not None:

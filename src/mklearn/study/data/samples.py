@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -58,6 +58,8 @@ class SampleSet:
     """Columns (n,) str that may be batches, by name. They are checked when the data are read, and not saved."""
     survival: bool = False
     """Whether the labels are survival times."""
+    without_target: Collection[str] = ()
+    """Ids of samples that were left out because they have no target; not saved."""
 
     def __post_init__(self) -> None:
         n, labels = len(self.ids), np.asarray(self.labels)

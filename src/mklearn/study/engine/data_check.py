@@ -134,7 +134,7 @@ def _labels(plan: Plan, jobs: Jobs, dataset: PlannedDataset, checked: DataCheck)
         return None
     try:
         data = read_dataset(dataset.read | {"resize": None})
-        checked.notes += [*data.notes, *_notes_on_columns(plan, dataset, data)]
+        checked.notes += [f"{dataset.id}: {note}" for note in (*data.notes, *_notes_on_columns(plan, dataset, data))]
     except UserError as error:
         checked.mistakes.append(str(error))
         return None
@@ -152,4 +152,4 @@ def _notes_on_columns(plan: Plan, dataset: PlannedDataset, data: SampleSet) -> I
     if none := [name for name, there in found.items() if not there.any()]:
         raise DataError(f"descriptors {some(none)}: the table has none of these columns (genes of the set); omit them")
     if n := sum(int((~there).sum()) for there in found.values()):
-        yield f"{dataset.id}: tables lack {n} of the columns (genes of sets) that descriptors name"
+        yield f"tables lack {n} of the columns (genes of sets) that descriptors name"

@@ -268,18 +268,20 @@ def _view_entries(
 
 
 def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence on each of a table's columns that is left out as text, though most of its values are numbers."""
+    """Yield a sentence on the columns of a table that are left out as text, though most of their values are numbers."""
     for table in views.values():
+        texts = dict[str, pd.Series]()
         for name in left_out:
             values = table.columns.get(name, pd.Series(dtype=str)).dropna()
             is_text = ~values.map(is_number).astype(bool)
-            meant = values.astype(str).str.replace(",", ".").map(is_number)
-            if is_text.any() and meant.mean() > 0.5:
-                yield (
-                    f"{table.path}: {name!r} is among them, though most of its values seem to be numbers: it has text, "
-                    f"such as {some(values[is_text].unique(), 3)}, in {is_text.sum()} of {len(values)} rows; write "
-                    "numbers with a decimal point, and leave missing ones empty."
-                )
+            if is_text.any() and values.astype(str).str.replace(",", ".").map(is_number).mean() > 0.5:
+                texts[name] = values[is_text]
+        if texts:
+            every = pd.concat(texts)
+            yield (
+                f"{table.path}: left out though most values seem to be numbers: {some([*texts])}. {len(every)} cells "
+                f"have text, such as {some(every.unique(), 3)}; write numbers with a decimal point, or empty cells."
+            )
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:

@@ -59,6 +59,8 @@ IN_BATCH = r"'{}' predicts the target \(left-out R² 0\.\d\d, p = 0\.005 in 199 
         ({"day": BATCH, "label": CLASS}, {"group_column": "day"}, IN_BATCH.format("day")),
         ({"batch": BATCH, "label": BATCH % 2}, {}, "each value of 'batch' has one class only .*class '0', '1'"),
         ({"batch": BATCH % 2, "label": BATCH % 2}, {}, ".*All samples of a class have one value, so these data can't"),
+        ({"plate": BATCH // 2, "label": (BATCH == 3) * 1}, {},
+         ".*All samples of a class have one value: compare the classes within 'plate' '1'$"),
         ({"batch": BATCH, "y": BATCH + 0.5}, {"target": "y"}, "each of 4 values of 'batch' has one target, and the"),
         ({"site": BATCH, "y": RNG.exponential(1 + 4 * (BATCH % 2)), "e": 1 - (RNG.random(N) < 0.3)},
          {"target": {"time": "y", "event": "e"}}, IN_BATCH.format("site")),

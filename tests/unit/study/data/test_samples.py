@@ -220,6 +220,29 @@ def test_a_selection_is_among_the_new_classes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ids", "options", "noted"),
+    [
+        (["S{}_a", "S{}_b", "S{}_rep1", "S{}"], {}, True),
+        (["S{}_a", "S{}_b", "S{}_rep1", "S{}"], {"group_column": "group"}, False),
+        (["S{}_a", "S{}", "S{}:1", "S{}:2"], {}, False),
+        (["TCGA-A{}-A0SB", "TCGA-A{}-A1KQ", "TCGA-A{}-2615", "TCGA-A{}-A7DX"], {}, False),
+        (["S{}_a", "S{}_b", "S{}_c", "S{}_d"], {"label_column": "group"}, False),
+        (["S{}_a", "S{}_b", "S{}_c", "S{}_d"], {"label_column": "number"}, False),
+    ],
+)
+def test_replicates(tmp_path: Path, ids: list[str], options: dict[str, Any], noted: bool) -> None:
+    """Five sets of samples in two classes; a stem that is a class, or has two labels, is none of replicates."""
+    rows = [{"id": name.format(k), "label": "ab"[k % 2], "group": k, "number": n % 2, "f": 4 * k + n}
+            for k in range(5) for n, name in enumerate(ids)]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    columns = {"label", "group", "number"} - {options.get("label_column", "label"), options.get("group_column")}
+    entry = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}, "leave_out": sorted(columns)}
+    notes = [note for note in read_dataset(dataset_spec(entry | options)).notes if "look like replicates" in note]
+    assert notes == ["15 samples look like replicates of 5 (S0_a, S0_b): give a group_column, so that splits hold them "
+                     "out together"] * noted  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("persons", "groups"), [(None, ["1", "2", "1", "4"]), (["a", "b", "c", "c"], ["a", "b", "a", "a"])]
 )
 def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, groups: list[str]) -> None:

@@ -33,7 +33,7 @@ from mklearn.study.data.draw_splits import (
     validation_folds,
 )
 from mklearn.study.data.draw_splits import random as random_samples
-from mklearn.study.data.read import read_dataset
+from mklearn.study.data.read import labels_table, read_dataset
 from mklearn.study.data.readers.registered import uci
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
@@ -311,6 +311,21 @@ def test_given_splits(tmp_path: Path) -> None:
     assert_same(splits, [Split(0, 0, a(0, 3), a(1)), Split(0, 1, a(2), a(0))])
     pd.DataFrame({"repeat": [0, 0], "role": ["train", "test"], "index": [2, 0]}).to_parquet(tmp_path / "g.parquet")
     assert given(a(0, 1, 0), tmp_path / "g.parquet", ids=np.array(list("abc")))[0].train.tolist() == [2]
+
+
+def test_one_file_has_labels_and_splits(tmp_path: Path) -> None:
+    """The sample c has no label; d is in no table, whatever its label."""
+    rows = "id,label,role,f\na,x,train,1\nb,y,train,2\nc,NA,test,3\ne,x,test,4\n"
+    (tmp_path / "t.csv").write_text(rows)
+    data = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}, "leave_out": ["role"]}
+    read = read_dataset(dataset_spec(data))
+    assert "left out (missing_labels): 1" in read.notes[0]
+    spec = SplitSpec(kind="given", implementation="mklearn.study.data.draw_splits:given", parameters={},
+                     seed=0, dataset="s")  # fmt: skip
+    assert_same(draw_splits(labels_table(read), spec, [tmp_path / "t.csv"]), [Split(0, 0, a(0, 1), a(2))])
+    (tmp_path / "s.csv").write_text(rows + "d,x,test,5\n")
+    with pytest.raises(DataError, match="does not have: 'd'"):
+        draw_splits(labels_table(read), spec, [tmp_path / "s.csv"])
 
 
 @pytest.mark.parametrize(

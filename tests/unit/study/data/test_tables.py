@@ -75,6 +75,10 @@ def nullable(path: Path) -> None:
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "a.csv": lambda path: FRAME.to_csv(path, index=False),
     "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + FRAME.to_csv(index=False).encode()),
+    "empty_columns.csv": lambda path: path.write_text(FRAME.to_csv(index=False).replace("\n", ",,\n")),
+    "comments.tsv": lambda path: path.write_text(
+        "# Instrument: MPA, 2 lamps\n\n# 8 scans\n" + FRAME.to_csv(index=False, sep="\t")
+    ),
     "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
     "index.tsv.gz": lambda path: INDEXED.to_csv(path, sep="\t"),
     "row_names.csv": lambda path: path.write_text(INDEXED.to_csv()[1:]),  # as write.table of R
@@ -250,9 +254,13 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
         (FRAME.assign(label="Käfer").to_csv(index=False).encode("latin-1"), "save it as UTF-8 text"),
         (FRAME.assign(b="1,234").to_csv(index=False, sep=";"), "not numbers: 'b'; for example '1,234'"),
+        (FRAME[["id", "label"]].assign(b="1,234").to_csv(index=False), "write plain numbers (1234.5, not 1,234.5)"),
+        (FRAME[["id", "label", "a", "b"]].to_csv(index=False).replace("\n", "\nunit,,AU,AU\n", 1),
+         "for example 'AU' of row 'unit' in 'a'; delete this row if it has units"),
         ('id,label,f\n"unfinished', "not a readable .csv file"),
         ("", "is empty; expected a line of column names"),
         (FRAME.drop(columns="id").to_csv(index=False), "no column 'id'; it has"),
+        ("# by hand\n#" + FRAME[[*"abcd"]].to_csv(index=False), "no column 'id'; it has '#a', 'b'"),
         (FRAME.drop(columns="label").to_csv(index=False), "no column 'label', and no labels file given"),
         (FRAME.assign(id="s0").to_csv(index=False), "ids must be unique; more than once: 's0'"),
         (FRAME.assign(b=list("0123x5")).to_csv(index=False), "not numbers: 'b'; for example 'x' of row 's4' in 'b'"),

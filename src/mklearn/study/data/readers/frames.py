@@ -82,12 +82,14 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
         if width > len(names):
             counts = f"the first line has {len(names)} names and the second {width} values"
             raise DataError(f"{path}: {counts}; name every column (in R: write.table(..., col.names = NA))")
-        names = ["" if _NAMELESS.fullmatch(name) else name for name in names]
-        _check_names(names if names[0] else names[1:], path, first=1 if names[0] else 2)
+        names = [f"Unnamed: {k}" * (k > 0) if _NAMELESS.fullmatch(name) else name for k, name in enumerate(names)]
+        check_unique(np.array(names, dtype=str), f"{path}: names of columns")
         text = [name for name in ("", *text_columns) if name in names]
         options |= {"header": 0, "names": names, "nrows": rows, "index_col": False}
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
         frame = pd.read_csv(path, na_values=["", *MISSING], dtype=dict.fromkeys(text, str), **options)
+        frame = frame.drop(columns=[k for k in names[1:] if _NAMELESS.fullmatch(k) and frame[k].isna().all()])  # Excel
+        _check_names(frame.columns[not names[0] :], path, first=1 if names[0] else 2)
         # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
         as_text = pd.read_csv(path, usecols=lambda name: name in text, dtype=str, **options)
         if options["decimal"] == ",":
@@ -101,22 +103,27 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
 def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     """Return arguments of ``pandas.read_csv`` for a text table, its first line, and the number of values in the next.
 
-    The encoding is UTF-8, or UTF-16 if the file begins with its mark. The separator is the usual one of the suffix; if
-    the first line lacks it, a semicolon, tab, space or comma. The first rows show whether numbers have decimal commas.
+    Lines above the header that begin with "#" are skipped. A header with "#" has as many separators as the next line.
+    The encoding is UTF-8, or UTF-16 if the file has its mark. The separator is the usual one of the suffix; if the
+    header lacks it, a semicolon, tab, space or comma. The first rows show whether numbers have decimal commas.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(existing_file(path), "rb") as file:
         is_utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     encoding = "utf-16" if is_utf16 else "utf-8-sig"
     with opened(path, "rt", encoding=encoding, newline="") as file:
-        first = next(filter(str.strip, file), None)
+        head = list(islice(file, 99))
+        skipped = next((number for number, line in enumerate(head) if line[0] not in "#\r\n"), 0)
+        skipped -= skipped > 0 and sum(map(head[skipped - 1].count, ";\t,")) >= sum(map(head[skipped].count, ";\t,"))
+        first = next(filter(str.strip, head[skipped:]), None)
         if first is None:
             raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
         usual = SEPARATORS[table_suffix(path)]
         separator = next((mark for mark in (usual, *";\t ,") if mark in first), usual)
-        names, *values = islice(filter(None, csv.reader(chain([first], file), delimiter=separator)), 21)
+        names, *values = islice(csv.reader(filter(str.strip, chain(head[skipped:], file)), delimiter=separator), 21)
     has_commas = separator != "," and any(re.fullmatch(_DECIMAL_COMMA, value) for row in values for value in row)
-    options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding, "keep_default_na": False}
+    options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding, "skiprows": skipped,
+               "keep_default_na": False}  # fmt: skip
     return options, names, len(values[0]) if values else len(names)
 
 

@@ -155,7 +155,7 @@ def _labelled_samples(
     if not labelled.any():
         named = " and ".join(map(repr, filter(None, (columns.label_column, columns.event_column))))
         raise DataError(f"{paths}: no sample has a target ({named}, of one table); NA means none (missing_labels)")
-    if n := int((~labelled).sum()):
+    if n := len(without_target := ids[~labelled].tolist()):
         notes = [*notes, f"samples without a target are left out (missing_labels): {n}; a final model predicts them"]
     ids, labels = ids[labelled], labels[labelled]
     groups = agreed(sources, ids, "groups") if columns.group_column else None
@@ -164,7 +164,7 @@ def _labelled_samples(
         for source in sources
         for name, values in source.batches.items()
     }
-    fields = content(ids)
+    fields = {"without_target": without_target, **content(ids)}
     notes = (*(note for source in sources for note in source.notes), *notes, *fields.pop("notes", ()))
     target = labels if columns.task == "classes" else labels.astype(np.float64)
     if columns.task == "numbers":
@@ -340,21 +340,22 @@ def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[s
 
 
 def _codes(tables: Mapping[str, np.ndarray], names: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """Yield a note for each usual code of missing values that columns have at least twice, unlike all other values.
+    """Yield a note for each usual code of missing values that columns have, unlike all other values.
 
-    It is the only negative value of a column, or lies farther from the others than they from each other.
+    It is the only negative value of a column, or lies farther from the others than they from each other (once: 100x).
     """
     for (name, table), code in itertools.product(tables.items(), _MISSING_CODES):
         is_code = table == code
-        columns = np.flatnonzero(is_code.sum(axis=0) > 1)
+        columns = np.flatnonzero(is_code.any(axis=0))
         others = pd.DataFrame(np.where(is_code[:, columns], np.nan, table[:, columns]))
         low, high = others.min().to_numpy(), others.max().to_numpy()
-        alone = (low >= 0) & (code < 0)
-        columns = columns[alone | (np.maximum(low - code, code - high) > np.maximum(high - low, 1.0))]
-        if len(columns):
+        several, alone = is_code[:, columns].sum(axis=0) > 1, (low >= 0) & (code < 0)
+        farther = np.maximum(low - code, code - high) / np.maximum(high - low, 1.0)
+        columns = columns[np.where(several, alone | (farther > 1), farther > 100)]
+        if n := int(is_code[:, columns].sum()):
             named = names.get(name, np.arange(1, table.shape[1] + 1))[columns]
             yield (
-                f"{name!r} has {is_code[:, columns].sum()} values {code}, unlike all others of the column(s) "
+                f"{name!r} has {n} value{'s' * (n > 1)} {code}, unlike all others of the column(s) "
                 f"{some(named, 3)}: if they mean missing values, leave these cells empty"
             )
 

@@ -391,6 +391,8 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
         hint = "write numbers, leave cells empty, or name columns that are no features or samples in `leave_out`"
         if len(wrong) == frame.shape[1]:
             hint = "there are no other features: compute some from the text, as docs/own_data.md#molecules shows"
+            if 2 * sum(is_number(str(value).replace(",", "")) for value in cells) > len(cells):
+                hint = "delete this row if it has units, and write plain numbers (1234.5, not 1,234.5)"
         raise DataError(
             f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
             f"for example {str(cells[row])!r} of row {str(ids[row])!r} in {str(wrong[0])!r}; {hint}"
@@ -421,6 +423,6 @@ def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarr
     if (positions < 0).any():
         unknown = list(dict.fromkeys(np.asarray(names)[positions < 0].tolist()))
         raise DataError(
-            f"{path}: ids that the data set does not have: {some(unknown)} (samples without a label count as absent)"
+            f"{path}: ids that the data set does not have: {some(unknown)} (samples that are left out count as absent)"
         )
     return np.asarray(positions, dtype=np.int64)
