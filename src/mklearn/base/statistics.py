@@ -34,7 +34,7 @@ If splits hold out whole groups, such as sites or persons, the G groups take the
 groups with the mean d_j, and let group g have the mean d_g and the share s_g of these samples. Its value is then
 ``d_j + (d_g - d_j) s_g G_j f_g``, whose mean over the groups is d_j without f_g. As in the jackknife, the factor
 ``f_g = (1 - 1/G)/(1 - s_g)``, with s_g averaged over the splits, allows for groups of unequal size. n and m are then
-numbers of groups.
+numbers of groups. Fewer than five groups give no interval.
 
 Models of one draw share their test samples, so more models give no information on other test samples. Their values are
 first averaged, sample by sample. A draw then counts as one split, whose n is the number of all samples used to train or
@@ -61,7 +61,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
-"""Smallest number of splits for the interval of a difference, except for a single test set."""
+"""Smallest number of splits for the interval of a difference, except for a single test set, and of groups held out."""
 CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 SHARE = (0.0, 1.0)
@@ -69,7 +69,7 @@ SHARE = (0.0, 1.0)
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval, whose ends are NaN if there are too few splits."""
+    """A mean and its confidence interval, whose ends are NaN if there are too few splits or groups."""
 
     mean: float
     low: float
@@ -79,7 +79,7 @@ class Interval(NamedTuple):
 class Difference(NamedTuple):
     """Mean difference of two methods on the same splits.
 
-    The ends and the p-value are NaN for two to four splits, and for one split without values of samples.
+    The ends and the p-value are NaN for two to four splits or groups, and for one split without values of samples.
     """
 
     mean: float
@@ -132,7 +132,8 @@ def sample_interval(
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
     groups : array-like of shape (N,), optional
-        Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
+        Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups; its
+        ends are NaN for fewer than five.
     n_equal : float, optional
         Number of independent samples if all values are 0 or all are 1: for a recall, the size of its class. At most,
         and by default, the number of groups, or of tested samples.
@@ -154,14 +155,15 @@ def sample_interval(
     p = mean(np.nanmean(table, axis=1))
     if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and not n_equal:
         return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
+    n_tested = _n_tested(table, groups)
+    if groups is not None and n_tested < FEWEST_SPLITS:
+        return Interval(p, math.nan, math.nan)
     spread = _spread(table, n_train, 0.0 if bounds == SHARE else _length(bounds), groups)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
     spent = max(p * (1.0 - p), 0.0)
-    is_tested = (~np.isnan(table)).any(axis=0)
-    n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
     count = float(n_tested)
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = min(n_equal or count, count)
@@ -202,7 +204,8 @@ def paired_sample_difference(
     disagreement = mean(np.nanmean(np.abs(table), axis=1))
     table = _with_values(_mean_of_models(one - other, draws))
     difference = mean(np.nanmean(table, axis=1))
-    if 1 < len(table) < FEWEST_SPLITS:
+    few_groups = groups is not None and _n_tested(table, groups) < FEWEST_SPLITS
+    if few_groups or 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
     result = _difference(difference, _spread(table, n_train, _length(bounds), groups), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and groups is None:
@@ -293,6 +296,11 @@ def _of_groups(
     factors = (1.0 - 1.0 / len(starts)) / (1.0 - (counts / n_test).mean(axis=0))
     of_groups = np.where(counts > 0, means + sums / n_test * n_groups * factors, np.nan)
     return of_groups, n_train * float(n_groups.sum() / n_test.sum())
+
+
+def _n_tested(values: NDArray[np.float64], groups: ArrayLike | None) -> int:
+    is_tested = (~np.isnan(values)).any(axis=0)
+    return int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
 
 
 def _length(bounds: tuple[float, float]) -> float:

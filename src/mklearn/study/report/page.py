@@ -161,7 +161,8 @@ def _content(
 def results_section(results: Results) -> Section:
     """Return the section with the figure of differences and the result table of each setting."""
     exact = (
-        " Intervals are exact (Clopper and Pearson), and p is McNemar's exact test." * results.metric.mean_of_samples
+        " Intervals are exact (Clopper and Pearson), and p is McNemar's exact test, unless whole groups are held out."
+        * results.metric.mean_of_samples
     )
     parts = [
         ReportPart(
@@ -185,8 +186,9 @@ def results_section(results: Results) -> Section:
         "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "
         "exclude 0, where the p-value is below 5 % after Holm's correction for the number of comparisons. No gain: "
         f"the interval excludes a gain{matters}; not shown: it does not. Differences over two to four splits have no "
-        "interval; that of one test set says nothing about other training samples. Training time: processor seconds of "
-        "one fit with the chosen parameters, without inner cross-validation; median over splits."
+        "interval, nor have values and differences over fewer than five held-out groups; that of one test set says "
+        "nothing about other training samples. Training time: processor seconds of one fit with the chosen parameters, "
+        "without inner cross-validation; median over splits."
     )
     return Section("results", "Results", parts, note)
 
