@@ -123,8 +123,7 @@ def view_contributions(
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
     _, values, bounds = measure_of_predictions(estimator, labels)
-    beside = _fit_parameters(estimator, groups)
-    complete, *others = _successes(estimator, values, views, labels, beside, splits, n_permutations, random_state)
+    complete, *others = _successes(estimator, values, views, labels, groups, splits, n_permutations, random_state)
     losses = [[paired_sample_difference(complete, each, n_train, bounds=bounds) for each in other] for other in others]
     return tuple(map(ViewContribution, views.names, *losses))
 
@@ -140,16 +139,13 @@ def measure_of_predictions(
     return measure, partial(success_values, deviation=deviation), (least, 1.0)
 
 
-def _fit_parameters(estimator: Any, groups: ArrayLike | None) -> dict[str, NDArray[Any]]:
-    return {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": np.asarray(groups)}
-
-
 def _successes(
-    estimator: Any, values: Callable[[Any, Any], Array], views: Views, labels: NDArray[Any],
-    beside: Mapping[str, NDArray[Any]], splits: Sequence[Any], n_permutations: int, seed: int,
+    estimator: Any, values: Callable[[Any, Any], Array], views: Views, labels: NDArray[Any], groups: ArrayLike | None,
+    splits: Sequence[Any], n_permutations: int, seed: int,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return values of samples, (n_splits, n): with all views, with each view permuted, and without each view."""
     rng, without = np.random.default_rng(seed), [_without(estimator, name) for name in views.names]
+    beside = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": np.asarray(groups)}
     complete = np.full((len(splits), len(labels)), np.nan)
     permuted, left_out = np.full((2, len(views.names), *complete.shape), np.nan)
     for row, (train, test) in enumerate(splits):
@@ -224,7 +220,7 @@ def kernel_weights_over_splits(
     views = as_views(X)
     fits = cross_validate(
         estimator, X if views is None else views, y, groups=groups, scoring=lambda *_: 0.0, return_estimator=True,
-        params=_fit_parameters(estimator, groups),
+        params={"groups": groups} if groups is not None and has_fit_parameter(estimator, "groups") else {},
         cv=default_splitter(estimator, random_state, groups) if cv is None else cv, error_score="raise",
     )["estimator"]  # fmt: skip
     fitted = []

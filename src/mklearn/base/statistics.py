@@ -132,8 +132,7 @@ def sample_interval(
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
     groups : array-like of shape (N,), optional
-        Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups; its
-        ends are NaN for fewer than five.
+        Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for under five.
     n_equal : float, optional
         Number of independent samples if all values are 0 or all are 1: for a recall, the size of its class. At most,
         and by default, the number of groups, or of tested samples.
@@ -155,15 +154,14 @@ def sample_interval(
     p = mean(np.nanmean(table, axis=1))
     if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and not n_equal:
         return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
-    n_tested = _n_tested(table, groups)
-    if groups is not None and n_tested < FEWEST_SPLITS:
-        return Interval(p, math.nan, math.nan)
     spread = _spread(table, n_train, 0.0 if bounds == SHARE else _length(bounds), groups)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
-        return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
+        return Interval(p, *np.clip([p - half_width, p + half_width], *bounds).tolist())
     spent = max(p * (1.0 - p), 0.0)
+    is_tested = (~np.isnan(table)).any(axis=0)
+    n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
     count = float(n_tested)
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = min(n_equal or count, count)
@@ -172,7 +170,7 @@ def sample_interval(
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)
-    return Interval(p, max(0.0, centre - half_width), min(1.0, centre + half_width))
+    return Interval(p, *np.clip([centre - half_width, centre + half_width], *SHARE).tolist())
 
 
 def paired_sample_difference(
@@ -204,8 +202,7 @@ def paired_sample_difference(
     disagreement = mean(np.nanmean(np.abs(table), axis=1))
     table = _with_values(_mean_of_models(one - other, draws))
     difference = mean(np.nanmean(table, axis=1))
-    few_groups = groups is not None and _n_tested(table, groups) < FEWEST_SPLITS
-    if few_groups or 1 < len(table) < FEWEST_SPLITS:
+    if 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
     result = _difference(difference, _spread(table, n_train, _length(bounds), groups), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and groups is None:
@@ -298,11 +295,6 @@ def _of_groups(
     return of_groups, n_train * float(n_groups.sum() / n_test.sum())
 
 
-def _n_tested(values: NDArray[np.float64], groups: ArrayLike | None) -> int:
-    is_tested = (~np.isnan(values)).any(axis=0)
-    return int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
-
-
 def _length(bounds: tuple[float, float]) -> float:
     return bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
 
@@ -321,6 +313,8 @@ def _spread(
         values, n_train = _of_groups(values, np.asarray(groups)[is_tested], n_train)
     tested = ~np.isnan(values)
     n_splits, n_samples = values.shape
+    if groups is not None and n_samples < FEWEST_SPLITS:
+        return _Spread(math.nan, math.nan)
     n_test = tested.sum(axis=1).mean()
     of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
     if n_splits == 1:
@@ -371,7 +365,7 @@ def _difference(value: float, spread: _Spread, disagreement: float) -> Differenc
     from scipy.special import stdtr
 
     quantile, error = _quantile(spread.freedom), math.sqrt(spread.variance)
-    if error > 0.0:
+    if error != 0.0:  # perhaps NaN
         p_value = 2.0 * float(stdtr(spread.freedom, -abs(value) / error))
     else:
         p_value = 1.0 if value == 0.0 else 0.0

@@ -54,10 +54,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         if len(problem.rows) < 2:
             raise DataError("fewer than two samples of positive weight have values of all targets")
         if n_lacking := (n if weights is None else np.count_nonzero(weights)) - len(problem.rows):
-            warn(
-                f"{n_lacking} of {n} samples lack a value of a target: nothing is learned from them",
-                SamplesWithoutTargetWarning,
-            )
+            warn(f"{n_lacking} of {n} samples lack a target: nothing is learned from them", SamplesWithoutTargetWarning)
         targets, mean, scale = standardised(problem.targets, problem.weights)
         problem = replace(
             problem, targets=targets, units=scale, each_target=True, tied_parameters=self._tied_parameters
