@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn.base import clone, is_regressor
 from sklearn.model_selection import check_cv, cross_validate
+from sklearn.utils.validation import has_fit_parameter
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.folds import default_splitter
@@ -80,7 +81,7 @@ def view_contributions(
     cv : int, splitter or iterable of (train, test), optional
         Splits. Default: five folds, repeated twice; with ``groups`` at most five folds of whole groups.
     groups : array of shape (n,), optional
-        Groups, passed to ``cv``.
+        Groups, passed to ``cv``, and to ``fit`` if it takes ``groups``.
     n_permutations : int
         Number of permutations of each view in each split.
     random_state : int
@@ -122,7 +123,7 @@ def view_contributions(
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
     _, values, bounds = measure_of_predictions(estimator, labels)
-    complete, *others = _successes(estimator, values, views, labels, splits, n_permutations, random_state)
+    complete, *others = _successes(estimator, values, views, labels, groups, splits, n_permutations, random_state)
     losses = [[paired_sample_difference(complete, each, n_train, bounds=bounds) for each in other] for other in others]
     return tuple(map(ViewContribution, views.names, *losses))
 
@@ -139,20 +140,22 @@ def measure_of_predictions(
 
 
 def _successes(
-    estimator: Any, values: Callable[[Any, Any], Array], views: Views, labels: NDArray[Any], splits: Sequence[Any],
-    n_permutations: int, seed: int,
+    estimator: Any, values: Callable[[Any, Any], Array], views: Views, labels: NDArray[Any], groups: ArrayLike | None,
+    splits: Sequence[Any], n_permutations: int, seed: int,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return values of samples, (n_splits, n): with all views, with each view permuted, and without each view."""
     rng, without = np.random.default_rng(seed), [_without(estimator, name) for name in views.names]
+    beside = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": np.asarray(groups)}
     complete = np.full((len(splits), len(labels)), np.nan)
     permuted, left_out = np.full((2, len(views.names), *complete.shape), np.nan)
     for row, (train, test) in enumerate(splits):
-        fitted, rest, truth = clone(estimator).fit(views[train], labels[train]), views[test], labels[test]
+        known = {"y": labels[train]} | {name: each[train] for name, each in beside.items()}
+        fitted, rest, truth = clone(estimator).fit(views[train], **known), views[test], labels[test]
         complete[row, test] = values(fitted.predict(rest), truth)
         for number, name in enumerate(views.names):
             again = [fitted.predict(_permuted(rest, name, rng)) for _ in range(n_permutations)]
             permuted[number, row, test] = np.mean([values(each, truth) for each in again], axis=0)
-            reduced = clone(without[number]).fit(_others(views[train], name), labels[train])
+            reduced = clone(without[number]).fit(_others(views[train], name), **known)
             left_out[number, row, test] = values(reduced.predict(_others(rest, name)), truth)
     return complete, permuted, left_out
 
@@ -217,6 +220,7 @@ def kernel_weights_over_splits(
     views = as_views(X)
     fits = cross_validate(
         estimator, X if views is None else views, y, groups=groups, scoring=lambda *_: 0.0, return_estimator=True,
+        params={"groups": groups} if groups is not None and has_fit_parameter(estimator, "groups") else {},
         cv=default_splitter(estimator, random_state, groups) if cv is None else cv, error_score="raise",
     )["estimator"]  # fmt: skip
     fitted = []

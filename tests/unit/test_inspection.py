@@ -1,5 +1,6 @@
 """Contributions of views, stability of kernel weights over splits, and frequencies of chosen kernels."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from tests.unit.classifiers.test_multi_view import planted
 
-from mklearn import MultiViewRegressor, inspection
+from mklearn import MultiViewClassifier, MultiViewRegressor, inspection
+from mklearn.base.multi_view_ridge import RepeatedSamplesWarning
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.inspection import kernel_weights_over_splits, stability_selection, view_contributions, weight_stability
@@ -101,9 +103,13 @@ def test_mistakes_have_sentences(estimator: Any, change: dict[str, Any], error: 
 
 @pytest.mark.filterwarnings("error:The groups parameter is ignored")
 @pytest.mark.parametrize("measure", [view_contributions, kernel_weights_over_splits])
-def test_default_splits_are_by_groups(measure: Any) -> None:
+def test_default_splits_are_by_groups_which_reach_fit(measure: Any) -> None:
     views, y = digits(60)
-    measure(LeaveOneOutMKL(kernels="gaussian"), views, y % 2, groups=np.arange(60) // 4)
+    measure(LeaveOneOutMKL(kernels="gaussian"), views, y % 2, groups=(np.arange(60) // 4).tolist())
+    repeated = {name: np.repeat(table[::4], 4, axis=0) for name, table in views.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedSamplesWarning)  # repeated samples of one group are no mistake
+        measure(MultiViewClassifier(kernels="gaussian"), repeated, np.arange(60) // 4 % 2, groups=np.arange(60) // 4)
 
 
 # --- weights over splits

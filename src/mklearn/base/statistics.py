@@ -34,7 +34,7 @@ If splits hold out whole groups, such as sites or persons, the G groups take the
 groups with the mean d_j, and let group g have the mean d_g and the share s_g of these samples. Its value is then
 ``d_j + (d_g - d_j) s_g G_j f_g``, whose mean over the groups is d_j without f_g. As in the jackknife, the factor
 ``f_g = (1 - 1/G)/(1 - s_g)``, with s_g averaged over the splits, allows for groups of unequal size. n and m are then
-numbers of groups.
+numbers of groups. Fewer than five groups give no interval.
 
 Models of one draw share their test samples, so more models give no information on other test samples. Their values are
 first averaged, sample by sample. A draw then counts as one split, whose n is the number of all samples used to train or
@@ -61,7 +61,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
-"""Smallest number of splits for the interval of a difference, except for a single test set."""
+"""Smallest number of splits for the interval of a difference, except for a single test set, and of groups held out."""
 CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 SHARE = (0.0, 1.0)
@@ -69,7 +69,7 @@ SHARE = (0.0, 1.0)
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval, whose ends are NaN if there are too few splits."""
+    """A mean and its confidence interval, whose ends are NaN if there are too few splits or groups."""
 
     mean: float
     low: float
@@ -79,7 +79,7 @@ class Interval(NamedTuple):
 class Difference(NamedTuple):
     """Mean difference of two methods on the same splits.
 
-    The ends and the p-value are NaN for two to four splits, and for one split without values of samples.
+    The ends and the p-value are NaN for two to four splits or groups, and for one split without values of samples.
     """
 
     mean: float
@@ -132,7 +132,7 @@ def sample_interval(
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
     groups : array-like of shape (N,), optional
-        Group of each sample, two or more, if every split holds out whole groups. The interval is for new groups.
+        Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for under five.
     n_equal : float, optional
         Number of independent samples if all values are 0 or all are 1: for a recall, the size of its class. At most,
         and by default, the number of groups, or of tested samples.
@@ -158,7 +158,7 @@ def sample_interval(
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
-        return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
+        return Interval(p, *np.clip([p - half_width, p + half_width], *bounds).tolist())
     spent = max(p * (1.0 - p), 0.0)
     is_tested = (~np.isnan(table)).any(axis=0)
     n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
@@ -170,7 +170,7 @@ def sample_interval(
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)
-    return Interval(p, max(0.0, centre - half_width), min(1.0, centre + half_width))
+    return Interval(p, *np.clip([centre - half_width, centre + half_width], *SHARE).tolist())
 
 
 def paired_sample_difference(
@@ -313,6 +313,8 @@ def _spread(
         values, n_train = _of_groups(values, np.asarray(groups)[is_tested], n_train)
     tested = ~np.isnan(values)
     n_splits, n_samples = values.shape
+    if groups is not None and n_samples < FEWEST_SPLITS:
+        return _Spread(math.nan, math.nan)
     n_test = tested.sum(axis=1).mean()
     of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
     if n_splits == 1:
@@ -363,7 +365,7 @@ def _difference(value: float, spread: _Spread, disagreement: float) -> Differenc
     from scipy.special import stdtr
 
     quantile, error = _quantile(spread.freedom), math.sqrt(spread.variance)
-    if error > 0.0:
+    if error != 0.0:  # perhaps NaN
         p_value = 2.0 * float(stdtr(spread.freedom, -abs(value) / error))
     else:
         p_value = 1.0 if value == 0.0 else 0.0

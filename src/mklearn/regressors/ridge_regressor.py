@@ -14,12 +14,16 @@ from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import checked_numbers, nonnegative_weights
-from mklearn.errors import DataError
+from mklearn.errors import DataError, warn
 from mklearn.optimize.calibration import jackknife_radius, variance_factor
 from mklearn.optimize.left_out import group_codes
 
 Array = NDArray[np.floating[Any]]
 ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
+
+
+class SamplesWithoutTargetWarning(UserWarning):
+    """Warning that training samples lack a value of a target."""
 
 
 class RidgeRegressor(RegressorMixin, MultiViewRidge):
@@ -49,6 +53,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         problem = RidgeProblem.of(values.reshape(n, -1), weights, groups)
         if len(problem.rows) < 2:
             raise DataError("fewer than two samples of positive weight have values of all targets")
+        if n_lacking := (n if weights is None else np.count_nonzero(weights)) - len(problem.rows):
+            warn(f"{n_lacking} of {n} samples lack a target: nothing is learned from them", SamplesWithoutTargetWarning)
         targets, mean, scale = standardised(problem.targets, problem.weights)
         problem = replace(
             problem, targets=targets, units=scale, each_target=True, tied_parameters=self._tied_parameters

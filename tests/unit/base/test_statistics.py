@@ -168,6 +168,10 @@ def test_groups_that_are_held_out_are_the_units():
     values = gain.mean() + factors * (means - gain.mean())
     expected = stats.t.ppf(0.975, 4) * values.std(ddof=1) / math.sqrt(5)
     assert one_set == pytest.approx(gain.mean() + np.array([0, -1, 1]) * expected)
+    four = gain[None, :10], 13
+    for bounds in (0, 1), (-math.inf, math.inf):
+        assert np.isnan(sample_interval(*four, bounds=bounds, groups=OF_GROUPS[:10])[1:]).all()
+    assert np.isnan(paired_sample_difference(four[0], *four, groups=OF_GROUPS[:10])[1:4]).all()
     same = paired_sample_difference(gain[None], gain[None], 13, groups=OF_GROUPS)
     assert same.high == pytest.approx(stats.t.ppf(0.975, 4) * math.sqrt(2) / 18)
 

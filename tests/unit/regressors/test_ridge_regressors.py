@@ -23,7 +23,7 @@ from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.matrices import centred_trace
 from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import smaller_error
-from mklearn.regressors.ridge_regressor import standardised
+from mklearn.regressors.ridge_regressor import SamplesWithoutTargetWarning, standardised
 from mklearn.subspace import MKLDR
 
 N = 40
@@ -175,7 +175,9 @@ def test_missing_values_are_samples_that_are_not_there() -> None:
     y = Y[:, 0].copy()
     y[5:12] = np.nan
     known, both = ~np.isnan(y), np.column_stack([y, Y[:, 1]])
-    one = KernelRidge().fit(STACK, both)
+    with pytest.warns(SamplesWithoutTargetWarning, match=f"7 of {N} samples") as caught:
+        one = KernelRidge().fit(STACK, both)
+    assert len(caught) == 1
     two = KernelRidge().fit(STACK[np.ix_(known, known)], both[known])
     np.testing.assert_allclose(one.predict(NEW_STACK), two.predict(NEW_STACK[:, known]), atol=1e-9)
     assert np.isnan(one.left_out_predictions_).all(axis=1).tolist() == (~known).tolist()

@@ -116,11 +116,12 @@ def null_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[str, NullSpec]:
 
 
 def view_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[tuple[str, str], FitSpec]:
-    """Return the first fit of a multi-view method, if it reads several views, at its largest training size, by key."""
-    recommended = (fit for fit in fits if study.methods[fit.entry].is_recommended)
-    fit = next((fit for fit in recommended if not study.protocols[fit.protocol_id].row.composes), None)
-    if fit is None or not study.report.views or fit.moments is not None or len(fit.spec.views) < 2:
+    """Return a fit of a multi-view method to several views, the final model's or the first; largest size only."""
+    fits = [fit for fit in fits if study.methods[fit.entry].is_recommended and len(fit.spec.views) > 1]
+    fits = [fit for fit in fits if fit.moments is None and not study.protocols[fit.protocol_id].row.composes]
+    if not fits or not study.report.views:
         return {}
+    fit = min(fits, key=lambda fit: study.final is None or fit.entry != study.final.method)
     largest = max(fit.spec.settings, key=lambda setting: setting.train_size or 0)
     spec = fit.spec.model_copy(update={"settings": [largest]})
     return {(fit.protocol, key(f"{fit.method_id}-views", spec.as_dict())): spec}

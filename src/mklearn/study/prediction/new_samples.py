@@ -237,8 +237,12 @@ def _features(
     """Return the features of the samples that have a view, by id, and a note on features missing in all samples."""
     features, gone = table.features, np.zeros(view.n_features, dtype=bool)
     if view.columns is not None and table.names is not None:
-        features = features.set_axis(table.names, axis=1).reindex(columns=view.columns)
-        gone = ~np.isin(view.columns, table.names)
+        lacking = pd.Index(view.columns).difference(list(table.names), sort=False)
+        parsed, others = (pd.to_numeric(pd.Series(each), errors="coerce") for each in (table.names, lacking))
+        equal = dict(zip(others, lacking, strict=True))  # 1100.0 for 1100
+        names = [equal.get(number, name) for number, name in zip(parsed, table.names, strict=True)]
+        features = features.set_axis(names, axis=1).reindex(columns=view.columns)
+        gone = ~np.isin(view.columns, names)
     elif features.shape[1] != view.n_features:
         raise DataError(
             f"{table.path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "

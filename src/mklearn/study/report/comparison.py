@@ -192,8 +192,8 @@ def compare(first: StudyTables, second: StudyTables, metric: str | None = None) 
     both = {setting: ours[setting].keys() & theirs[setting].keys() for setting in ours if setting in theirs}
     if not both:
         raise ConfigError(
-            f"{first.name} and {second.name} have no data set with the same protocol and training size: "
-            "there is nothing to compare."
+            "nothing to compare: data sets need the same name, protocol and training size in both studies; "
+            + "; ".join(f"{each.name} has {', '.join(each.scores['dataset'].unique())}" for each in (first, second))
         )
     same = {
         setting: bool(splits) and all(ours[setting][split] == theirs[setting][split] for split in splits)

@@ -107,7 +107,7 @@ def _headline(results: Results, weights: Results) -> str:
         )
     if judged.empty:
         return (
-            f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
+            f"Fewer than {FEWEST_SPLITS} splits or test groups allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
         )
     without = [setting for setting in results.settings if not len(setting.of(judged))]

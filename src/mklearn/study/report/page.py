@@ -101,10 +101,11 @@ def build_report(
     model = beside(results, final.method, rivals, predictions, final.dataset) if final and rivals else None
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, predictions))
     views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
+    of_views = views_sentence(results, views, sum(method.is_recommended for method in study.methods.values()) > 1)
     first = [views_section(results, views), published, groups_section(results, predictions, final)]
     content = {
         "alerts": alerts,
-        "findings": findings(results, final, weights, model)._replace(views=views_sentence(results, views)),
+        "findings": findings(results, final, weights, model)._replace(views=of_views),
         "bibliography": bibtex(cited, data),
         **_content(results, study, run, data, first, parts),
     }
@@ -160,13 +161,11 @@ def _content(
 
 def results_section(results: Results) -> Section:
     """Return the section with the figure of differences and the result table of each setting."""
-    exact = (
-        " Intervals are exact (Clopper and Pearson), and p is McNemar's exact test." * results.metric.mean_of_samples
-    )
+    exact = " Unless whole groups are held out, intervals are exact (Clopper, Pearson) and p is McNemar's exact test."
     parts = [
         ReportPart(
             difference_figures(results, setting), [result_table(results, setting)], heading=setting.title,
-            text=f"Means {splits}.{exact * (splits == 'on one split')}",
+            text=f"Means {splits}.{exact * results.metric.mean_of_samples * (splits == 'on one split')}",
         )
         for setting in results.settings
         for splits in [splits_of(setting, results)]
@@ -185,8 +184,9 @@ def results_section(results: Results) -> Section:
         "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "
         "exclude 0, where the p-value is below 5 % after Holm's correction for the number of comparisons. No gain: "
         f"the interval excludes a gain{matters}; not shown: it does not. Differences over two to four splits have no "
-        "interval; that of one test set says nothing about other training samples. Training time: processor seconds of "
-        "one fit with the chosen parameters, without inner cross-validation; median over splits."
+        "interval, nor has anything over two to four held-out groups; that of one test set says nothing about other "
+        "training samples. Training time: processor seconds of one fit with the chosen parameters, without inner "
+        "cross-validation; median over splits."
     )
     return Section("results", "Results", parts, note)
 

@@ -87,7 +87,7 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
     return Section("views", "Which view matters?", parts, note, printed=True)
 
 
-def views_sentence(results: Results, contributions: pd.DataFrame) -> str:
+def views_sentence(results: Results, contributions: pd.DataFrame, names_method: bool = False) -> str:
     """Return a sentence for each data set on the views that are shown to add to the others, or to do harm.
 
     More than `NAMED` data sets are counted in one sentence.
@@ -106,8 +106,9 @@ def views_sentence(results: Results, contributions: pd.DataFrame) -> str:
         elif metric.in_percent and judged.keys() <= {NO_GAIN, WORSE}:
             text = f"No view adds {gain_title(results)} of {metric.name} to the others."
         harm = f" Better left out: {enumeration(judged[WORSE], None)}." if WORSE in judged else ""
-        start = f"{setting.title}: " if contributions["dataset"].nunique() > 1 else ""
-        sentences += [f"{start}{text}{harm}"] if judged else []
+        starts = [setting.title] if contributions["dataset"].nunique() > 1 else []
+        starts += [results.label_of.get(rows[0]["method"], rows[0]["method"])] if names_method else []
+        sentences += [f"{', '.join(starts)}: {text}{harm}".removeprefix(": ")] if judged else []
         n_better += BETTER in judged
     if len(sentences) > NAMED:
         among = plural(len(sentences), "data set")

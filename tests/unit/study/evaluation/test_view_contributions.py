@@ -56,6 +56,13 @@ def test_studies_without_contributions(change: dict[str, Any]) -> None:
     assert counts == [1, 0]
 
 
+@pytest.mark.parametrize(("final", "measured"), [({}, "m"), ({"final": {"method": "own"}}, "own")])
+def test_views_are_measured_with_the_final_model(final: dict[str, Any], measured: str) -> None:
+    methods = {"m": {"kind": "multi_view"}, "own": {"kind": "multi_view", "learned": 0}}
+    jobs = planned_jobs({"study": "s", "datasets": ["digits"], "methods": methods} | final)
+    assert [job.spec["method"]["id"] for job in jobs if job.rule == "view_contributions"] == [measured]
+
+
 def test_few_splits_of_few_samples() -> None:
     every = np.arange(3000)
     folds = [Split(r, f, every[every % 5 != f], every[every % 5 == f]) for r in range(4) for f in range(5)]
@@ -82,8 +89,10 @@ def test_few_splits_of_few_samples() -> None:
 def test_the_sentence_says_what_the_intervals_show(metric: str, views: dict[str, Any], sentence: str) -> None:
     names = ["difference", "difference_low", "difference_high", "p_holm"]
     rows = pd.DataFrame.from_dict(views, "index", columns=names).rename_axis("view").reset_index()
-    rows = rows.assign(dataset="d", protocol="p", train_size=5)
+    rows = rows.assign(dataset="d", protocol="p", train_size=5, method="own")
     assert views_sentence(made_of(AVERAGE, metric=metric), rows) == sentence
+    named = f"own: {sentence}" if sentence else ""
+    assert views_sentence(made_of(AVERAGE, metric=metric), rows, names_method=True) == named
     many = pd.concat([rows.assign(train_size=size) for size in range(4)])
     if sentence.startswith("Views"):
         counted = views_sentence(made_of(AVERAGE, sizes=range(4), metric=metric), many)

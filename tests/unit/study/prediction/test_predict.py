@@ -229,7 +229,9 @@ def test_features_in_rows_and_labels_of_new_samples(
 ) -> None:
     for part in ("train", "new"):
         shutil.copytree(tables / part, tmp_path / part)
-        pd.read_csv(tmp_path / part / "lower.csv", index_col="id").T.to_csv(tmp_path / part / "lower.csv")
+        lower = pd.read_csv(tmp_path / part / "lower.csv", index_col="id").T
+        lower.index = lower.index.str.removeprefix("lower") + ".0" * (part == "new")  # equal as numbers
+        lower.to_csv(tmp_path / part / "lower.csv", index_label="id")
         upper = pd.read_csv(tmp_path / part / "upper.csv")
         upper.pop("label").to_frame().assign(id=upper["id"]).to_csv(tmp_path / part / "people.csv", index=False)
         upper.to_csv(tmp_path / part / "upper.csv", index=False)

@@ -244,7 +244,7 @@ def test_methods_of_one_study_alone_are_not_compared_and_equal_ones_level(first:
 
 def test_studies_with_nothing_in_common_are_refused(first: StudyTables) -> None:
     other = replace(first, predictions=first.predictions.assign(dataset="e"), scores=first.scores.assign(dataset="e"))
-    with pytest.raises(ConfigError, match="no data set with the same protocol and training size"):
+    with pytest.raises(ConfigError, match=r"data sets need the same name.* has d; .* has e$"):
         compare(first, other)
 
 

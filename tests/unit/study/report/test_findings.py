@@ -72,7 +72,7 @@ OPEN, NONE = "No method is shown to be better", "No method gains 1 point over"
         ((AVERAGE, WINNER, LOSER), f"{BETTER}mkl +5.0 [+2.0, +8.0].", "paid: mkl"),
         ((AVERAGE, LOSER), f"{NONE} the average (highest: pca −10.0 [−20.0, −1.0]).", ""),
         ((AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)), OPEN, "are not shown"),
-        ((AVERAGE, ("mkl", "cosine", 0.8, 0.1, *NAN[1:])), "Fewer than 5 splits allow no verdict", ""),
+        ((AVERAGE, ("mkl", "cosine", 0.8, 0.1, *NAN[1:])), "Fewer than 5 splits or test groups allow no verdict", ""),
         ((("mkl", "cosine", *NAN, math.nan),), "No method has a value of accuracy chosen by inner", ""),
         ((("svc", "", 0.9, *NAN),), "There is no comparison with average: it has no accuracy beside", ""),
         ((AVERAGE,), "the average is the only method: there is none to compare it with.", ""),

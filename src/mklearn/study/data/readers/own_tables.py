@@ -332,8 +332,8 @@ def _notes_on_values(tables: Mapping[str, np.ndarray], impute: Impute) -> list[s
     counted = ", ".join(f"{name} {n}" for name, n in single.items() if n)
     filled = f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {counted}"
     return [filled] * bool(counted) + [
-        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, and kernels and "
-        "other methods do so with `feature_scaling: log`"
+        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, kernels with "
+        "`kernels: {NAME: {kind: gaussian, feature_scaling: log}}`, methods on features with `feature_scaling: log`"
         for name, table in tables.items()
         if is_heavy_tailed(table)
     ]
