@@ -15,7 +15,7 @@ from mklearn.study.study import Study
 
 OF_THE_STUDY = frozenset({
     "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "source", "seed",
-    "name", "classes", "factors",
+    "name", "classes", "factors", "without_target",
 })  # fmt: skip
 """Parameters of implementations that a study can't set, unless the row of a method names them in ``tuned``."""
 
