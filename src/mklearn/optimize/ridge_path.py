@@ -26,8 +26,9 @@ compared. Smooth features, such as spectra, and many more features than samples 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,7 @@ def ridge_path(
     def blocks(ridge: float) -> Any:
         return left_out.blocks_of_product(V, ridge / (values + ridge), u * np.sqrt(ridge / (trace + ridge)))
 
+    @cache
     def factor(ridge: float) -> float:
         r, of_u = ridge / (values + ridge), ridge / (trace + ridge)
         if (r.sum() - of_u) ** 2 >= _ENOUGH * (r @ r - of_u**2):  # spares the matrix R where no eigenvalue is dominant
@@ -118,8 +120,7 @@ def ridge_path(
         projected = V.T @ (root[:, None] * (Y - mean))
         residuals = (V @ ((ridge / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
-        factors = [factor(ridge) for ridge in ridges]
-        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factors)
+        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factor)
         coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
         # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
         coefficients -= shares[:, None] * coefficients.sum(axis=0)
@@ -154,6 +155,7 @@ def feature_ridge_path(
     def blocks(ridge: float) -> Any:
         return left_out.blocks_of_remainder(Z, 1.0 / (values + ridge), u)
 
+    @cache
     def factor(ridge: float) -> float:
         if len(F) - 1 - len(values) >= _ENOUGH:  # so many eigenvalues of R are 1
             return 1.0
@@ -164,8 +166,7 @@ def feature_ridge_path(
         projected = Z.T @ (centred := root[:, None] * (Y - mean_output))
         residuals = (centred - Z @ ((1.0 / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
-        factors = [factor(ridge) for ridge in ridges]
-        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factors)
+        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factor)
         coefficients = V @ (projected / (values[:, None] + ridge))
         intercept = mean_output - mean @ coefficients
         return RidgePath(ridge, ridges, squares, coefficients, intercept, Y - own / root[:, None])
@@ -198,15 +199,24 @@ def best_ridges(errors: Array, tolerance: float = EQUAL) -> NDArray[np.intp]:
 
 
 def _smallest(
-    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float, factors: list[float]
-) -> tuple[Array, Array, Array]:
+    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float,
+    factor: Callable[[float], float],
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge.
 
-    Ridges are compared by the errors times their ``factors``.
+    Ridges are compared by the errors times their factors, which are at least 1 and computed only where they can decide.
     """
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
-    best = best_ridges(compared * np.array(factors)[:, None], tolerance)
+    factors = np.ones(len(ridges))
+    for column in compared.T:
+        least = np.inf
+        for place in np.argsort(column):
+            if column[place] > least * (1.0 + tolerance):
+                break
+            factors[place] = factor(ridges[place])
+            least = min(least, column[place] * factors[place])
+    best = best_ridges(compared * factors[:, None], tolerance)
     return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
 
 
