@@ -94,10 +94,10 @@ class FeatureScaler:
           training samples. Negative values of new samples count as 0.
     clip : bool
         Whether scaled features of new samples are clipped to the range of the training samples, extended on both sides
-        by half its width. Ignored for "unit", whose range is fixed. If most features are nearly collinear, as in
-        spectra, clipping single ones would make a sample unlike any other, and a linear function with a small ridge has
-        huge outputs for it. Such a sample is moved towards the mean instead, until it is in the range, extended by its
-        whole width.
+        by half its width. Ignored for "unit" and "rank", whose ranges are fixed. If most features are nearly collinear,
+        as in spectra, clipping single ones would make a sample unlike any other, and a linear function with a small
+        ridge has huge outputs for it. Such a sample is moved towards the mean instead, until it is in the range,
+        extended by its whole width.
 
     Notes
     -----
@@ -142,7 +142,7 @@ class FeatureScaler:
             # concatenated, since a saved model has one file for each array
             self._values_in_order, self._ranks = np.concatenate(values), np.concatenate(ranks)
             self._cuts = np.cumsum([len(of_feature) for of_feature in values[:-1]], dtype=np.intp)
-        if self.clip:
+        if self._clips:
             scaled = self._scaled(given)
             self._centre = scaled.mean(axis=0) if _are_collinear(scaled[:, ~self._constant]) else None
             margin = _MARGIN if self._centre is None else _MARGIN_OF_COLLINEAR
@@ -155,13 +155,17 @@ class FeatureScaler:
         if self._changes_nothing:
             return given
         scaled = self._scaled(given)
-        if self.clip and self.scaling != "unit":
+        if self._clips:
             clipped = np.clip(scaled, self._low, self._high)
             if (centre := self._centre) is not None:
                 shares = np.divide(clipped - centre, scaled - centre, out=np.ones_like(scaled), where=scaled != clipped)
                 clipped = centre + shares.min(axis=1, keepdims=True) * (scaled - centre)
             scaled = clipped
         return scaled.astype(given.dtype, copy=False)
+
+    @property
+    def _clips(self) -> bool:
+        return self.clip and self.scaling not in ("unit", "rank")
 
     @property
     def _changes_nothing(self) -> bool:

@@ -237,12 +237,15 @@ def _features(
     """Return the features of the samples that have a view, by id, and a note on features missing in all samples."""
     features, gone = table.features, np.zeros(view.n_features, dtype=bool)
     if view.columns is not None and table.names is not None:
-        lacking = pd.Index(view.columns).difference(list(table.names), sort=False)
-        parsed, others = (pd.to_numeric(pd.Series(each), errors="coerce") for each in (table.names, lacking))
-        equal = dict(zip(others, lacking, strict=True))  # 1100.0 for 1100
-        names = [equal.get(number, name) for number, name in zip(parsed, table.names, strict=True)]
-        features = features.set_axis(names, axis=1).reindex(columns=view.columns)
-        gone = ~np.isin(view.columns, names)
+        given, wanted = pd.Index(table.names), pd.Index(view.columns)
+        unknown, lacking = given.difference(wanted, sort=False), wanted.difference(given, sort=False)
+        by_number = dict(zip(pd.to_numeric(unknown.to_series(), errors="coerce"), unknown, strict=True))
+        pairs = zip(pd.to_numeric(lacking.to_series(), errors="coerce"), lacking, strict=True)
+        equal = {by_number[number]: name for number, name in pairs if number in by_number}
+        if len(by_number) < len(unknown):  # 1100.0 is 1100, but neither of 1100.0 and 1100.00 is
+            equal = {}
+        features = features.set_axis(given, axis=1).rename(columns=equal).reindex(columns=wanted)
+        gone = ~wanted.isin([equal.get(name, name) for name in given])
     elif features.shape[1] != view.n_features:
         raise DataError(
             f"{table.path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "

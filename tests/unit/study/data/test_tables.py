@@ -77,7 +77,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + FRAME.to_csv(index=False).encode()),
     "empty_columns.csv": lambda path: path.write_text(FRAME.to_csv(index=False).replace("\n", ",,\n")),
     "comments.tsv": lambda path: path.write_text(
-        "# Instrument: MPA, 2 lamps\n\n# 8 scans\n" + FRAME.to_csv(index=False, sep="\t")
+        "# Instrument: MPA, 2 lamps\n\n# 8 scans" + 20 * "," + "\n" + FRAME.to_csv(index=False, sep="\t")
     ),
     "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
     "index.tsv.gz": lambda path: INDEXED.to_csv(path, sep="\t"),

@@ -249,6 +249,8 @@ def test_features_in_rows_and_labels_of_new_samples(
     (tmp_path / "new" / "people.csv").write_text("id,label\na,0\na,1\n")
     pd.testing.assert_frame_equal(predicted(tmp_path, "cells", str(tmp_path / "new")), new[0])
     assert "predictions are not compared with labels: " in capsys.readouterr().err
+    pd.concat([lower, lower[:1].rename(index="{}0".format)]).to_csv(tmp_path / "new" / "lower.csv", index_label="id")
+    assert "lacks 32 of the 32 features" in refusal(capsys, tmp_path / "results/cells/model.mklearn", tmp_path / "new")
 
 
 def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

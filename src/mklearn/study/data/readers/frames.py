@@ -114,7 +114,9 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     with opened(path, "rt", encoding=encoding, newline="") as file:
         head = list(islice(file, 99))
         skipped = next((number for number, line in enumerate(head) if line[0] not in "#\r\n"), 0)
-        skipped -= skipped > 0 and sum(map(head[skipped - 1].count, ";\t,")) >= sum(map(head[skipped].count, ";\t,"))
+        counts = [sum(map(line.count, ";\t,")) for line in head[: skipped + 1]]
+        if skipped and counts[-2] == counts[-1]:
+            skipped -= 1
         first = next(filter(str.strip, head[skipped:]), None)
         if first is None:
             raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
