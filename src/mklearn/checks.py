@@ -287,10 +287,10 @@ def same_shape(first: Array, second: Array, names: tuple[str, str] = ("S", "S_pr
 
 def weighted_sum(kernels: Sequence[NDArray[Any]], weights: Array, n: int) -> Array:
     """Compute sum_m weights_m K_m in double precision, shape (n, n); kernels with weight 0 are skipped."""
-    total = np.zeros((n, n))
-    for weight, kernel in zip(weights, kernels, strict=True):
-        if weight != 0:
-            total += weight * kernel
+    total, used = np.zeros((n, n)), [pair for pair in zip(weights, kernels, strict=True) if pair[0] != 0]
+    for part in cached_rows(total):
+        for weight, kernel in used:
+            total[part] += weight * kernel[part]
     return total
 
 

@@ -52,31 +52,34 @@ class LeftOutPatterns:
         """
         present = completion.present[completion.donors]
         n, n_views, c = len(present), len(rows), parts.shape[2]
-        codes = np.arange(n) if groups is None else groups
-        of_groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
         others = np.stack([regression.others for regression in completion.regressions])
         own = np.concatenate([parts, np.einsum("vii->vi", kernels)[:, :, None]], axis=2).swapaxes(0, 1)
-
-        def predictions(sets: list[NDArray[np.intp]], left: bool) -> LeftOutPatterns:
-            predicted, constants = np.zeros((n, n_views, n_views, c + 1)), np.zeros((n, n_views, c + 1))
-            for view, regression in enumerate(completion.regressions):
-                every = regression.of(np.concatenate([parts[view], kernels[view]], axis=1))
-                for some in sets:
-                    columns = np.concatenate([np.arange(c), c + some])
-                    slopes, constant = every.slopes[:, columns], every.constants[columns]
-                    has = some[present[some, view] & left]
-                    change = np.linalg.pinv(regression.slopes[np.ix_(has, has)]) @ slopes[has]
-                    slopes = slopes - regression.slopes[:, has] @ change
-                    constant = constant - regression.constants[has] @ change
-                    sums, each = (rows[:, some] @ slopes).swapaxes(0, 1), np.arange(len(some))
-                    predicted[some, :, view, :c], constants[some, view, :c] = sums[:, :, :c], constant[:c]
-                    predicted[some, :, view, c], constants[some, view, c] = sums[each, :, c + each], constant[c + each]
-            return cls(present, own, predicted, constants, others, np.zeros((n, c)))
-
-        fit = predictions([np.arange(n)], left=False)
-        of_all = np.stack([fit._sums(has, [row])[0] for row, has in enumerate(present)])
+        predicted, constants = np.zeros((n, n_views, n_views, c + 1)), np.zeros((n, n_views, c + 1))
+        values = np.concatenate([parts, kernels], axis=2)
+        every = [regression.of(each) for regression, each in zip(completion.regressions, values, strict=True)]
+        for view, fit in enumerate(every):
+            predicted[:, :, view, :c] = (rows @ fit.slopes[:, :c]).swapaxes(0, 1)
+            predicted[:, :, view, c] = np.einsum("vij,ji->iv", rows, fit.slopes[:, c:])
+            constants[:, view, :c], constants[:, view, c] = fit.constants[:c], fit.constants[c:]
+        patterns = cls(present, own, predicted, constants, others, np.zeros((n, c)))
+        of_all = np.stack([patterns._sums(has, [row])[0] for row, has in enumerate(present)])
         amount = np.maximum(of_all[:, c:], np.finfo(np.float64).tiny)
-        return replace(predictions(of_groups, left=True), optimism=(of_all[:, :c] - left_out) / amount)
+        # Each donor's values are then changed to those without its group. Slopes are zero for donors without the view.
+        codes = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+        order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)[codes]
+        by_size = [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
+        for view, (regression, fit) in enumerate(zip(completion.regressions, every, strict=True)):
+            for sets in by_size:
+                columns = np.concatenate([np.broadcast_to(np.arange(c), (len(sets), c)), c + sets], axis=1)
+                blocks = regression.slopes[sets[:, :, None], sets[:, None]]
+                change = np.linalg.pinv(blocks) @ fit.slopes[sets[:, :, None], columns[:, None]]
+                sums = rows[:, sets] @ regression.slopes.T[sets].swapaxes(1, 2) @ change
+                constant = (regression.constants[sets][:, None] @ change)[:, 0]
+                predicted[sets, :, view, :c] -= np.moveaxis(sums[..., :c], 0, 2)
+                predicted[sets, :, view, c] -= np.einsum("vkii->kiv", sums[..., c:])
+                constants[sets, view, :c] -= constant[:, None, :c]
+                constants[sets, view, c] -= constant[:, c:]
+        return replace(patterns, optimism=(of_all[:, :c] - left_out) / amount)
 
     def rows(self, pattern: Mask) -> NDArray[np.intp]:
         """Return the donors that have all views of a pattern, (n_views,)."""

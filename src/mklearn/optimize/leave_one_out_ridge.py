@@ -189,7 +189,7 @@ class LeaveOneOutRidge:
         self._shares, self._root = weights / weights.sum(), np.sqrt(weights)
         u = np.sqrt(self._shares)
         self._centred = self._root[:, None] * (self.targets - self._shares @ self.targets)
-        blocks = self._left_out.blocks_of_product(np.eye(n), np.ones(n), u)
+        blocks = self._left_out.blocks(np.eye(n) - np.outer(u, u))
         self._deviations = self._left_out.solve(blocks, self._centred)
         self._norm = float(np.vdot(self._deviations, self._deviations))
         if not self._norm > _ROUNDING**2 * float(np.vdot(self.targets, self.targets)):
@@ -262,12 +262,11 @@ class LeaveOneOutRidge:
             K[part] += u[part, None] * u
         K[np.diag_indices(n)] += ridge
         potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
-        factor, failed = potrf(K, lower=True, overwrite_a=True)
+        factor, failed = potrf(np.asfortranarray(K), lower=True, overwrite_a=True)
         if failed:
             raise not_positive_semidefinite("regularisation")
         inverse, _ = potri(factor, lower=True, overwrite_c=True)
-        C: Array = np.tril(inverse)
-        C += np.tril(C, -1).T
+        C: Array = np.where(np.tri(n, dtype=bool), inverse, inverse.T)
         for part in cached_rows(C):
             C[part] -= u[part, None] * (u / (ridge + 1.0))
         return C

@@ -10,6 +10,7 @@ for smoothers such as ridge regression with an unpenalised intercept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,13 @@ class LeftOut:
         """Return the blocks R_GG of a matrix (n, n), or its diagonal (n,) if the sets are single samples."""
         return np.diagonal(R) if self.sets is None else [R[np.ix_(rows, rows)] for rows in self.sets]
 
-    def blocks_of_product(self, V: Array, values: Array, u: Array) -> Any:
-        """Return the blocks of ``V diag(values) V' - uu'`` without computing the full matrix."""
+    def blocks_of_product(self, V: Array, values: Array, u: Array) -> Iterator[Any]:
+        """Yield the blocks of ``V diag(v) V' - ww'`` for the columns v and w of values and u, (n, k)."""
         if self.sets is None:
-            return (V * V) @ values - u * u
-        return [(V[rows] * values) @ V[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
+            yield from ((V * V) @ values - u * u).T
+            return
+        for v, w in zip(values.T, u.T, strict=True):
+            yield [(V[rows] * v) @ V[rows].T - np.outer(w[rows], w[rows]) for rows in self.sets]
 
     def blocks_of_remainder(self, Z: Array, values: Array, u: Array) -> Any:
         """Return the blocks of ``I - Z diag(values) Z' - uu'`` without computing the full matrix."""

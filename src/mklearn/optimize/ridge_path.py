@@ -26,7 +26,7 @@ compared. Smooth features, such as spectra, and many more features than samples 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -105,21 +105,24 @@ def ridge_path(
     usable = _usable(np.sort(np.asarray(ridges, dtype=np.float64)), float(values[0]))
     values = np.maximum(values, 0.0)
 
-    def blocks(ridge: float) -> Any:
-        return left_out.blocks_of_product(V, ridge / (values + ridge), u * np.sqrt(ridge / (trace + ridge)))
+    def blocks(ridges: Array) -> Iterator[Any]:
+        return left_out.blocks_of_product(
+            V, ridges / (values[:, None] + ridges), np.outer(u, np.sqrt(ridges / (trace + ridges)))
+        )
 
     @cache
     def factor(ridge: float) -> float:
         r, of_u = ridge / (values + ridge), ridge / (trace + ridge)
-        if (r.sum() - of_u) ** 2 >= _ENOUGH * (r @ r - of_u**2):  # spares the matrix R where no eigenvalue is dominant
+        if (r.sum() - of_u) ** 2 >= _ENOUGH * (r @ r - of_u**2):  # spares R^2 where no eigenvalue is dominant
             return 1.0
-        return _upper_bound((V * r) @ V.T - of_u * np.outer(u, u))
+        return _upper_bound((V * V) @ r - of_u * u * u, (B := V * r) @ B.T - np.outer(of_u * u, of_u * u))
 
     def fit(Y: Array, ridges: Array) -> RidgePath:
         mean = shares @ Y
         projected = V.T @ (root[:, None] * (Y - mean))
-        residuals = (V @ ((ridge / (values + ridge))[:, None] * projected) for ridge in ridges)
-        errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
+        shrunk = (ridges / (values[:, None] + ridges))[:, :, None] * projected[:, None]  # (n, n_ridges, c)
+        residuals = (V @ shrunk.reshape(len(K), -1)).reshape(shrunk.shape)
+        errors = [left_out.solve(each, residuals[:, number]) for number, each in enumerate(blocks(ridges))]
         squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factor)
         coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
         # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
@@ -152,20 +155,21 @@ def feature_ridge_path(
     values = np.maximum(values, 0.0)
     Z = Z @ V
 
-    def blocks(ridge: float) -> Any:
-        return left_out.blocks_of_remainder(Z, 1.0 / (values + ridge), u)
+    def blocks(ridges: Array) -> Iterator[Any]:
+        return (left_out.blocks_of_remainder(Z, 1.0 / (values + ridge), u) for ridge in ridges)
 
     @cache
     def factor(ridge: float) -> float:
         if len(F) - 1 - len(values) >= _ENOUGH:  # so many eigenvalues of R are 1
             return 1.0
-        return _upper_bound(np.eye(len(F)) - (Z / (values + ridge)) @ Z.T - np.outer(u, u))
+        R = np.eye(len(F)) - (Z / (values + ridge)) @ Z.T - np.outer(u, u)
+        return _upper_bound(np.diagonal(R), R @ R)
 
     def fit(Y: Array, ridges: Array) -> RidgePath:
         mean_output = shares @ Y
         projected = Z.T @ (centred := root[:, None] * (Y - mean_output))
         residuals = (centred - Z @ ((1.0 / (values + ridge))[:, None] * projected) for ridge in ridges)
-        errors = [left_out.solve(blocks(ridge), each) for ridge, each in zip(ridges, residuals, strict=True)]
+        errors = [left_out.solve(block, each) for block, each in zip(blocks(ridges), residuals, strict=True)]
         squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factor)
         coefficients = V @ (projected / (values[:, None] + ridge))
         intercept = mean_output - mean @ coefficients
@@ -177,9 +181,9 @@ def feature_ridge_path(
 
 def _with_variance(path: RidgePath, fit: Any, blocks: Any, left_out: LeftOut, weights: Array) -> RidgePath:
     """Add the regression of the left-out variances, given the regression of any targets with given ridges."""
-    ridge = np.exp(np.log(path.ridge).mean())
-    variances = ridge / weights * np.maximum(left_out.inverse_diagonal(blocks(ridge)) - 1.0, 0.0)
-    return replace(path, variance=fit(variances[:, None], np.array([ridge])))
+    ridge = np.exp(np.log(path.ridge).mean(keepdims=True))
+    variances = ridge / weights * np.maximum(left_out.inverse_diagonal(next(blocks(ridge))) - 1.0, 0.0)
+    return replace(path, variance=fit(variances[:, None], ridge))
 
 
 def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:
@@ -220,12 +224,14 @@ def _smallest(
     return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
 
 
-def _upper_bound(R: Array) -> float:
-    """Return the upper bound of a mean squared left-out error as a multiple of the error (module's docstring)."""
-    diagonal = np.diagonal(R)
-    covariance = R @ R / np.outer(diagonal, diagonal)
-    freedom = max(float(np.trace(each)) ** 2 / float(np.vdot(each, each)) for each in (R, covariance))
-    few = freedom < min(_FEW * len(R), _ENOUGH)
+def _upper_bound(D: Array, square: Array) -> float:
+    """Return the upper bound of a mean squared error as a multiple of it (module's docstring), from D and R^2."""
+    covariance = square / np.outer(D, D)
+    freedom = max(
+        float(D.sum()) ** 2 / float(np.trace(square)),
+        float(np.trace(covariance)) ** 2 / float(np.vdot(covariance, covariance)),
+    )
+    few = freedom < min(_FEW * len(D), _ENOUGH)
     return freedom / (2.0 * float(gammaincinv(freedom / 2.0, _LEVEL))) if few else 1.0
 
 
