@@ -271,7 +271,7 @@ def stacked(
     prior = np.array([weight for weight, _ in parts.values()])
     weights = stacking_weights(
         np.array(left_out), problem.targets, prior, list(n_learned.values()),
-        sample_weight=problem.weights, n_left_out=problem.n_left_out, precision=precision,
+        sample_weight=problem.weights, groups=problem.groups, precision=precision,
     )  # fmt: skip
     weights = np.where(weights < _NO_WEIGHT, 0.0, weights)
     chosen = zip(parts.items(), weights / weights.sum(), strict=True)

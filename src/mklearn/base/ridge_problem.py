@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import EQUAL, RidgePath, feature_ridge_path, ridge_path
+from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 
 Array = NDArray[np.floating[Any]]
 
@@ -27,7 +27,7 @@ class RidgeProblem:
     present: NDArray[np.bool_] | None = None  # (n_used, n_views), views of each sample; set if views are completed
     units: Array | None = None  # (c,), factors that undo the standardisation of the targets
     each_target: bool = False  # whether each target has its own ridge
-    # Left-out errors of two ridges tie if they differ by this number of parameters' optimism, 1/n of the error each.
+    # Left-out errors of two ridges tie if they differ by this number of parameters' optimism (`ridge_path`).
     tied_parameters: float = 0.0
 
     @classmethod
@@ -60,11 +60,6 @@ class RidgeProblem:
         """Whether leaving out one sample or group leaves no sample."""
         return len(self.rows) < 2 or (self.groups is not None and len(np.unique(self.groups)) < 2)
 
-    @property
-    def n_left_out(self) -> int:
-        """Number of samples, or of groups, that are left out one after another."""
-        return LeftOut(len(self.rows), self.groups).n_sets
-
     def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
         """Return the problem restricted to some samples, as if there were no others."""
         return replace(self.of_rows(rows), n=len(rows), rows=np.arange(len(rows)))
@@ -83,7 +78,7 @@ class RidgeProblem:
             sample_weight=self.weights,
             groups=self.groups,
             each_target=self.each_target,
-            tolerance=max(EQUAL, self.tied_parameters / self.n_left_out),
+            tied_parameters=self.tied_parameters,
             variance=variance,
         )
 

@@ -22,8 +22,11 @@ _OF_MEDIAN = 1e-13
 # points of accuracy where a linear relation continues outside; a share of 1 costs as much for new samples of another
 # source. Samples of collinear features, which are scaled as a whole, may exceed it by the second share.
 _MARGIN, _MARGIN_OF_COLLINEAR = 0.5, 1.0
-# Median over the features of the largest correlation with another one, above which most features are collinear.
-_COLLINEAR = 0.99
+# Share of a sample's collinear features that are clipped rather than in range after scaling, such as dead pixels.
+_SINGLE = 0.05
+# Median over the features of the largest correlation with another one, above which most features are collinear, and
+# number of samples below which such correlations are chance.
+_COLLINEAR, _FEWEST = 0.99, 10
 # Median skewness above which features count as heavy-tailed.
 _SKEWED = 1.0
 _LOOKED_AT = 1000
@@ -96,8 +99,8 @@ class FeatureScaler:
         Whether scaled features of new samples are clipped to the range of the training samples, extended on both sides
         by half its width. Ignored for "unit" and "rank", whose ranges are fixed. If most features are nearly collinear,
         as in spectra, clipping single ones would make a sample unlike any other, and a linear function with a small
-        ridge has huge outputs for it. Such a sample is moved towards the mean instead, until it is in the range,
-        extended by its whole width.
+        ridge has huge outputs for it. Such a sample is moved towards the mean instead, until 95 % of its features are
+        in the range, extended by its whole width; then the others are clipped.
 
     Notes
     -----
@@ -159,7 +162,8 @@ class FeatureScaler:
             clipped = np.clip(scaled, self._low, self._high)
             if (centre := self._centre) is not None:
                 shares = np.divide(clipped - centre, scaled - centre, out=np.ones_like(scaled), where=scaled != clipped)
-                clipped = centre + shares.min(axis=1, keepdims=True) * (scaled - centre)
+                share = np.quantile(shares, _SINGLE, axis=1, keepdims=True)
+                clipped = np.clip(centre + share * (scaled - centre), self._low, self._high)
             scaled = clipped
         return scaled.astype(given.dtype, copy=False)
 
@@ -300,7 +304,7 @@ def _are_collinear(features: Array) -> bool:
     some = features[:, :: 1 + features.shape[1] // _LOOKED_AT]
     deviations = some - np.median(some, axis=0)
     typical = np.median(np.abs(deviations), axis=0)
-    if np.count_nonzero(typical) < max(2, len(typical) / 2):
+    if len(features) < _FEWEST or np.count_nonzero(typical) < max(2, len(typical) / 2):
         return False
     bounded = np.clip(deviations[:, typical > 0] / typical[typical > 0], -3.0, 3.0)
     correlations = np.abs(np.corrcoef(bounded, rowvar=False))

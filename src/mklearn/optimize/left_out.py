@@ -84,8 +84,16 @@ class LeftOut:
         return found
 
     def sums(self, values: Array) -> Array:
-        """Sum values (n,) over the samples of each set."""
-        return values if self.sets is None else np.array([values[rows].sum() for rows in self.sets])
+        """Sum values, (n,) or (n, c), over the samples of each set."""
+        return values if self.sets is None else np.array([values[rows].sum(axis=0) for rows in self.sets])
+
+    def squares(self, errors: Array, weights: Array) -> Array:
+        """Return ``sum_G (sum_G w e)^2 / sum w`` for each column of errors e (n, c), with weights w (n,).
+
+        It is the mean squared error, sum_G w e^2 / sum w, times n over the effective number of errors: samples of a set
+        with equal errors count as one, and samples with independent errors as several.
+        """
+        return np.asarray((self.sums(weights[:, None] * errors) ** 2).sum(axis=0) / weights.sum())
 
 
 def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:

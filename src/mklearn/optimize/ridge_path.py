@@ -70,13 +70,14 @@ def ridge_path(
     sample_weight: Array | None = None,
     groups: ArrayLike | None = None,
     each_target: bool = False,
-    tolerance: float = EQUAL,
+    tied_parameters: float = 0.0,
     variance: bool = False,
 ) -> RidgePath:
     """Fit kernel ridge regression of targets Y (n, c) with the ridge that has the smallest left-out error.
 
     K (n, n) is symmetric, centred or not, and not modified. Errors that exceed the smallest one by less than the
-    fraction ``tolerance`` count as ties, which go to the largest ridge. With ``each_target``, each target has its own
+    optimism of ``tied_parameters``, 1/n of the error each, count as ties, which go to the largest ridge; n is the
+    effective number of errors (`LeftOut.squares`). With ``each_target``, each target has its own
     ridge. A sample of weight 2 counts as two equal ones, which are left out together. The samples of
     a group are also left out together.
 
@@ -123,7 +124,7 @@ def ridge_path(
         shrunk = (ridges / (values[:, None] + ridges))[:, :, None] * projected[:, None]  # (n, n_ridges, c)
         residuals = (V @ shrunk.reshape(len(K), -1)).reshape(shrunk.shape)
         errors = [left_out.solve(each, residuals[:, number]) for number, each in enumerate(blocks(ridges))]
-        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factor)
+        squares, ridge, own = _smallest(ridges, errors, weights, left_out, each_target, tied_parameters, factor)
         coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
         # The columns sum to 0 up to rounding; the constant part of an uncentred kernel would amplify the remainder.
         coefficients -= shares[:, None] * coefficients.sum(axis=0)
@@ -141,7 +142,7 @@ def feature_ridge_path(
     sample_weight: Array | None = None,
     groups: ArrayLike | None = None,
     each_target: bool = False,
-    tolerance: float = EQUAL,
+    tied_parameters: float = 0.0,
     variance: bool = False,
 ) -> RidgePath:
     """Compute `ridge_path` for the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
@@ -170,7 +171,7 @@ def feature_ridge_path(
         projected = Z.T @ (centred := root[:, None] * (Y - mean_output))
         residuals = (centred - Z @ ((1.0 / (values + ridge))[:, None] * projected) for ridge in ridges)
         errors = [left_out.solve(block, each) for block, each in zip(blocks(ridges), residuals, strict=True)]
-        squares, ridge, own = _smallest(ridges, errors, weights, each_target, tolerance, factor)
+        squares, ridge, own = _smallest(ridges, errors, weights, left_out, each_target, tied_parameters, factor)
         coefficients = V @ (projected / (values[:, None] + ridge))
         intercept = mean_output - mean @ coefficients
         return RidgePath(ridge, ridges, squares, coefficients, intercept, Y - own / root[:, None])
@@ -193,17 +194,17 @@ def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array
     return weights, root, weights / weights.sum(), root / np.linalg.norm(root)
 
 
-def best_ridges(errors: Array, tolerance: float = EQUAL) -> NDArray[np.intp]:
+def best_ridges(errors: Array, tolerance: Any = EQUAL) -> NDArray[np.intp]:
     """Return, for each target, the position of the ridge with the smallest error; ties go to the largest ridge.
 
-    ``errors`` has shape (n_ridges, c).
+    ``errors`` has shape (n_ridges, c); the relative ``tolerance`` is a number, or one for each target, (c,).
     """
     equal = errors <= errors.min(axis=0) * (1.0 + tolerance)
     return len(errors) - 1 - np.argmax(equal[::-1], axis=0)
 
 
 def _smallest(
-    ridges: Array, errors: list[Array], weights: Array, each_target: bool, tolerance: float,
+    ridges: Array, errors: list[Array], weights: Array, left_out: LeftOut, each_target: bool, tied_parameters: float,
     factor: Callable[[float], float],
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge.
@@ -212,16 +213,21 @@ def _smallest(
     """
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
-    factors = np.ones(len(ridges))
-    for column in compared.T:
+    factors, every = np.ones(len(ridges)), np.stack(errors)
+    smallest = every[compared.argmin(axis=0), :, np.arange(compared.shape[1])].T / np.sqrt(weights)[:, None]
+    optimism, size = left_out.squares(smallest, weights), weights @ smallest**2
+    if not each_target:
+        optimism[:], size[:] = optimism.sum(), size.sum()
+    tolerance = np.maximum(EQUAL, tied_parameters * optimism / np.maximum(size, np.finfo(np.float64).tiny))
+    for column, tied in zip(compared.T, tolerance, strict=True):
         least = np.inf
         for place in np.argsort(column):
-            if column[place] > least * (1.0 + tolerance):
+            if column[place] > least * (1.0 + tied):
                 break
             factors[place] = factor(ridges[place])
             least = min(least, column[place] * factors[place])
     best = best_ridges(compared * factors[:, None], tolerance)
-    return squares, ridges[best], np.stack(errors)[best, :, np.arange(len(best))].T
+    return squares, ridges[best], every[best, :, np.arange(len(best))].T
 
 
 def _upper_bound(D: Array, square: Array) -> float:

@@ -4,10 +4,11 @@ Predictors with left-out outputs F_e (n, c) of targets T are combined with the w
 
     w = argmin over w >= 0, sum w = 1 of ||T - sum_e w_e F_e||^2 + s^2 (k ||w - w0||^2 + 2 sum_e d_e w_e).
 
-s^2 is the smallest mean squared left-out error of a predictor, summed over the targets: an estimate of the noise. With
-this noise, k is the precision of a normal prior of the weights with mean w0. Predictors with equal outputs divide their
-weight in the proportions of w0. If d_e parameters of a predictor were learned from the same samples, its squared
-left-out error at weight 1 is too small by 2 d_e s^2 (Mallows's C_p).
+s^2 is the smallest mean squared left-out error of a predictor, summed over the targets: an estimate of the noise. Equal
+errors of a group count as one (`LeftOut.squares`). With this noise, k is the precision of a normal prior of the weights
+with mean w0. Predictors with equal outputs divide their weight in the proportions of w0. If d_e parameters of a
+predictor were learned from the same samples, its squared left-out error at weight 1 is too small by 2 d_e s^2
+(Mallows's C_p).
 
 As the weights sum to 1, the objective is w'Qw up to a constant, with
 
@@ -25,6 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
+from mklearn.optimize.left_out import LeftOut
+
 Array = NDArray[np.floating[Any]]
 # Precision k of the prior weights; their standard deviation is 0.45.
 PRECISION = 5.0
@@ -32,7 +35,7 @@ PRECISION = 5.0
 
 def stacking_weights(
     outputs: Array, targets: Array, prior: ArrayLike, n_parameters: ArrayLike = 0, *,
-    sample_weight: Array | None = None, n_left_out: int | None = None, precision: float = PRECISION,
+    sample_weight: Array | None = None, groups: ArrayLike | None = None, precision: float = PRECISION,
 ) -> Array:  # fmt: skip
     """Return the weights of predictors, shape (n_predictors,), nonnegative with sum 1.
 
@@ -46,8 +49,8 @@ def stacking_weights(
     n_parameters : array of shape (n_predictors,)
         Numbers d of parameters that each predictor learned from the same samples, beyond its coefficients.
     sample_weight : array of shape (n,), optional
-    n_left_out : int, optional
-        Number of samples or groups that are left out one after another; n by default.
+    groups : array of shape (n,), optional
+        Samples of a group are left out together.
     precision : float
         k.
 
@@ -61,7 +64,9 @@ def stacking_weights(
     root = 1.0 if sample_weight is None else np.sqrt(sample_weight)[:, None]
     errors = (root * (targets - outputs)).reshape(len(outputs), -1)
     products = errors @ errors.T
-    noise = float(np.diagonal(products).min()) / (n_left_out or len(targets))
+    weights = np.ones(len(targets)) if sample_weight is None else sample_weight
+    best = targets - outputs[np.diagonal(products).argmin()]
+    noise = float(LeftOut(len(targets), groups).squares(best, weights).sum())
     from_prior = np.eye(len(outputs)) - np.asarray(prior, dtype=np.float64)
     learned = np.broadcast_to(np.asarray(n_parameters, dtype=np.float64), len(outputs))
     Q = products + noise * (precision * from_prior @ from_prior.T + learned[:, None] + learned)

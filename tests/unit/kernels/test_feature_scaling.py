@@ -125,7 +125,10 @@ def test_new_samples_are_clipped_to_half_a_width_outside_the_training_range() ->
 
 @pytest.mark.parametrize("scaling", ["none", "standard", "minmax"])
 def test_samples_of_collinear_features_are_scaled_as_a_whole(scaling: Any) -> None:
-    """A peak of new height, twice as far from the mean as the range and its margin allow, keeps its form."""
+    """A peak of new height, twice as far from the mean as the range and its margin allow, keeps its form.
+
+    A single far value is clipped alone.
+    """
     rng, wave = np.random.default_rng(0), np.linspace(0, 1, 200)
     X = rng.uniform(1, 2, size=(30, 1)) * np.exp(-((wave - 0.5) ** 2) / 0.1) + 1e-4 * rng.normal(size=(30, 200))
     scaler, plain = FeatureScaler(scaling, clip=True).fit(X), FeatureScaler(scaling).fit(X)
@@ -134,13 +137,43 @@ def test_samples_of_collinear_features_are_scaled_as_a_whole(scaling: Any) -> No
     room = scaled.max(axis=0) + margin - centre
     (whole,) = scaler.transform(X.mean(axis=0) + 2 * (X.max(axis=0) + np.ptp(X, axis=0) - X.mean(axis=0))[None])
     np.testing.assert_allclose(whole, centre + room, rtol=1e-9)
-    far = X[:1] * [[1.0], [40.0]]
+    far = X[:1] * [[1.0], [1.0], [40.0]]
     far[1, 7] *= 100
     new = scaler.transform(far) - centre
-    np.testing.assert_array_equal(new[0], (scaled - centre)[0])
-    share = new[1] / (plain.transform(far)[1] - centre)
-    np.testing.assert_allclose(share, share[0])
-    assert np.isclose((new[1] / room).max(), 1)
+    np.testing.assert_allclose(new[0], (scaled - centre)[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(new[1], np.where(np.arange(200) == 7, room, new[0]), rtol=1e-12, atol=1e-12)
+    share = new[2] / (plain.transform(far)[2] - centre)
+    assert np.isclose(share, share.max()).sum() == 190
+    assert np.isclose((new[2] / room).max(), 1)
+
+
+E = np.random.default_rng(0).normal(size=(40, 21))
+ONE, NOISE = E[:, :1], 0.003 * E[:, 1:]
+
+
+@pytest.mark.parametrize(
+    ("X", "collinear"),
+    [
+        (ONE + 17 * NOISE, True),
+        (np.hstack([E[:, :5] + NOISE[:, :5], -E[:, :5] + NOISE[:, 5:10]]), True),
+        (np.hstack([E[:, 10:14], ONE + NOISE[:, :6]]), True),
+        (np.hstack([ONE + NOISE[:, :4], np.ones((40, 6))]), True),
+        (ONE + 83 * NOISE, False),
+        (np.hstack([ONE + NOISE[:, :4], E[:, 10:16]]), False),
+        (np.hstack([ONE + NOISE[:, :2], np.eye(40)[:, :4]]), False),
+        (E[:5, :1] + NOISE[:5], False),
+    ],
+    ids=["0.995", "opposite", "60 %", "constant", "0.95", "40 %", "rare", "few samples"],
+)
+def test_which_features_are_scaled_as_a_whole(X: np.ndarray, collinear: bool) -> None:
+    scaler = FeatureScaler("standard", clip=True).fit(X)
+    assert (scaler._centre is not None) == collinear
+
+
+@pytest.mark.parametrize("scaling", ["unit", "rank"])
+def test_fixed_ranges_are_not_clipped(scaling: Any) -> None:
+    one, two = (FeatureScaler(scaling, clip=clip).fit(5 + E[:30]).transform(-E) for clip in (True, False))
+    np.testing.assert_array_equal(one, two)
 
 
 def test_features_that_vary_in_single_samples_are_not_collinear() -> None:

@@ -139,6 +139,17 @@ def test_overlapping_spectra_need_linear_kernels_with_a_tiny_ridge() -> None:
     assert score > half.score(views[test], amounts[test, 0]) + 0.1
 
 
+@pytest.mark.parametrize("n_groups", [3, 5, 20])
+def test_groups_without_information_change_little(n_groups: int) -> None:
+    """Few groups are no reason for a large ridge: its error was tied with all within two over the number of groups."""
+    D, y = load_diabetes(return_X_y=True)
+    train, test = slice(0, 200), slice(200, None)
+    plain, grouped = (
+        MultiViewRegressor().fit(D[train], y[train], groups=groups) for groups in (None, np.arange(200) % n_groups)
+    )
+    assert grouped.score(D[test], y[test]) > plain.score(D[test], y[test]) - 0.02
+
+
 @pytest.mark.parametrize("groups", [None, np.repeat(np.arange(10), 10)], ids=["samples", "groups"])
 def test_an_error_is_smaller_if_the_gain_exceeds_a_standard_error(groups: np.ndarray | None) -> None:
     others = np.ones((100, 1))
