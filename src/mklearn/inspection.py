@@ -149,13 +149,13 @@ def _successes(
     complete = np.full((len(splits), len(labels)), np.nan)
     permuted, left_out = np.full((2, len(views.names), *complete.shape), np.nan)
     for row, (train, test) in enumerate(splits):
-        known = {"y": labels[train]} | {name: each[train] for name, each in beside.items()}
-        fitted, rest, truth = clone(estimator).fit(views[train], **known), views[test], labels[test]
+        known = {name: each[train] for name, each in beside.items()}
+        fitted, rest, truth = clone(estimator).fit(views[train], labels[train], **known), views[test], labels[test]
         complete[row, test] = values(fitted.predict(rest), truth)
         for number, name in enumerate(views.names):
             again = [fitted.predict(_permuted(rest, name, rng)) for _ in range(n_permutations)]
             permuted[number, row, test] = np.mean([values(each, truth) for each in again], axis=0)
-            reduced = clone(without[number]).fit(_others(views[train], name), **known)
+            reduced = clone(without[number]).fit(_others(views[train], name), labels[train], **known)
             left_out[number, row, test] = values(reduced.predict(_others(rest, name)), truth)
     return complete, permuted, left_out
 

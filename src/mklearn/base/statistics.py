@@ -61,7 +61,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
-"""Smallest number of splits for the interval of a difference, except for a single test set, and of groups held out."""
+"""Fewest splits for the interval of a difference (a single test set needs no more), and fewest held-out groups."""
 CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 SHARE = (0.0, 1.0)
@@ -132,7 +132,8 @@ def sample_interval(
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric.
     groups : array-like of shape (N,), optional
-        Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for under five.
+        Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for fewer than
+        five.
     n_equal : float, optional
         Number of independent samples if all values are 0 or all are 1: for a recall, the size of its class. At most,
         and by default, the number of groups, or of tested samples.
@@ -141,8 +142,8 @@ def sample_interval(
     -------
     interval : Interval
         Wilson's interval for a metric from 0 to 1, which stays within these bounds and has a positive length even if
-        all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1, and
-        without ``n_equal``, it is exact, see the module's docstring.
+        all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1 it is
+        exact, see the module's docstring.
 
     References
     ----------
@@ -152,17 +153,18 @@ def sample_interval(
     if not len(table):
         return Interval(math.nan, math.nan, math.nan)
     p = mean(np.nanmean(table, axis=1))
-    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and not n_equal:
-        return Interval(p, *exact_share(float(np.nansum(table)), int((~np.isnan(table)).sum())))
+    is_tested = (~np.isnan(table)).any(axis=0)
+    n_tested = int(is_tested.sum())
+    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and (not n_equal or p in SHARE):
+        n = min(n_equal or n_tested, n_tested)
+        return Interval(p, *exact_share(p * n, n))
     spread = _spread(table, n_train, 0.0 if bounds == SHARE else _length(bounds), groups)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, *np.clip([p - half_width, p + half_width], *bounds).tolist())
     spent = max(p * (1.0 - p), 0.0)
-    is_tested = (~np.isnan(table)).any(axis=0)
-    n_tested = int(is_tested.sum()) if groups is None else len(np.unique(np.asarray(groups)[is_tested]))
-    count = float(n_tested)
+    count = float(n_tested if groups is None else len(np.unique(np.asarray(groups)[is_tested])))
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = min(n_equal or count, count)
     elif spread.variance > 0.0:
@@ -215,7 +217,7 @@ def _are_outcomes(values: NDArray[np.float64]) -> bool:
     return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
-def exact_share(n_right: float, n: int) -> tuple[float, float]:
+def exact_share(n_right: float, n: float) -> tuple[float, float]:
     """Return Clopper and Pearson's interval of a share; ``n_right`` of n samples may be a mean over repeats."""
     from scipy.special import betaincinv
 
@@ -310,11 +312,11 @@ def _spread(
     values = values[:, is_tested]
     means, n_tested = np.nanmean(values, axis=1), values.shape[1]
     if groups is not None:
-        values, n_train = _of_groups(values, np.asarray(groups)[is_tested], n_train)
+        if len(np.unique(names := np.asarray(groups)[is_tested])) < FEWEST_SPLITS:
+            return _Spread(math.nan, math.nan)
+        values, n_train = _of_groups(values, names, n_train)
     tested = ~np.isnan(values)
     n_splits, n_samples = values.shape
-    if groups is not None and n_samples < FEWEST_SPLITS:
-        return _Spread(math.nan, math.nan)
     n_test = tested.sum(axis=1).mean()
     of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
     if n_splits == 1:

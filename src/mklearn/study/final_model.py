@@ -133,8 +133,8 @@ def inputs_of_model(
             stored = read_npz(file)
             arrays |= {f"{view.name}/{name}": stored[str(name)] for name in stored["names"]}
         features, columns = views[view.name], None
+        arrays[f"{view.name}/{QUARTILES}"] = pd.DataFrame(features).quantile([0.0, 0.25, 0.75, 1.0]).to_numpy()
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # features that no sample has
-            arrays[f"{view.name}/{QUARTILES}"] = np.nanquantile(features, (0.0, 0.25, 0.75, 1.0), axis=0)
             if view.kind == TABLE:
                 columns = data.features_of(view.table, view.parameters.get("columns"))[1]
                 arrays[f"{view.name}/{CENTRE}"] = centre(features, axis=0)

@@ -85,7 +85,7 @@ def _too_large(fits: Sequence[PlannedFit], n: int, dataset: PlannedDataset) -> I
     if large := [name for name, need in needs.items() if need > memory]:
         yield (
             f"{dataset.id}: fits of {some(large, 3)} need up to {max(needs.values()):,.0f} GB of memory, and this "
-            f"machine has {memory:,.0f}; methods that take `landmarks: 300` need less with it"
+            f"machine has {memory:,.0f}; methods with `landmarks: 300` need less"
         )
 
 

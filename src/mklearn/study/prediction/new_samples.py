@@ -19,7 +19,7 @@ from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.data.description import described_images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.own_tables import agreed, array_of_view, check_ids, rows_of_images
+from mklearn.study.data.readers.own_tables import MISSING_CODES, agreed, array_of_view, check_ids, rows_of_images
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
@@ -57,7 +57,7 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
     only if no image can be read.
     """
     samples = _samples(sources, inputs, arrays)
-    return samples._replace(notes=[*samples.notes, *_notes_on_units(samples.X, arrays)])
+    return samples._replace(notes=[*samples.notes, *_notes_on_values(samples, inputs, arrays)])
 
 
 def _samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
@@ -73,25 +73,36 @@ def _samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> New
     return _from_tables(files, inputs, arrays, images, source) if tables else images
 
 
-def _notes_on_units(X: Views, arrays: Arrays) -> Iterator[str]:
-    """Yield a note on each view whose values lie far outside the training range, or vary far less than in training."""
+def _notes_on_values(samples: NewSamples, inputs: ModelInputs, arrays: Arrays) -> Iterator[str]:
+    """Yield notes on views with values far outside the training range, codes of missing values, or a small spread."""
     question = "are they in the same unit, from the same kind of samples?"
-    for name in X.names:
+    for view in inputs.views:
+        name, columns = view.name, np.array(view.columns or range(1, view.n_features + 1))
         if (quartiles := arrays.get(f"{name}/{QUARTILES}")) is None:
             continue
         low, first, third, high = quartiles
-        values, margin = np.asarray(X[name]), (high - low) / 2
-        outside = ((values < low - margin) | (values > high + margin))[:, high > low].sum()  # NaN is not
-        if outside > MANY_OUTSIDE * values.size:
+        values, margin = np.asarray(samples.X[name]), (high - low) / 2
+        known = ~np.isnan(values).all(axis=1)
+        values = values[known]
+        outside = ((values < low - margin) | (values > high + margin)) & (high > low)  # NaN is not
+        coded = np.isin(values, MISSING_CODES) & ((values < low) | (values > high))
+        if outside.sum() > MANY_OUTSIDE * values.size:
+            most = np.argsort(-outside.sum(axis=0), kind="stable")[: outside.any(axis=0).sum()]
             yield (
-                f"{outside:,} of {values.size:,} values of view {name!r} lie far outside the range of the training "
-                f"samples; {question}"
+                f"{outside.sum():,} of {values.size:,} values of view {name!r} lie far outside the range of the "
+                f"training samples (columns {some(columns[most], 3)}); {question}"
             )
-        known = values[~np.isnan(values).all(axis=1)]
-        vary = ~np.isnan(known).all(axis=0) & (third > first)
-        if len(known) < FEWEST or not vary.any():
+        elif coded.any():
+            ids = samples.ids[known]
+            cells = [f"{values[at]:g} in {columns[at[1]]} of {ids[at[0]]}" for at in zip(*coded.nonzero(), strict=True)]
+            yield (
+                f"view {name!r} has values outside the range of the training samples that may mean missing ones: "
+                f"{some(cells, 3)}; leave these cells empty"
+            )
+        vary = ~np.isnan(values).all(axis=0) & (third > first)
+        if len(values) < FEWEST or not vary.any():
             continue
-        new_first, new_third = np.nanquantile(known[:, vary], (0.25, 0.75), axis=0)
+        new_first, new_third = pd.DataFrame(values[:, vary]).quantile([0.25, 0.75]).to_numpy()
         if (ratio := np.median((new_third - new_first) / (third - first)[vary])) < NARROW:
             yield f"the new samples of view {name!r} vary {ratio:.2g} times as much as the training samples; {question}"
 

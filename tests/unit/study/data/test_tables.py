@@ -79,6 +79,14 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "comments.tsv": lambda path: path.write_text(
         "# Instrument: MPA, 2 lamps\n\n# 8 scans" + 20 * "," + "\n" + FRAME.to_csv(index=False, sep="\t")
     ),
+    "comment_of_two.csv": lambda path: path.write_text("# made, by; me, on, a, day\n" + FRAME.to_csv(index=False)),
+    "many_comments.csv": lambda path: path.write_text(" \n" + "# note\n" * 120 + FRAME.to_csv(index=False)),
+    "commas_in_names.csv": lambda path: path.write_text(
+        "sep=;\n" + FRAME.rename(columns={"a": "CRP (mg/l, serum)"}).to_csv(index=False, sep=";", decimal=",")
+    ),
+    "empty_first_column.csv": lambda path: path.write_text(
+        "\n".join("," + line for line in FRAME.to_csv(index=False).splitlines())
+    ),
     "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
     "index.tsv.gz": lambda path: INDEXED.to_csv(path, sep="\t"),
     "row_names.csv": lambda path: path.write_text(INDEXED.to_csv()[1:]),  # as write.table of R
@@ -260,6 +268,9 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         ('id,label,f\n"unfinished', "not a readable .csv file"),
         ("", "is empty; expected a line of column names"),
         (FRAME.drop(columns="id").to_csv(index=False), "no column 'id'; it has"),
+        ("# a, b\n# c, d", "is empty; expected a line of column names"),
+        (FRAME.assign(e="", f="x").to_csv(index=False).replace(",e,f", ",,", 1), "column 8 has no name; name it"),
+        ("# a,b,c,d\n" + FRAME[[*"abcd"]].to_csv(index=False, header=False), "no column 'id'; it has '# a', 'b', 'c'"),
         ("# by hand\n#" + FRAME[[*"abcd"]].to_csv(index=False), "no column 'id'; it has '#a', 'b'"),
         (FRAME.drop(columns="label").to_csv(index=False), "no column 'label', and no labels file given"),
         (FRAME.assign(id="s0").to_csv(index=False), "ids must be unique; more than once: 's0'"),

@@ -309,34 +309,43 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
             1.0,
             1000.0,
             20,
-            "{} of 640 values of view 'upper' lie far outside the range of the training samples; are they",
+            "{} of 640 values of view 'upper' lie far outside the range of the training samples (columns '",
         ),
-        (
-            0.01,
-            0.0,
-            20,
-            "the new samples of view 'upper' vary 0.0",
-        ),
+        (1.0, 11.0, 20, "values of view 'upper' lie far outside"),
+        (1.0, 0.3, 20, None),
+        (0.01, 0.0, 20, "the new samples of view 'upper' vary 0.0"),
         (0.01, 0.0, 9, None),
         (1.0, 0.0, 20, None),
+        ({"s": 1}, 999.0, 20, "that may mean missing ones: '999 in {column} of {id}'; leave these cells empty"),
+        ({"s": 1}, 998.0, 20, None),
+        ({"s": 1}, 4.0, 20, None),
+        ({"s": 9}, 998.0, 20, "9 of 640 values of view 'upper' lie far outside"),
     ],
 )
-def test_values_in_another_unit_are_noted(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: float, shift: float, n: int,
+def test_unlikely_values_are_noted(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: Any, shift: float, n: int,
     expected: str | None,
 ) -> None:  # fmt: skip
+    """Values have another scale and origin; or the first values of one column are the given one."""
     model = tables / "results/cells/model.mklearn"
     shutil.copytree(tables / "new", tmp_path / "new")
-    upper = pd.read_csv(tmp_path / "new" / "upper.csv")[:n]
+    upper, train = pd.read_csv(tmp_path / "new" / "upper.csv")[:n], pd.read_csv(tables / "train" / "upper.csv")
     numbers = upper.columns.difference(["id", "label"])
-    varying = (pd.read_csv(tables / "train" / "upper.csv")[numbers].nunique() > 1).sum()
-    upper[numbers] = factor * upper[numbers] + shift
+    varying = train[numbers].nunique() > 1
+    column = varying.idxmax()
+    if isinstance(factor, dict):
+        upper.loc[: factor["s"] - 1, column] = shift
+    else:
+        upper[numbers] = factor * upper[numbers] + shift
     upper.to_csv(tmp_path / "new" / "upper.csv", index=False)
     assert (
         main(["predict", str(model), f"upper={tmp_path / 'new/upper.csv'}", f"lower={tables / 'new/lower.csv'}"]) == 0
     )
     printed = capsys.readouterr().err
-    assert (expected.format(20 * varying) in printed) if expected else "in the same unit" not in printed
+    if expected is None:
+        assert not any(words in printed for words in ("in the same unit", "missing ones"))
+    else:
+        assert expected.format(20 * varying.sum(), column=column, id=upper["id"][0]) in printed
     assert "of view 'lower'" not in printed
 
 

@@ -7,7 +7,7 @@ import csv
 import gzip
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -51,13 +51,13 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), rows: int | None = 
     is named as one of `text_columns` becomes this column.
 
     In text tables, `text_columns` are read verbatim: an id "007" or "NA" is text. Columns of True, False and missing
-    values become boolean. Columns must have unique, non-empty names, except in a text table whose first line has
-    numbers only: it is a matrix without names, and that line is a row.
+    values become boolean. Columns that are not empty must have unique names, except in a text table whose first line
+    has numbers only: it is a matrix without names, and that line is a row.
     """
     ids, suffix = next(iter(text_columns), None), table_suffix(path)
     if suffix == ".parquet":
         frame = read_parquet(path)[0]
-        _check_names([str(name) for name in frame.columns], path)
+        _check_names(dict(enumerate(map(str, frame.columns), 1)), path)
     elif suffix in SEPARATORS:
         frame = _read_text(path, text_columns, rows)
     else:
@@ -88,8 +88,9 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
         options |= {"header": 0, "names": names, "nrows": rows, "index_col": False}
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a row has more values than there are names
         frame = pd.read_csv(path, na_values=["", *MISSING], dtype=dict.fromkeys(text, str), **options)
-        frame = frame.drop(columns=[k for k in names[1:] if _NAMELESS.fullmatch(k) and frame[k].isna().all()])  # Excel
-        _check_names(frame.columns[not names[0] :], path, first=1 if names[0] else 2)
+        empty = [name for name in names if _NAMELESS.fullmatch(name) and len(frame) and frame[name].isna().all()]
+        frame, text = frame.drop(columns=empty), [name for name in text if name not in empty]  # Excel has such columns
+        _check_names({k: name for k, name in enumerate(names, 1) if name and name in frame}, path)
         # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
         as_text = pd.read_csv(path, usecols=lambda name: name in text, dtype=str, **options)
         if options["decimal"] == ",":
@@ -97,35 +98,42 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
             as_text[[*numbers]] = numbers.replace(r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$", r"\1.\2", regex=True)
     for name in as_text.columns:
         frame[name] = as_text[name]
-    return frame if names[0] else _indexed(frame, path)
+    return _indexed(frame, path) if "" in frame else frame
 
 
 def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     """Return arguments of ``pandas.read_csv`` for a text table, its first line, and the number of values in the next.
 
-    Lines above the header that begin with "#" are skipped. A header with "#" has as many separators as the next line.
-    The encoding is UTF-8, or UTF-16 if the file has its mark. The separator is the usual one of the suffix; if the
-    header lacks it, a semicolon, tab, space or comma. The first rows show whether numbers have decimal commas.
+    Lines above the header that begin with "#" are skipped. A header that begins with "#" has as many separators as the
+    next line, and no space after "#" unless the next line has numbers (NumPy). The encoding is UTF-8, or UTF-16 if the
+    file has its mark. The separator is the usual one of the suffix, a semicolon, tab, space or comma: the first in the
+    header that gives the next line as many values, if any does. The first rows show if numbers have decimal commas.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(existing_file(path), "rb") as file:
         is_utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     encoding = "utf-16" if is_utf16 else "utf-8-sig"
     with opened(path, "rt", encoding=encoding, newline="") as file:
-        head = list(islice(file, 99))
-        skipped = next((number for number, line in enumerate(head) if line[0] not in "#\r\n"), 0)
-        counts = [sum(map(line.count, ";\t,")) for line in head[: skipped + 1]]
-        if skipped and counts[-2] == counts[-1]:
-            skipped -= 1
-        first = next(filter(str.strip, head[skipped:]), None)
-        if first is None:
+        skipped, above, first = 0, "", ""
+        for line in file:
+            if line.strip() and not line.startswith(("#", "sep=")):  # Excel writes "sep=;"
+                first = line
+                break
+            skipped, above = skipped + 1, line
+        if not first:
             raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
-        usual = SEPARATORS[table_suffix(path)]
-        separator = next((mark for mark in (usual, *";\t ,") if mark in first), usual)
-        names, *values = islice(csv.reader(filter(str.strip, chain(head[skipped:], file)), delimiter=separator), 21)
+        above_width, width = (sum(map(line.count, ";\t,")) for line in (above, first))
+        has_numbers = any(map(is_number, re.split("[;\t,]", first.strip())))
+        is_header = above[:1] == "#" and above_width == width and (above[1:2] != " " or has_numbers)
+        lines = [*islice(filter(str.strip, chain([above, first] if is_header else [first], file)), 21)]
+    usual = SEPARATORS[table_suffix(path)]
+    tables = {mark: [*csv.reader(lines, delimiter=mark)] for mark in (usual, *";\t ,") if mark in lines[0]}
+    agreed = (mark for mark, rows in tables.items() if mark != " " and len({len(row) for row in rows[:2]}) == 1)
+    separator = next(agreed, next(iter(tables), usual))
+    names, *values = tables.get(separator, [[line.strip()] for line in lines])
     has_commas = separator != "," and any(re.fullmatch(_DECIMAL_COMMA, value) for row in values for value in row)
-    options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding, "skiprows": skipped,
-               "keep_default_na": False}  # fmt: skip
+    options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding,
+               "skiprows": skipped - is_header, "keep_default_na": False}  # fmt: skip
     return options, names, len(values[0]) if values else len(names)
 
 
@@ -139,8 +147,9 @@ def _indexed(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     return frame.set_axis(pd.Index(first.array if is_text else pd.to_numeric(first).array))
 
 
-def _check_names(names: Sequence[str], path: Path, first: int = 1) -> None:
-    nameless = [number for number, name in enumerate(names, start=first) if _NAMELESS.fullmatch(name)]
+def _check_names(names: Mapping[int, str], path: Path) -> None:
+    """Check the names of columns by their numbers in the file."""
+    nameless = [number for number, name in names.items() if _NAMELESS.fullmatch(name)]
     if nameless:
         raise DataError(f"{path}: column {nameless[0]} has no name; name it")
-    check_unique(np.array(names, dtype=str), f"{path}: names of columns")
+    check_unique(np.array([*names.values()], dtype=str), f"{path}: names of columns")

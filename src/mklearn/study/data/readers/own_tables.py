@@ -23,7 +23,7 @@ from mklearn.study.specs.data_specs import FOLDER_KEY
 from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
-_MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
+MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
 _SYMMETRY = 1e-6
 """Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
@@ -344,7 +344,7 @@ def _codes(tables: Mapping[str, np.ndarray], names: Mapping[str, np.ndarray]) ->
 
     It is the only negative value of a column, or lies farther from the others than they from each other (once: 100x).
     """
-    for (name, table), code in itertools.product(tables.items(), _MISSING_CODES):
+    for (name, table), code in itertools.product(tables.items(), MISSING_CODES):
         is_code = table == code
         columns = np.flatnonzero(is_code.any(axis=0))
         others = pd.DataFrame(np.where(is_code[:, columns], np.nan, table[:, columns]))
