@@ -192,7 +192,7 @@ def as_distances(values: ArrayLike, name: str) -> Array:
         sample = int(diagonal.argmax())
         raise DataError(
             f"{name} gives sample {sample} the distance {diagonal[sample]:.6g} to itself; the diagonal of a distance "
-            "matrix is zero. Use kind 'precomputed' for a similarity matrix"
+            "matrix is zero. Set it to 0 if this is rounding; use kind 'precomputed' for a similarity matrix"
         )
     return matrix
 
@@ -201,6 +201,12 @@ def are_distances(matrix: Array) -> bool:
     """Return whether a square matrix is non-negative with a zero diagonal, up to rounding errors."""
     least = _tolerance(matrix) * float(matrix.max())
     return bool(matrix.min() >= -least and np.abs(np.diagonal(matrix)).max() <= least)
+
+
+def refuse_distances(kernel: Array, name: str) -> None:
+    """Raise `DataError` for distances in place of kernel values: only a zero kernel has zeros on its diagonal."""
+    if kernel.any() and are_distances(kernel):
+        raise DataError(f"{name} has a zero diagonal, as distances have; use kind 'gaussian' with measure 'distance'")
 
 
 def check_square(matrix: Array, name: str, of: str = "") -> None:

@@ -454,7 +454,7 @@ def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits:
 
 WRONG_KERNELS = {
     "nan": DataError, "infinite": DataError, "not square": DataError, "not symmetric": DataError, "empty": DataError,
-    "text": UserError, "constant": NotApplicable, "too many dimensions": NotApplicable,
+    "text": UserError, "constant": NotApplicable, "distances": DataError, "too many dimensions": NotApplicable,
 }  # fmt: skip
 WRONG_SAMPLES = {
     "nan": DataError, "infinite": DataError, "empty": DataError, "no features": DataError, "text": UserError,
@@ -482,6 +482,7 @@ def test_input_that_can_not_be_fitted(digits: Digits, kind: str, subtests: pytes
                 "not square": lambda X: X[:, :-1], "empty": lambda X: X[:0, :0] if kind in KERNELS else X[:0],
                 "text": lambda X: np.full(X.shape, "a"), "constant": np.ones_like, "no features": lambda X: X[..., :0],
                 "one axis": lambda X: X.reshape(len(X), -1)[:, 0],
+                "distances": lambda X: X.max() - np.where(np.eye(len(X))[..., None], X.max(), X),
                 "one axis more": lambda X: X[..., None, None] if X.ndim == 2 else X[..., None],
             }[what](X)  # fmt: skip
         with subtests.test(what):

@@ -23,16 +23,16 @@ from mklearn.study.study import Study
 def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
     importances: Path | None = None, controls: list[Path] | None = None, contributions: list[Path] | None = None, *,
-    page: Output, reference: str, order: list[str] | None = None, sources: list[tuple[str, str]] | None = None,
-    final: FinalSpec | None = None, rivals: list[str] | None = None,
+    page: Output, reference: str, average: str, order: list[str] | None = None,
+    sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None, rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
     """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
     the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model,
-    ``controls`` the null controls, and ``contributions`` the fits without each view.
-    ``order`` has the names of kernels and descriptors in the study's order, ``sources`` titles with their papers,
-    ``rivals`` the methods that could be the model in place of the final one.
+    ``controls`` the null controls, and ``contributions`` the fits without each view. ``average`` is the method with
+    equal kernel weights, or "". ``order`` has the names of kernels and descriptors in the study's order, ``sources``
+    titles with their papers, ``rivals`` the methods that could be the model in place of the final one.
     """
     record, frame, table = read_record(run), read_parquet(scores)[0], read_parquet(summary)[0]
     study, predicted = Study.model_validate(record["config"]), Predictions(read_parquet(predictions)[0])
@@ -50,6 +50,7 @@ def page(
         page.parent,
         study=study,
         reference=reference,
+        average=average,
         run=record,
         data=[
             data_set_of(made, datasets[name], data, predicted, null_controls.get(name))

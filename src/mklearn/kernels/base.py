@@ -19,6 +19,7 @@ from mklearn.checks import (
     as_square_symmetric,
     check_choice,
     invalid,
+    refuse_distances,
 )
 from mklearn.errors import ConfigError, DataError, warn
 from mklearn.kernels.matrices import (
@@ -265,6 +266,8 @@ class Kernel(ABC):
             are_distances = measure in DISTANCE_MEASURES
             if training:
                 matrix = as_distances(block, label) if are_distances else as_square_symmetric(block, label)
+                if measure == "kernel":
+                    refuse_distances(matrix, label)
             else:
                 matrix = as_float_matrix(block, f"the rows of {label}", self.n_train_)
                 matrix = as_nonnegative(matrix, f"the rows of {label}") if are_distances else matrix

@@ -283,6 +283,7 @@ def page_spec(plan: Plan) -> dict[str, Any]:
     entries = [*plan.study.methods.values(), *kernels, *descriptors.values()]
     return {
         "reference": plan.reference,
+        "average": plan.study.average,
         "order": [*(name for name in plan.kernels if name in kinds), *descriptors],
         "sources": [[entry.title, entry.row.reference] for entry in entries if entry.row.reference],
         "final": None if plan.final is None else plan.final.spec.as_dict(),

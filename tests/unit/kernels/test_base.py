@@ -149,7 +149,7 @@ def test_a_kernel_function_that_is_not_symmetric_is_refused() -> None:
             return blocks[0] / blocks[0].sum(axis=1, keepdims=True)
 
     with pytest.raises(DataError, match=r"the kernel.*not symmetric"):
-        ByRow().fit(squared_euclidean(features(150)))
+        ByRow().fit(inner_product(features(150)) + 100)
 
 
 D = squared_euclidean(features(5))
@@ -162,6 +162,7 @@ G = inner_product(features(5))
         (GaussianKernel(), D[:3], "expected a square matrix over the training samples"),
         (GaussianKernel(), D + np.triu(np.ones((5, 5)), 1), "not symmetric"),
         (GaussianKernel(), D + np.eye(5), "to itself"),
+        (PrecomputedKernel(), D, "has a zero diagonal, as distances have"),
         (LinearKernel(normalise="centred_trace"), np.ones((4, 4)), "coincide"),
         (LinearKernel(normalise="unit_diagonal"), np.diag([1.0, 1, 0]), "training sample 2 has self-similarity 0"),
         (PolynomialKernel(), np.zeros((4, 4)), "set `scale` to a number"),

@@ -74,10 +74,11 @@ class Drawn(NamedTuple):
 
 
 def build_report(
-    out_dir: Path, *, study: Study, reference: str, run: Mapping[str, Any], data: Sequence[DataSetRecord],
-    fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame, predictions: Predictions | None = None,
-    parts: Sequence[ReportPart] = (), cited: Sequence[tuple[str, str]] = (), final: FinalSpec | None = None,
-    rivals: Sequence[str] = (), contributions: Sequence[pd.DataFrame] = (), figure_files: bool = True,
+    out_dir: Path, *, study: Study, reference: str, average: str, run: Mapping[str, Any],
+    data: Sequence[DataSetRecord], fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame,
+    predictions: Predictions | None = None, parts: Sequence[ReportPart] = (), cited: Sequence[tuple[str, str]] = (),
+    final: FinalSpec | None = None, rivals: Sequence[str] = (), contributions: Sequence[pd.DataFrame] = (),
+    figure_files: bool = True,
 ) -> list[Path]:  # fmt: skip
     """Write the files of a report to ``out_dir``, and return their paths.
 
@@ -85,10 +86,11 @@ def build_report(
     ``figure_files``, the folder ``figures/``. Each file is replaced atomically. Figures of an earlier report that this
     one lacks are deleted. The output is reproducible: the same arguments give the same bytes.
 
-    ``reference`` is the reference method, ``run`` the record of the run, ``summary`` the summary of scores and
-    predictions. ``parts`` are the study's own additions to the report, ``rivals`` the methods that could be the
-    ``final`` model in place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`, for
-    ``contributions`` :func:`mklearn.study.report.views.read_contributions`.
+    ``reference`` is the reference method, ``average`` the one with equal kernel weights (`Study.average`; its order of
+    methods is not in records), ``run`` the record of the run, ``summary`` the summary of scores and predictions.
+    ``parts`` are the study's own additions to the report, ``rivals`` the methods that could be the ``final`` model in
+    place of the one that is; for ``cited`` see :func:`mklearn.study.report.bibliography.bibtex`, for ``contributions``
+    :func:`mklearn.study.report.views.read_contributions`.
     """
     results = Results(
         scores, summary, fits, reference,
@@ -96,7 +98,6 @@ def build_report(
         metric=metric_named(study.metric), neighbour=study.headline_rule, matters=study.report.gain_that_matters / 100,
         of_groups=[p for p, each in study.protocols.items() if each.row.holds_groups or each.given.get("whole_groups")],
     )  # fmt: skip
-    average = study.average
     weights = results if average == reference else beside(results, average, results.learned, predictions)
     model = beside(results, final.method, rivals, predictions, final.dataset) if final and rivals else None
     published, alerts = published_section(results, study, pair_tables(study.comparisons, results, predictions))

@@ -78,8 +78,8 @@ def make_study(
     )
     return {
         "study": bare_study("demo", title="Kernel discriminants on digits", description="A study for tests."),
-        "reference": "average", "cited": [(title, "Some, Body 1999") for title in titles.values()],
-        "run": RUN, "fits": fits, "scores": scores, "summary": summary,
+        "reference": "average", "average": "average", "run": RUN, "fits": fits, "scores": scores, "summary": summary,
+        "cited": [(title, "Some, Body 1999") for title in titles.values()],
         "data": [replace(DIGITS, id=dataset, title=f"{dataset.title()} 8 × 8")],
     }  # fmt: skip
 
@@ -119,7 +119,7 @@ def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
     data = replace(DIGITS, id="diabetes", title="Diabetes", n_samples=442, n_classes=0)
     return {
         "study": bare_study("clinic", title="Disease progression", datasets=["diabetes"], evaluation={}),
-        "reference": "average", "run": RUN, "data": [data], "fits": fits, "scores": scores,
+        "reference": "average", "average": "average", "run": RUN, "data": [data], "fits": fits, "scores": scores,
         "summary": summarise(scores, titles=titles),
     }  # fmt: skip
 

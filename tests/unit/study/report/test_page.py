@@ -42,7 +42,11 @@ def specs_of(html):
 def bare(study, **more):
     """Nothing but scores: no fits, no data, no facts of the run."""
     tables = {name: study[name] for name in ("scores", "summary")}
-    return {"study": bare_study("bare"), "reference": "average", "fits": [], "data": [], "run": {}} | tables | more
+    return (
+        {"study": bare_study("bare"), "reference": "average", "average": "average", "fits": [], "data": [], "run": {}}
+        | tables
+        | more
+    )
 
 
 def test_writes_every_kind_of_figure_as_files_that_can_be_opened(built):
