@@ -24,6 +24,8 @@ from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
 MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
+_EXTREME = 20
+"""Distance from the median of numbers to predict, in interquartile ranges, from which a value is extreme."""
 _SYMMETRY = 1e-6
 """Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
@@ -169,7 +171,7 @@ def _labelled_samples(
     target = labels if columns.task == "classes" else labels.astype(np.float64)
     if columns.task == "numbers":
         name = columns.label_column
-        notes = (*notes, *_codes({name: target[:, None]}, {name: np.array([name])}))
+        notes = (*notes, *_codes({name: target[:, None]}, {name: np.array([name])}), *_extremes(target, ids, name))
     try:
         return SampleSet(
             ids, target, groups=groups, batches=batches, notes=notes, survival=columns.task == "survival", **fields
@@ -358,6 +360,18 @@ def _codes(tables: Mapping[str, np.ndarray], names: Mapping[str, np.ndarray]) ->
                 f"{name!r} has {n} value{'s' * (n > 1)} {code}, unlike all others of the column(s) "
                 f"{some(named, 3)}: if they mean missing values, leave these cells empty"
             )
+
+
+def _extremes(target: np.ndarray, ids: np.ndarray, name: str) -> Iterator[str]:
+    """Yield a note if few values lie far from the others: squared errors are then those of few samples."""
+    first, median, third = np.quantile(target, (0.25, 0.5, 0.75))
+    far = np.flatnonzero(np.abs(target - median) > _EXTREME * (third - first))
+    if third > first and len(far):
+        named = some([f"{target[row]:g} of {ids[row]}" for row in far], 3)
+        yield (
+            f"{name!r}: {named} lie far from the median, {median:g}, and decide R2 and RMSE: are they right? A "
+            "column of logarithms, or the metrics mae and spearman, weigh them less"
+        )
 
 
 # --- matrices
