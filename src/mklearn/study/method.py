@@ -53,7 +53,7 @@ class Method(Entry):
     kernel chosen by inner cross-validation; ``cv_accuracy`` weights each kernel by its squared accuracy in the inner
     cross-validation."""
     landmarks: Landmarks | Count | None = None
-    """Methods on kernels that support landmarks: number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``;
+    """Methods on kernels that support landmarks: number of landmarks, or ``{n: 300, dtype: float32}``;
     ``n`` may be a grid. The method learns from landmark features instead of kernels among all samples: time grows
     linearly with the number of samples, and memory is constant. By default it learns from kernels."""
     descriptor: Slug | Names | None = None

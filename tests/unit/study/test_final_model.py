@@ -63,7 +63,7 @@ STUDY: dict[str, Any] = {
         "ridge-landmarks": {"kind": "kernel_ridge", "kernels": BOTH, "alpha": [1e-3, 10], "landmarks": {"n": [4, 12]}},
         "single-landmarks": {
             "kind": "kernel_fda", "kernel_weights": "best_single", "kernels": BOTH,
-            "landmarks": {"n": 5, "how": "kmeans", "rank_tolerance": 0.01},
+            "landmarks": {"n": 5, "rank_tolerance": 0.01},
         },
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
