@@ -44,19 +44,18 @@ def indefinite() -> np.ndarray:
     return np.cos(4 * np.sqrt(squared_euclidean(features())))
 
 
-@pytest.mark.parametrize("psd", ["clip", "flip", "shift"])
-def test_order_of_operations(psd: Any) -> None:
+def test_order_of_operations() -> None:
     """Kernel function, unit diagonal, centring, repair, trace: any other order gives other numbers."""
     P = indefinite()
-    fitted = PrecomputedKernel(centre=True, normalise="centred_trace", psd=psd).fit(P)
-    repaired = psd_repair(matrices.centre_kernel(P), psd)
+    fitted = PrecomputedKernel(centre=True, normalise="centred_trace").fit(P)
+    repaired = psd_repair(matrices.centre_kernel(P))
     expected, divisor = matrices.scale_to_centred_trace(repaired.kernel)
     np.testing.assert_allclose(fitted.kernel_train_, expected, atol=1e-12)
     np.testing.assert_allclose(fitted.divisor_, divisor)
     np.testing.assert_allclose(fitted.info_["min_eigenvalue"], repaired.min_eigenvalue)
     assert repaired.min_eigenvalue < -0.05 * np.linalg.norm(P, 2)  # there is something to repair
-    unit = PrecomputedKernel(centre=True, normalise="unit_diagonal", psd=psd).fit(P)
-    repaired = psd_repair(matrices.centre_kernel(unit_diagonal(P)), psd)
+    unit = PrecomputedKernel(centre=True, normalise="unit_diagonal").fit(P)
+    repaired = psd_repair(matrices.centre_kernel(unit_diagonal(P)))
     np.testing.assert_allclose(unit.kernel_train_, repaired.kernel, atol=1e-12)
 
 
@@ -77,16 +76,6 @@ def test_explicit_features_go_through_the_same_steps() -> None:
     np.testing.assert_allclose(fitted.transform(inner_product(new, train)), b @ a.T / variance, atol=1e-12)
 
 
-def test_shift_changes_no_rows_but_they_are_scaled() -> None:
-    P = indefinite()
-    fitted = PrecomputedKernel(psd="shift", **RAW).fit(P)
-    assert fitted.repair_.shift > 0
-    np.testing.assert_allclose(fitted.kernel_train_, P + fitted.repair_.shift * np.eye(len(P)))
-    np.testing.assert_array_equal(fitted.transform(P[:4]), P[:4])
-    scaled = PrecomputedKernel(psd="shift", centre=False).fit(P)
-    np.testing.assert_allclose(scaled.transform(P[:4]), P[:4] / scaled.divisor_)
-
-
 def test_identity_like_kernels_are_flagged() -> None:
     D = squared_euclidean(features())
     with pytest.warns(IdentityLikeKernelWarning, match="kernel 'narrow' is close to the identity: only"):
@@ -100,18 +89,6 @@ def test_identity_like_kernels_are_flagged() -> None:
     assert wide.off_diagonal_mass_ > 0.3
     with pytest.warns(IdentityLikeKernelWarning):
         PrecomputedKernel().fit(0.6 * np.eye(8) + 0.4)
-
-
-def test_a_shift_is_flagged_if_it_adds_much() -> None:
-    values, vectors = np.linalg.eigh(inner_product(features()))
-    much, little = ((vectors * np.r_[lowest, values[1:]]) @ vectors.T for lowest in (-2.0, -1e-3))
-    with pytest.warns(IdentityLikeKernelWarning, match=r"the diagonal shift added 2 to a mean .*; consider psd='clip'"):
-        assert PrecomputedKernel(psd="shift", **RAW).fit(much).identity_like_
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fitted = PrecomputedKernel(psd="shift", **RAW).fit(little)
-    assert fitted.repair_.shift == pytest.approx(1e-3)
-    assert not fitted.identity_like_
 
 
 @pytest.mark.parametrize(

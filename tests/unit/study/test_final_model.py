@@ -40,7 +40,7 @@ STUDY: dict[str, Any] = {
         "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
     },
     "kernels": {
-        "gauss": {"kind": "gaussian", "psd": "flip"},
+        "gauss": {"kind": "gaussian", "psd": "none"},
         "scaled": {"kind": "gaussian", "descriptor": "blocks", "feature_scaling": "auto", "bandwidth": [0.5, 2]},
         "square": {"kind": "polynomial", "descriptor": "pixels", "normalise": "unit_diagonal"},
     },

@@ -31,7 +31,7 @@ STUDY: dict[str, Any] = {
         "colours": {"kind": "table", "table": "colour"},
     },
     "kernels": {
-        "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog"], "bandwidth": [0.5, 2], "psd": "flip"},
+        "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog"], "bandwidth": [0.5, 2], "psd": "none"},
         "blocks": {"kind": "gaussian", "descriptor": "blocks", "centre": True},
         "square": {"kind": "polynomial", "descriptor": "pixels", "degree": 3, "scale": 0.1},
         "rest": {"kind": "linear"},

@@ -324,7 +324,7 @@ CHANGED = [
     (("evaluation",), {"neighbours": ["euclidean"]}, {"fits"}),
     (("evaluation",), {"time_limit": 5}, {"fits"}),
     (("methods", "average", "time_limit"), 5, {"fits"}),
-    (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"fits"}),
+    (("kernels",), {"g": {"kind": "gaussian", "psd": "none"}}, {"fits"}),
 ]  # fmt: skip
 """Changes that change numbers, and the sorts of keys that change with them."""
 

@@ -33,7 +33,7 @@ STUDY: dict[str, Any] = {
 
 PRODUCTS: dict[str, Any] = {
     "kernels": {
-        "gauss": {"kind": "gaussian", "bandwidth_rule": "squared_mean_distance", "psd": "flip"},
+        "gauss": {"kind": "gaussian", "bandwidth_rule": "squared_mean_distance", "psd": "none"},
         "wide": {"kind": "gaussian", "descriptor": "pixels", "bandwidth": [2, 4]},
         "linear": {"kind": "linear", "descriptor": "pixels"},
         "product": {"kind": "product"},

@@ -72,7 +72,7 @@ class FitRecord:
     """First two dimensions of the embedding in one split, with columns ``x, y, label, role`` ("train" or "test")."""
     kernel_info: pd.DataFrame | None = None
     """Kernel diagnostics, one row per kernel (and repeat), with columns ``kernel, min_eigenvalue, off_diagonal_mass``
-    and, if known, ``bandwidth, identity_like, shift, constant``."""
+    and, if known, ``bandwidth, identity_like, constant``."""
     confusion: NDArray[np.integer] | None = None
     """Number of test samples of all repeats by true class (row) and predicted class (column), (c, c), with the chosen
     parameters."""
