@@ -236,7 +236,7 @@ class Jobs:
         measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
             "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
-            samples=self.all_of("read"),
+            samples=self.all_of("read"), splits=self.all_of("split"),
             importances=[self.path("model", "importances")] if measured else [], controls=self.all_of("null_control"),
             contributions=self.all_of("view_contributions"),
         )  # fmt: skip

@@ -99,11 +99,9 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
         ("group", "samples of one group", "the protocol group_k_fold keeps"),
         (FIRST, "equal samples", "`duplicates: group` and the protocol group_k_fold keep"),
     ):
-        if column in table and not (column == FIRST and dataset.read.get("duplicates")):
-            names = table[column].to_numpy(dtype=str)
-            n = sum(bool(np.isin(names[split.test], names[split.train]).any()) for split in drawn)
-            if n:
-                yield f"{n} of {len(drawn)} splits have {what} on both sides; {keeps} them together"
+        together = column not in table or (column == FIRST and dataset.read.get("duplicates"))
+        if not together and (n := drawn.n_dividing(table[column].to_numpy(dtype=str))):
+            yield f"{n} of {len(drawn)} splits have {what} on both sides; {keeps} them together"
 
 
 def target_counts(table: pd.DataFrame, target: TargetKind) -> str:

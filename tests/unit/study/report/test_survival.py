@@ -102,8 +102,7 @@ def test_the_section_is_of_survival_times_only(tmp_path: Path) -> None:
 
 def test_signed_times_are_shown_as_events_and_medians() -> None:
     data = SampleSet(list("abcd"), np.array([1.0, -4.0, 3.0, -9.0]), tables={"x": np.eye(4)}, survival=True)
-    predicted: Any = SimpleNamespace(of_each_setting=lambda dataset: [])
-    record = data_set_of({"spec": {"dataset": "d"}, "inputs": {}}, "Data", data, predicted)
+    record = data_set_of({"spec": {"dataset": "d"}, "inputs": {}}, "Data", data, [])
     assert record.note.strip() == "2 events; median time 3.5, of events 2."
 
 
