@@ -27,7 +27,6 @@ from mklearn.base.landmark_input import LandmarkMoments
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.descriptors.hog import hog
-from mklearn.kernels.landmark_map import LandmarkRule
 from mklearn.kernels.views import Views
 from mklearn.subspace.mkldr import MKLDR
 
@@ -40,8 +39,8 @@ FITTED, HELD_OUT = slice(N_TRAIN - 10_000), slice(N_TRAIN - 10_000, N_TRAIN)
 Score = Callable[[Views, np.ndarray], float]
 
 
-def ridge(views: Views, y: np.ndarray, *, how: LandmarkRule, n: int) -> float:
-    features = LandmarkFeatures(KERNELS, n, how, dtype="float32").fit(views[TRAIN], y[TRAIN])
+def ridge(views: Views, y: np.ndarray, *, n: int) -> float:
+    features = LandmarkFeatures(KERNELS, n, dtype="float32").fit(views[TRAIN], y[TRAIN])
     fitted, held_out = (LandmarkMoments.gathered(features, views[rows], y[rows]).moments for rows in (FITTED, HELD_OUT))
 
     def accuracy(alpha: float) -> float:
@@ -74,11 +73,9 @@ def nystroem(views: Views, y: np.ndarray, *, classifier: Any, bandwidth: float) 
 ROWS: dict[str, Score] = {
     "MKL-DR, equal weights, 300 random landmarks, 1-NN": mkldr("uniform"),
     "MKL-DR, learned weights, 300 random landmarks, 1-NN": mkldr("learned"),
-    "ridge, 300 random landmarks": partial(ridge, how="random_per_class", n=300),
-    "ridge, 300 centres of k-means": partial(ridge, how="kmeans", n=300),
-    "ridge, 600 random landmarks": partial(ridge, how="random_per_class", n=600),
-    "ridge, 600 centres of k-means": partial(ridge, how="kmeans", n=600),
-    "ridge, 1,200 random landmarks": partial(ridge, how="random_per_class", n=1200),
+    "ridge, 300 random landmarks": partial(ridge, n=300),
+    "ridge, 600 random landmarks": partial(ridge, n=600),
+    "ridge, 1,200 random landmarks": partial(ridge, n=1200),
     "multi-view classifier, 1,000 random landmarks": partial(
         fit_and_score, model=MultiViewClassifier(kernels=KERNELS, landmarks=1000)
     ),

@@ -4,9 +4,7 @@ CPU seconds on one thread; images of MNIST, beyond 70,000 shifted ones (syntheti
 """
 
 import resource
-from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from time import process_time
 
 import numpy as np
@@ -15,7 +13,6 @@ from tests.benchmarks.mnist_images import mnist, pixels_and_means, shifted_batch
 from threadpoolctl import threadpool_limits
 
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.landmark_input import LandmarkMoments
 from mklearn.base.moments import Moments
 
 KERNELS = {
@@ -24,17 +21,6 @@ KERNELS = {
 }
 L = 300
 BATCH = 10_000
-
-
-def seconds(task: Callable[[], object], repeats: int = 5) -> float:
-    """Return the median CPU seconds of a task on one thread; a first call compiles and warms up."""
-    times = []
-    with threadpool_limits(1):
-        for _ in range(repeats + 1):
-            start = process_time()
-            task()
-            times.append(process_time() - start)
-    return median(times[1:])
 
 
 @pytest.mark.benchmark
@@ -65,22 +51,3 @@ def test_time_is_linear_in_n_and_memory_is_constant(mirror: Path, record_propert
     print(f"\nexponent {exponent:.3f}, {table}, {growth:.0f} MB more")
     assert 0.9 <= exponent <= 1.1
     assert growth < 100
-
-
-@pytest.mark.benchmark
-@pytest.mark.parametrize("n_landmarks", [300, 600])
-def test_the_pass_reaches_half_of_gemm(mirror: Path, n_landmarks: int, record_property) -> None:
-    """Count n l (d + D) multiplications for distances and maps, and n D^2 / 2 for half a symmetric product."""
-    images, y = mnist(mirror)
-    n = 20_000
-    views = pixels_and_means(images[:n])
-    model = LandmarkFeatures(KERNELS, n_landmarks, dtype="float32").fit(views, y[:n])
-    width, d = model.blocks_[-1].stop, sum(table.shape[1] for table in views.values())
-    A, B = (np.random.default_rng(0).random((rows, width), dtype=np.float32) for rows in (4096, width))
-    out = np.empty_like(A)
-    rate = 2 * 4096 * width**2 / seconds(lambda: np.matmul(A, B, out=out))
-    operations = 2 * n * n_landmarks * (d + width) + n * width**2
-    reached = operations / seconds(lambda: LandmarkMoments.gathered(model, views, y[:n]))
-    record_property("share_of_gemm", round(reached / rate, 3))
-    print(f"\n{n_landmarks} landmarks: {reached / 1e9:.0f} of {rate / 1e9:.0f} GFLOP/s, {reached / rate:.2f}")
-    assert reached >= 0.5 * rate

@@ -13,7 +13,7 @@ from mklearn.kernels.distances import MEASURES
 
 SPECS: list[dict[str, Any]] = [
     {"id": "narrow", "view": "squared_euclidean", "kind": "gaussian", "bandwidth": 0.5},
-    {"id": "wide", "view": "squared_euclidean", "kind": "gaussian", "bandwidth": 2.0, "psd": "shift"},
+    {"id": "wide", "view": "squared_euclidean", "kind": "gaussian", "bandwidth": 2.0, "psd": "none"},
     {"id": "chi2", "view": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "centred_trace"},
     {"id": "linear", "view": "inner_product", "kind": "linear", "centre": True, "normalise": "centred_trace"},
 ]

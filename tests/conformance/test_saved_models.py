@@ -35,7 +35,7 @@ from mklearn.subspace import KernelFDA
 SPECS: dict[str, Any] = {
     "narrow": {"view": "pixels", "bandwidth": 0.5},
     "unit": {"view": "pixels", "feature_scaling": "unit"},
-    "rank": {"view": "noise", "feature_scaling": "rank", "psd": "shift"},
+    "rank": {"view": "noise", "feature_scaling": "rank", "psd": "none"},
     "chi2": {"view": "pixels", "measure": "chi2", "normalise": "unit_diagonal"},
     "linear": {"view": "noise", "kind": "linear"},
     "cubic": {"view": "noise", "kind": "polynomial", "degree": 3},

@@ -64,7 +64,7 @@ OTHER_WAYS = [
     NearestNeighbours(1),
     TwoDLDA(scaling="orthonormal"),
     LandmarkFeatures(n=4),
-    LandmarkFeatures(["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n=4, how="kmeans"),
+    LandmarkFeatures(["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n=4),
     LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n=4, dtype="float32"),
 ]
 

@@ -1,4 +1,4 @@
-"""Atomic files: complete or absent, and equal bytes for equal content."""
+"""Atomic files and artefacts: what is left after failures, full disks and kills, records, and damage that is named."""
 
 import errno
 import io
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ import pytest
 
 from mklearn.atomic import atomic_path, csv_text, read_npz, read_parquet, write_npz, write_parquet, write_text
 from mklearn.errors import DataError
+from mklearn.study.artefacts import read_record, write_arrays, write_record
+from mklearn.study.provenance import stamp
 
 
 def write_half(target: Path, error: Exception) -> None:
@@ -124,3 +127,41 @@ def test_killed_writer_leaves_the_old_file_whole(tmp_path: Path) -> None:
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
         assert read_npz(target)["x"].shape == (2_000_000,)
+
+
+# --- artefacts
+
+
+RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})
+
+
+WRITERS: dict[str, Callable[[Path], None]] = {
+    ".npz": lambda path: write_arrays(path, RECORD, x=np.arange(1000.0)),
+    ".parquet": lambda path: write_parquet(path, pd.DataFrame({"x": np.arange(1000.0) ** 0.5}), RECORD),
+    ".json": lambda path: write_record(path, RECORD),
+}
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "emptied": lambda content: b"",
+    "one bit": lambda content: content[:200] + bytes([content[200] ^ 1]) + content[201:],  # of the first array or page
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_an_artefact_has_the_record_of_its_job(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    WRITERS[suffix](path)
+    assert read_record(path) == RECORD
+    assert set(RECORD) == {"spec", "inputs", "code", "versions"}
+    with pytest.raises(DataError, match="no such file"):
+        read_record(tmp_path / f"b{suffix}")
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(("suffix", "read"), [(".npz", read_npz), (".parquet", read_parquet), (".json", read_record)])
+def test_a_damaged_artefact_is_named(tmp_path: Path, suffix: str, read: Callable[[Path], object], damage: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    WRITERS[suffix](path)
+    path.write_bytes(b"[1]" if (suffix, damage) == (".json", "one bit") else DAMAGE[damage](path.read_bytes()))
+    with pytest.raises(DataError, match=rf"^{path}: not a readable .*delete it and run again$"):
+        read(path)

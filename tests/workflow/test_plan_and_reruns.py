@@ -1,7 +1,6 @@
 """Planned jobs: those of a fresh study, and exactly those that follow from each kind of change."""
 
 import copy
-import resource
 import shlex
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
+from tests.workflow.conftest import SMOKE, Checkout
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.study.evaluation.score_table import evaluated_fit
@@ -153,29 +152,3 @@ def test_moments_of_two_blocks_are_two_jobs(copy_of: Callable[..., Checkout], ch
     made.output("snakemake", "--cores", "2", "results/many/summary.parquet")
     (status,) = set(read_parquet(made.folder / "results/many/summary.parquet")[0]["status"])
     assert (status, len(list(made.folder.glob("results/cache/moments/*/*/*/*of2.npz")))) == ("ok", 2)
-
-
-# --- many jobs
-
-METHODS = 40
-PLANNING_SECONDS = 30
-"""Processor time for 5,000 fits, on a machine with nothing else to do."""
-
-
-LARGE: dict[str, Any] = {
-    "study": "large",
-    "datasets": {f"d{i}": {"name": "digits", "per_class": 20 + i} for i in range(25)},
-    "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
-    "methods": {f"m{i}": {"kind": "mkl_dr", "ridge": 1e-3 * (i + 1)} for i in range(METHODS)},
-    "protocols": {f"p{size}": {"kind": "random_per_class", "train_size": size, "repeats": 2} for size in range(4, 9)},
-}
-
-
-@pytest.mark.benchmark
-def test_thousands_of_jobs_are_planned_in_seconds(checkout: Checkout) -> None:
-    checkout.write(LARGE)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = checkout.snakemake("--cores", "1", "--dry-run", "--quiet", "host")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert jobs_by_rule(done.stdout + done.stderr)["fit"] == 125 * METHODS
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < PLANNING_SECONDS

@@ -45,7 +45,6 @@ rule split:
     input:
         labels="<results>/cache/data/{dataset}.labels.parquet",
         files=jobs.input("split", "files"),
-        reference=jobs.input("split", "reference"),
     output:
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     log:

@@ -80,6 +80,7 @@ rule page:
         controls=jobs.input("page", "controls"),
         contributions=jobs.input("page", "contributions"),
         samples=jobs.input("page", "samples"),
+        splits=jobs.input("page", "splits"),
     output:
         page=report(
             "<results>/<study>/report/index.html",

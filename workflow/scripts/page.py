@@ -6,6 +6,7 @@ from mklearn.atomic import read_parquet
 from mklearn.rows import load
 from mklearn.study.artefacts import read_record
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.log import logger
@@ -22,14 +23,15 @@ from mklearn.study.study import Study
 
 def page(
     scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
-    importances: Path | None = None, controls: list[Path] | None = None, contributions: list[Path] | None = None, *,
-    page: Output, reference: str, average: str, order: list[str] | None = None,
-    sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None, rivals: list[str] | None = None,
+    splits: list[Path], importances: Path | None = None, controls: list[Path] | None = None,
+    contributions: list[Path] | None = None, *, page: Output, reference: str, average: str,
+    order: list[str] | None = None, sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
+    rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
     """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt and figures/.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
-    the fits, ``samples`` the samples of the data sets, ``importances`` the importances of the ``final`` model,
+    the fits, ``samples`` and ``splits`` those of the data sets, ``importances`` the importances of the ``final`` model,
     ``controls`` the null controls, and ``contributions`` the fits without each view. ``average`` is the method with
     equal kernel weights, or "". ``order`` has the names of kernels and descriptors in the study's order, ``sources``
     titles with their papers, ``rivals`` the methods that could be the model in place of the final one.
@@ -43,6 +45,10 @@ def page(
     fits = [
         fit for path in models for fit in fits_of(path, data_of, labels, predicted, order or (), study.headline_rule)
     ]
+    drawn = [
+        [Splits.load(file, data.ids) for file in splits if file.parent.name == path.stem]
+        for path, data in zip(samples, data_of.values(), strict=True)
+    ]
     null_controls = {control.dataset: control for control in map(NullControl.read, controls or [])}
     results = StudyResults(frame, predicted, data_of, fits)
     parts = [] if importances is None else [importances_part(read_parquet(importances)[0])]
@@ -53,8 +59,8 @@ def page(
         average=average,
         run=record,
         data=[
-            data_set_of(made, datasets[name], data, predicted, null_controls.get(name))
-            for made, (name, data) in zip(made_by.values(), data_of.items(), strict=True)
+            data_set_of(made, datasets[name], data, of_data, null_controls.get(name))
+            for made, (name, data), of_data in zip(made_by.values(), data_of.items(), drawn, strict=True)
         ],
         fits=fits,
         scores=frame,

@@ -20,15 +20,7 @@ from mklearn.checks import check_choice, check_integer, check_nonnegative, check
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.kernel_entry import error_prefix
-from mklearn.kernels.landmark_map import (
-    LandmarkMap,
-    LandmarkMeasure,
-    LandmarkRule,
-    kmeans_centres,
-    landmark_map,
-    random_per_class,
-    row_blocks,
-)
+from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map, random_per_class, row_blocks
 from mklearn.kernels.source import Source
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Pairwise, as_views, select_rows
@@ -57,14 +49,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         Kernels on features or views, see `mklearn.kernels.transform.StackTransform`. Their parameters are parameters of
         this transformer, ``kernels__NAME__bandwidth``.
     n : int, default=300
-        Number l of landmarks of each kernel.
-    how : {"random_per_class", "kmeans"}, default="random_per_class"
-        Choice of landmarks from the training samples:
-
-        - "random_per_class": random samples, equally many of each class as far as its size allows; without `y`,
-          uniformly from all samples. All kernels share them.
-        - "kmeans": k-means centres (scikit-learn's ``MiniBatchKMeans``) of the features that a kernel reads. Kernels
-          with the same input share them.
+        Number l of landmarks: random training samples, which all kernels share, equally many of each class as far as
+        its size allows; without `y`, uniformly from all samples.
     rank_tolerance : float, optional
         Eigenvalues of K_m(Z, Z) up to this share of the largest one are dropped. Default: 1e-12, or 1e-6 with
         ``dtype="float32"``, where features of smaller eigenvalues would be rounding errors. Larger values give fewer
@@ -88,7 +74,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     n_landmarks_ : int
         `n`, or 0 if all kernels are linear.
     landmark_indices_ : array of shape (l,) or None
-        Positions of the landmarks among the training samples; None if they are k-means centres or there are none.
+        Positions of the landmarks among the training samples; None if there are none.
     landmarks_ : dict of str to array of shape (l, p)
         Features of the landmarks as each kernel reads them; None for a linear kernel.
     observed_shares_ : array of shape (n_kernels,)
@@ -108,7 +94,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         A kernel can't be computed from the features or is zero among the landmarks, or a view of new samples has
         another width.
     NotApplicable
-        There are more landmarks than samples, or with "random_per_class" fewer landmarks than classes.
+        There are more landmarks than samples, or fewer than classes.
 
     References
     ----------
@@ -149,13 +135,12 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         self,
         kernels: Any = "gaussian",
         n: int = 300,
-        how: LandmarkRule = "random_per_class",
         *,
         rank_tolerance: float | None = None,
         dtype: Precision = "float64",
         random_state: Any = 0,
     ) -> None:
-        self.kernels, self.n, self.how = kernels, n, how
+        self.kernels, self.n = kernels, n
         self.rank_tolerance = rank_tolerance
         self.dtype = dtype
         self.random_state = random_state
@@ -169,10 +154,9 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         X : array or DataFrame of shape (n, d), or views
             Views are a dict or list of tables, or `mklearn.kernels.Views`.
         y : array of shape (n,), optional
-            Class labels for "random_per_class"; otherwise ignored.
+            Class labels.
         """
         n_landmarks = check_integer(self.n, "n")
-        check_choice(self.how, "how", get_args(LandmarkRule))
         check_choice(self.dtype, "dtype", get_args(Precision))
         tolerance = RANK_TOLERANCE[self.dtype]
         if self.rank_tolerance is not None:
@@ -186,27 +170,24 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             )
         self._specs_ = StackTransform(self.kernels)
         table = self._checked_features(X, self._specs_, reset=True)
-        labels = None
-        if y is not None and self.how == "random_per_class":
-            labels = checked_labels(self, y, table.shape[0])
+        labels = None if y is None else checked_labels(self, y, table.shape[0])
         self._specs_.fit_sources(table)
         self._readers_ = self._kernels_by_source()
         kernels = [entry.kernel for entry in self._specs_.entries]
         n = self.n_samples_ = table.shape[0]
         self.n_landmarks_ = 0 if all(kernel.of_features for kernel in kernels) else n_landmarks
         seed = check_random_state(self.random_state).randint(2**31)
-        for_sample, for_landmarks, for_centres = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+        for_sample, for_landmarks = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         rows = None
         if n > PARAMETER_SAMPLES:
             rows = np.sort(for_sample.choice(n, PARAMETER_SAMPLES, replace=False))
         self.landmark_indices_ = None
-        if self.n_landmarks_ and self.how == "random_per_class":
+        if self.n_landmarks_:
             classes = np.zeros(n) if labels is None else labels
             self.landmark_indices_ = random_per_class(classes, n_landmarks, for_landmarks)
-        centres_seed = int(for_centres.integers(2**31))
         maps: dict[int, LandmarkMap] = {}
         for source, numbers in self._readers_:
-            maps |= self._maps_of(source, numbers, rows, tolerance, centres_seed)
+            maps |= self._maps_of(source, numbers, rows, tolerance)
         self._maps_ = [maps[number] for number in range(len(kernels))]
         self.kernel_ids_ = self._specs_.ids
         self.ranks_ = np.array([each.rank for each in self._maps_])
@@ -236,7 +217,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         return list(readers.values())
 
     def _maps_of(
-        self, source: Source, numbers: Sequence[int], rows: NDArray[np.intp] | None, rank_tolerance: float, seed: int
+        self, source: Source, numbers: Sequence[int], rows: NDArray[np.intp] | None, rank_tolerance: float
     ) -> dict[int, LandmarkMap]:
         """Fit the kernels of one source to the training samples at `rows` (None: all); return their maps."""
         landmarks: Any = None
@@ -250,7 +231,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             with error_prefix(kernel.name):
                 if landmarks is None:
                     features = source.training_values(None if rows is None else source.observed_rows(rows))
-                    landmarks = self._landmarks_of(source, seed)
+                    landmarks = self._landmarks_of(source)
                 for _, measure in kernel.inputs:
                     if measure not in measured:
                         among = MEASURES[measure](features)
@@ -260,9 +241,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
                 maps[number] = landmark_map(kernel, measures, rank_tolerance, self.dtype)
         return maps
 
-    def _landmarks_of(self, source: Source, seed: int) -> Any:
-        if self.landmark_indices_ is None:
-            return kmeans_centres(source.training_values(), self.n_landmarks_, seed)
+    def _landmarks_of(self, source: Source) -> Any:
+        assert self.landmark_indices_ is not None  # not all kernels are linear
         rows = source.observed_rows(self.landmark_indices_)
         if not len(rows):
             raise DataError(

@@ -23,7 +23,7 @@ from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 
 Array = NDArray[np.floating[Any]]
 
-_SETTINGS = ("n", "how", "dtype", "rank_tolerance", "random_state")
+_SETTINGS = ("n", "dtype", "rank_tolerance", "random_state")
 # Ratio of centred to uncentred trace below which the centred trace is rounding error, see `scale_to_centred_trace`.
 _CONSTANT = 1e-12
 

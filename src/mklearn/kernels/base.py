@@ -24,7 +24,6 @@ from mklearn.checks import (
 from mklearn.errors import ConfigError, DataError, warn
 from mklearn.kernels.matrices import (
     IDENTITY_LIKE_BELOW,
-    IDENTITY_LIKE_SHIFT,
     IdentityLikeKernelWarning,
     KernelCentring,
     PSDPolicy,
@@ -63,8 +62,8 @@ class Kernel(ABC):
         Centre in feature space at the mean of the training samples.
     normalise : {"none", "unit_diagonal", "centred_trace"}
         See `mklearn.kernels.unit_diagonal` and `mklearn.kernels.scale_to_centred_trace`.
-    psd : {"clip", "shift", "flip", "none"}
-        See `mklearn.kernels.psd_repair`.
+    psd : {"clip", "none"}
+        Repair of negative eigenvalues, see `mklearn.kernels.psd_repair`.
     name : str
         Name of the kernel in warnings.
 
@@ -77,18 +76,16 @@ class Kernel(ABC):
     off_diagonal_mass_ : float
         See `mklearn.kernels.off_diagonal_mass`.
     identity_like_ : bool
-        Off-diagonal mass below a tenth, or a diagonal shift above a tenth of the mean diagonal.
+        Off-diagonal mass below a tenth.
     repair_ : PSDRepair
         Its ``kernel`` is `kernel_train_`.
     info_ : dict
-        "min_eigenvalue" (None unless the kernel needed a repair), "shift", "off_diagonal_mass", "identity_like", and
-        "bandwidth" if it has one.
+        "min_eigenvalue" (None unless the kernel needed a repair), "off_diagonal_mass", "identity_like", and "bandwidth"
+        if it has one.
 
     Notes
     -----
-    ``transform`` of the training rows gives `kernel_train_`, except after a diagonal shift: the rows given to
-    ``transform`` belong to new samples, and the shift belongs to the training diagonal only. A shift also undoes
-    exact centring.
+    ``transform`` of the training rows gives `kernel_train_`.
 
     A subclass declares `kind`, `measures` and `psd_measures` (if it has any, and again if it overrides the kernel
     function), adds its parameters as fields of a ``dataclass(kw_only=True, eq=False)``, validates them in
@@ -170,20 +167,20 @@ class Kernel(ABC):
             kernel = unit_diagonal(kernel)
         if not overwrite and any(np.may_share_memory(kernel, block) for block in training):
             kernel = kernel.copy()  # from here on it is changed in place
-        kernel, repair, mean_diagonal = self._centred_and_scaled(kernel, is_psd=is_psd)
+        kernel, repair = self._centred_and_scaled(kernel, is_psd=is_psd)
         self.kernel_train_: Array = kernel
         self.repair_ = replace(repair, kernel=kernel)
-        if self.centre and repair.shift == 0:
-            self.off_diagonal_mass_ = centred_off_diagonal_mass(kernel)
-        else:
-            self.off_diagonal_mass_ = off_diagonal_mass(kernel)
-        little = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
-        self.identity_like_ = bool(little or repair.shift > IDENTITY_LIKE_SHIFT * mean_diagonal)
+        self.off_diagonal_mass_ = centred_off_diagonal_mass(kernel) if self.centre else off_diagonal_mass(kernel)
+        self.identity_like_ = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
         if self.identity_like_:
-            self._warn_of_identity_like(little, mean_diagonal)
+            warn(
+                f"kernel {self.name!r} is close to the identity: only {self.off_diagonal_mass_:.2%} of its centred "
+                "squared norm lies off the diagonal. It says little about which samples are alike, and weight learning "
+                "may prefer it for that; consider a wider bandwidth or leave it out",
+                IdentityLikeKernelWarning,
+            )
         self.info_ = {
             "min_eigenvalue": repair.min_eigenvalue,
-            "shift": repair.shift,
             "off_diagonal_mass": self.off_diagonal_mass_,
             "identity_like": self.identity_like_,
         }
@@ -207,23 +204,23 @@ class Kernel(ABC):
         assert out is not None
         return out
 
-    def _centred_and_scaled(self, kernel: Array, *, is_psd: bool) -> tuple[Array, PSDRepair, float]:
-        """Centre, repair and scale in place; also return the repair and the mean diagonal before scaling."""
+    def _centred_and_scaled(self, kernel: Array, *, is_psd: bool) -> tuple[Array, PSDRepair]:
+        """Centre, repair and scale in place; also return the repair."""
         diagonal = np.diagonal(kernel).copy()
         self._centring = KernelCentring() if self.centre else None
         if self._centring is not None:
             kernel = self._centring.fit_transform(kernel, out=kernel)
         needs_none = is_psd or self.psd == "none" or has_cholesky_factor(kernel)
-        repair = PSDRepair(kernel) if needs_none else psd_repair(kernel, self.psd)
+        repair = PSDRepair(kernel) if needs_none else psd_repair(kernel)
         kernel = repair.kernel
-        mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
         self.divisor_ = 1.0
-        if self.normalise == "centred_trace" and self.centre and repair.shift == 0 and repair.vectors is None:
+        if self.normalise == "centred_trace" and self.centre and repair.vectors is None:
+            mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_
             self.divisor_ = checked_trace(mean_diagonal, diagonal)  # the mean is 0
             kernel /= kernel.dtype.type(self.divisor_)
         elif self.normalise == "centred_trace":
             kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
-        return kernel, repair, mean_diagonal
+        return kernel, repair
 
     def transform(self, *blocks: ArrayLike, own: Sequence[ArrayLike | None] | None = None) -> Array:
         """Compute the kernel between new samples and the training samples, shape (m, n).
@@ -290,16 +287,3 @@ class Kernel(ABC):
                     raise DataError(f"`own` for {label} has {values.size} entries for {n_rows} rows")
             columns.append(values[:, None])
         return self.kernel_function(columns)[:, 0]
-
-    def _warn_of_identity_like(self, little: bool, mean_diagonal: float) -> None:
-        reason = (
-            f"only {self.off_diagonal_mass_:.2%} of its centred squared norm lies off the diagonal"
-            if little
-            else f"the diagonal shift added {self.repair_.shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
-        )
-        remedy = "a wider bandwidth" if little else "psd='clip'"
-        warn(
-            f"kernel {self.name!r} is close to the identity: {reason}. It says little about which samples are alike, "
-            f"and weight learning may prefer it for that; consider {remedy} or leave it out",
-            IdentityLikeKernelWarning,
-        )

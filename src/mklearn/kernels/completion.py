@@ -35,8 +35,7 @@ class MeanCompletion:
     filled in.
 
     Bandwidth, means, repair and scaling are fitted to the observed training samples alone, and k is the kernel after
-    these steps. So a sample that lacks the view has no unit diagonal, and after the repair "shift" phi has more
-    dimensions.
+    these steps. So a sample that lacks the view has no unit diagonal.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class MeanCompletion:
     def of(cls, kernel: Kernel, observed: Mask) -> MeanCompletion:
         """Construct the completion of a kernel that was fitted to the observed training samples."""
         K = kernel.kernel_train_
-        if kernel.centre and kernel.repair_.shift == 0:
+        if kernel.centre:
             return cls(observed, np.zeros(len(K), dtype=K.dtype), 0.0)  # avoids the rounding errors of the mean
         row = K.mean(axis=0, dtype=np.float64)
         return cls(observed, row.astype(K.dtype), float(row.mean()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from mklearn.checks import (
     Array,
     as_distances,
-    as_float_matrix,
-    as_nonnegative,
     cached_rows,
     check_choice,
     check_integer,
@@ -29,7 +27,7 @@ BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absol
 
 @dataclass(kw_only=True, eq=False)
 class GaussianKernel(Kernel):
-    """Gaussian kernel ``exp(-d^2 / gamma)``.
+    """Gaussian kernel ``exp(-d^2 / gamma)``, without a factor of 2, as in MKMMC and MKL-DR.
 
     Parameters
     ----------
@@ -76,27 +74,6 @@ class GaussianKernel(Kernel):
         return _exponential(self.exponent(blocks[0]), self.bandwidth_)
 
 
-def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
-    """Compute the Gaussian kernel ``exp(-d2 / gamma)`` of squared distances, shape (n, m).
-
-    Parameters
-    ----------
-    d2 : array_like, shape (n, m)
-        Squared distances, >= 0.
-    gamma : float
-        Bandwidth, > 0, in the units of `d2`: the distances are divided by it (not by ``2 gamma^2``), as in MKMMC (Gu
-        and Zhou), section 2.2, and in MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8.
-
-    Raises
-    ------
-    ConfigError
-        `gamma` is not a positive finite number.
-    DataError
-        `d2` is not a finite matrix of non-negative numbers.
-    """
-    return _exponential(as_nonnegative(as_float_matrix(d2, "d2"), "d2"), check_positive(gamma, "gamma"))
-
-
 def _exponential(d2: Array, gamma: float) -> Array:
     kernel = np.empty_like(d2)
     for part in cached_rows(d2):
@@ -132,15 +109,6 @@ def resolve_bandwidth(
     check_choice(rule, "bandwidth_rule", get_args(BandwidthRule))
     multiple = check_positive(multiple, "bandwidth")
     return multiple if rule == "absolute" else _bandwidth(as_distances(d_train, "the distance matrix"), multiple, rule)
-
-
-def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6)) -> Array:
-    """Compute the bandwidths ``2^k sigma_0^2`` of MKMMC's kernels (Gu, Zhou 2009, section 3.2).
-
-    ``exponents`` are the values of k, and sigma_0 is the mean distance among the training samples. Units and errors are
-    as for `resolve_bandwidth`.
-    """
-    return resolve_bandwidth(d2_train, 1.0, "squared_mean_distance") * np.exp2(np.array([*exponents], dtype=np.float64))
 
 
 def _bandwidth(distances: Array, multiple: float, rule: BandwidthRule) -> float:
@@ -298,11 +266,11 @@ class ProductKernel(Kernel):
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Compute ``exp(-(1/M) sum_m d_m^2/gamma_m)``."""
-        exponent: Array | float = 0.0
+        exponent = np.zeros_like(blocks[0])
         for factor, block in zip(self._gaussians, blocks, strict=True):
             d2 = factor.exponent(block)
             exponent = exponent + d2 / d2.dtype.type(factor.bandwidth_ * len(self._gaussians))
-        return gaussian_kernel(exponent, 1.0)
+        return _exponential(exponent, 1.0)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -14,10 +14,9 @@ from mklearn.checks import Array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.base import DISTANCE_MEASURES, Kernel
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.features import in_form_of, is_sparse, squared_norms
+from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.matrices import psd_tolerance, unit_diagonal
 
-LandmarkRule = Literal["random_per_class", "kmeans"]
 # Target size of a block's matrix in bytes; wide matrices exceed it, see `row_blocks`.
 _BLOCK_BYTES = 2**21
 _FEWEST_ROWS = 256
@@ -198,38 +197,21 @@ def landmark_map(
     return LandmarkMap(kernel, measures, projection.astype(dtype), rank, np.dtype(dtype))
 
 
-def _check_number(n_landmarks: int, n: int) -> None:
-    if n_landmarks > n:
-        raise NotApplicable(f"n_landmarks={n_landmarks}, but there are {n} training samples: give at most {n}")
-
-
 def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw landmarks at random and return their positions; classes have equal numbers as far as their sizes allow.
 
     Raises `NotApplicable` for fewer landmarks than classes, or more than samples.
     """
-    _check_number(n_landmarks, len(labels))
+    if n_landmarks > (n := len(labels)):
+        raise NotApplicable(f"n_landmarks={n_landmarks}, but there are {n} training samples: give at most {n}")
     classes, codes = np.unique(labels, return_inverse=True)
     if n_landmarks < len(classes):
         raise NotApplicable(
-            f"n_landmarks={n_landmarks}, but y has {len(classes)} classes, and 'random_per_class' needs a landmark of "
-            f"each: give at least {len(classes)}, or choose the landmarks by 'kmeans'"
+            f"n_landmarks={n_landmarks}, but y has {len(classes)} classes, and each needs a landmark: give at least "
+            f"{len(classes)}"
         )
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]  # by class, in random order within a class
     sizes = np.bincount(codes)
     turns = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return order[np.argsort(turns, kind="stable")][:n_landmarks]
-
-
-def kmeans_centres(features: Any, n_landmarks: int, seed: int) -> Any:
-    """Compute the centres of scikit-learn's ``MiniBatchKMeans`` with one k-means++ initialisation.
-
-    `features`, (n, p), and the centres, (n_landmarks, p), are an array or a CSR array. Centres repeat if there are
-    fewer distinct samples than landmarks.
-    """
-    _check_number(n_landmarks, features.shape[0])
-    from sklearn.cluster import MiniBatchKMeans
-
-    fitted = MiniBatchKMeans(n_landmarks, random_state=seed, n_init=1, compute_labels=False).fit(features)
-    return in_form_of(fitted.cluster_centers_, features)

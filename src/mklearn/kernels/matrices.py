@@ -8,7 +8,7 @@ kernel weights reward it nonetheless, so it takes weight from informative kernel
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import scipy.linalg
@@ -21,7 +21,6 @@ from mklearn.checks import (
     as_square_matrix,
     as_square_symmetric,
     cached_rows,
-    check_choice,
     check_square,
     nonnegative_weights,
     symmetrized,
@@ -167,9 +166,6 @@ def _lengths(diagonal: ArrayLike, what: str) -> Array:
 IDENTITY_LIKE_BELOW = 0.1
 """Off-diagonal mass below which a kernel counts as identity-like."""
 
-IDENTITY_LIKE_SHIFT = 0.1
-"""Share of the mean diagonal that a diagonal shift may add before the kernel counts as identity-like."""
-
 
 class IdentityLikeKernelWarning(UserWarning):
     """Warning that a kernel is close to the identity: weight learning may prefer it without reason."""
@@ -216,7 +212,7 @@ def centred_off_diagonal_mass(kernel: Array) -> float:
     return float(min(1.0, max(0.0, 1 - explained / total)))
 
 
-PSDPolicy = Literal["clip", "shift", "flip", "none"]
+PSDPolicy = Literal["clip", "none"]
 
 
 @dataclass(frozen=True)
@@ -229,87 +225,67 @@ class PSDRepair:
         The training kernel after repair.
     min_eigenvalue : float or None
         Smallest eigenvalue before repair; None if the kernel needs none and its eigenvalues were not computed.
-    shift : float
-        Amount that policy "shift" added to the diagonal; 0 otherwise.
-    vectors, multipliers : ndarray, shapes (n, r) and (r,), or None
-        Kept eigenvectors Q and the multipliers f(lambda)/lambda; None if rows are not changed.
+    vectors : ndarray, shape (n, r), or None
+        Eigenvectors Q of the positive eigenvalues; None if rows are not changed.
     """
 
     kernel: Array
     min_eigenvalue: float | None = None
-    shift: float = 0.0
     vectors: NDArray[np.float64] | None = None
-    multipliers: NDArray[np.float64] | None = None
 
     def transform(self, K_rows: ArrayLike) -> Array:
         """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
 
-        With "clip" and "flip", training rows before repair become the rows of `kernel`. "shift" and "none" do not
-        change rows, since a shift is added to the training diagonal only. Raises `DataError` for rows that are not
-        finite or have another number of training samples.
+        Training rows before repair become the rows of `kernel`. Raises `DataError` for rows that are not finite or have
+        another number of training samples.
         """
         rows = as_float_matrix(K_rows, "the kernel rows", self.kernel.shape[1])
-        if self.vectors is None or self.multipliers is None:
+        if self.vectors is None:
             return rows.copy()
-        repaired = ((rows.astype(np.float64, copy=False) @ self.vectors) * self.multipliers) @ self.vectors.T
+        repaired = (rows.astype(np.float64, copy=False) @ self.vectors) @ self.vectors.T
         return repaired.astype(rows.dtype, copy=False)
 
 
-def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
-    """Make a symmetric training kernel positive semidefinite.
+def psd_repair(K: ArrayLike) -> PSDRepair:
+    """Make a symmetric training kernel positive semidefinite: clip its negative eigenvalues at 0.
 
-    ``K = Q diag(lambda) Q'`` becomes ``Q diag(f(lambda)) Q'``, with ``f = max(lambda, 0)`` for "clip", ``|lambda|`` for
-    "flip", ``lambda + |lambda_min|`` for "shift". A kernel without eigenvalues below ``-tolerance * max|lambda|`` is
-    not changed; the tolerance is 1e-10, or n times the precision of the dtype if larger.
+    A kernel without eigenvalues below ``-tolerance * max|lambda|`` is not changed; the tolerance is 1e-10, or n times
+    the precision of the dtype if larger.
 
     Parameters
     ----------
     K : array_like, shape (n, n)
         Kernel among the training samples.
-    policy : {"clip", "shift", "flip", "none"}
-        "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., cited by MKL-DR (section 3.1). It
-        may make a kernel identity-like (see `off_diagonal_mass`); `mklearn.kernels.Kernel` then warns.
 
     Raises
     ------
-    ConfigError
-        Unknown policy.
     DataError
         Not a finite symmetric matrix, or no positive eigenvalue at all.
 
     Notes
     -----
-    The repair of new rows keeps only eigenvectors whose eigenvalues exceed the tolerance ("flip": in absolute value).
-    For the others f(lambda)/lambda is undefined, and rows of a positive semidefinite extension have no component along
-    them.
+    The repair of new rows keeps only eigenvectors whose eigenvalues exceed the tolerance: rows of a positive
+    semidefinite extension have no component along the others. Deviation: MKL-DR (section 3.1) cites Zhang et al., who
+    shift all eigenvalues by the smallest, which makes kernels identity-like (see `off_diagonal_mass`).
     """
-    check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
-    dtype, n = symmetric.dtype, len(symmetric)
     kernel = symmetric.astype(np.float64, copy=False)
     tolerance = psd_tolerance(symmetric)
     values = scipy.linalg.eigvalsh(kernel)
     size = float(np.abs(values).max())
     smallest = float(values[0])
-    negative = values < -tolerance * size
-    if not negative.any() or policy == "none":
+    if smallest >= -tolerance * size:
         return PSDRepair(symmetric.copy(), smallest)
-    if policy == "shift":
-        shifted = kernel.copy()
-        shifted[np.diag_indices(n)] -= smallest
-        return PSDRepair(shifted.astype(dtype, copy=False), smallest, shift=-smallest)
-
     values, vectors = scipy.linalg.eigh(kernel)
-    kept = values > tolerance * size if policy == "clip" else np.abs(values) > tolerance * size
+    kept = values > tolerance * size
     if not kept.any():
         raise DataError(
             "the kernel has no positive eigenvalue, so clipping leaves nothing; is it a distance matrix? "
             "Use kind 'gaussian' for distances"
         )
     values, vectors = values[kept], np.ascontiguousarray(vectors[:, kept])
-    repaired = (vectors * np.abs(values)) @ vectors.T
-    repaired = symmetrized(repaired).astype(dtype, copy=False)
-    return PSDRepair(repaired, smallest, vectors=vectors, multipliers=np.sign(values))
+    repaired = symmetrized((vectors * values) @ vectors.T).astype(symmetric.dtype, copy=False)
+    return PSDRepair(repaired, smallest, vectors)
 
 
 def psd_tolerance(kernel: Array) -> float:

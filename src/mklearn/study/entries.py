@@ -244,8 +244,8 @@ class Kernel(Entry):
     normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
     """Scaling of the kernel: k(x,x) = 1 (``unit_diagonal``), or unit variance of the training samples in feature space
     (``centred_trace``)."""
-    psd: Literal["clip", "shift", "flip", "none"] = "clip"
-    """Repair of negative eigenvalues; ``shift`` gives a warning, because nearly diagonal kernels attract weight."""
+    psd: Literal["clip", "none"] = "clip"
+    """Repair of negative eigenvalues: clipped at 0, or left."""
     descriptor: NamePattern | Patterns | None = None
     """Descriptor from which the kernel is computed. A list, a name with ``*``, or ``each`` (the default) makes one
     kernel per descriptor."""

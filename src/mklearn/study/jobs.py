@@ -156,11 +156,7 @@ class Jobs:
             self._add("read", (dataset.key,), functools.partial(_read_spec, dataset), files=dataset.files)
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
-            others = [other for other, each in plan.datasets.items() if each.id == dataset.splits_from]
-            self._add(
-                "split", (key, name), split_spec(dataset, protocol), files=split_files(dataset, protocol),
-                reference=[self.path("read", "labels", dataset=other) for other in others],
-            )  # fmt: skip
+            self._add("split", (key, name), split_spec(dataset, protocol), files=split_files(dataset, protocol))
 
     def _learned(self, dataset: str, descriptor: str) -> list[str]:
         spec = self.plan.descriptors[dataset, descriptor].learning
@@ -240,7 +236,7 @@ class Jobs:
         measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
             "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
-            samples=self.all_of("read"),
+            samples=self.all_of("read"), splits=self.all_of("split"),
             importances=[self.path("model", "importances")] if measured else [], controls=self.all_of("null_control"),
             contributions=self.all_of("view_contributions"),
         )  # fmt: skip

@@ -22,7 +22,7 @@ from mklearn.study.specs.fit_spec import (
     Landmarks,
     RefitSpec,
 )
-from mklearn.study.specs.model import Count, NonNegative, Positive, Slug
+from mklearn.study.specs.model import Count, Positive, Slug
 
 Sizes = Annotated[list[Count], Field(min_length=1)]
 
@@ -48,16 +48,12 @@ class Method(Entry):
     per kernel. Product kernels are used only if a list names them. Methods that build their own dictionary of kernels
     default to ``dictionary``: they ignore the study's kernels and use every descriptor of the data set, or all kernels
     of a data set of matrices."""
-    kernel_weights: (
-        Literal["uniform", "best_single", "cv_accuracy"]
-        | Annotated[dict[Slug, NonNegative], Field(min_length=1)]
-        | None
-    ) = None
+    kernel_weights: Literal["uniform", "best_single", "cv_accuracy"] | None = None
     """Methods on one kernel or a fixed combination: ``uniform`` (the default) is the average; ``best_single`` is the
     kernel chosen by inner cross-validation; ``cv_accuracy`` weights each kernel by its squared accuracy in the inner
-    cross-validation; or a mapping from kernel to weight, where omitted kernels have weight 0."""
+    cross-validation."""
     landmarks: Landmarks | Count | None = None
-    """Methods on kernels that support landmarks: number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``;
+    """Methods on kernels that support landmarks: number of landmarks, or ``{n: 300, dtype: float32}``;
     ``n`` may be a grid. The method learns from landmark features instead of kernels among all samples: time grows
     linearly with the number of samples, and memory is constant. By default it learns from kernels."""
     descriptor: Slug | Names | None = None
@@ -155,8 +151,7 @@ class Method(Entry):
 
     def kernel_choice(self) -> KernelChoice | None:
         """Return how evaluation chooses or weights the kernels; None if it leaves them as they are."""
-        weights = self.kernel_weights
-        return None if weights is None or isinstance(weights, dict) or weights == "uniform" else weights
+        return None if self.kernel_weights == "uniform" else self.kernel_weights
 
     def keeps_order(self) -> bool:
         """Return whether the order of kernels and descriptors affects the result, so that it must be kept."""
@@ -175,11 +170,10 @@ class Method(Entry):
 
         If evaluation chooses a kernel, the estimator weights the kernels it receives uniformly.
         """
-        weights = {"kernel_weights": "uniform" if self.kernel_choice() else self.kernel_weights}
         parts = self._part_candidates()
         chosen = {*self.grid(), *self.row.views, *(["n_components"] if self.swept_sizes() else [])}
         every = super().parameters() | {name: candidates[0] for name, candidates in parts.items()}
-        every |= weights if self.row.combines else {}
+        every |= {"kernel_weights": "uniform"} if self.row.combines else {}
         return {name: value for name, value in every.items() if name not in chosen}
 
     def grid(self) -> dict[str, list[Any]]:

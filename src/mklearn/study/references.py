@@ -121,9 +121,8 @@ def _references(study: Study) -> Iterator[tuple[Any, ...]]:
         elif not kernel.is_product and kernel.descriptor != "each":
             yield f"kernels.{key}.descriptor", kernel.descriptor, "descriptor"
     for key, method in study.methods.items():
-        for field in ("kernels", "kernel_weights"):
-            if isinstance(chosen := getattr(method, field), list | dict):
-                yield f"methods.{key}.{field}", list(chosen), "kernel"
+        if isinstance(method.kernels, list):
+            yield f"methods.{key}.kernels", method.kernels, "kernel"
         yield f"methods.{key}.protocols", method.protocols, "protocol"
     yield "evaluation.reference", study.evaluation.reference, "method"
     if study.calibration is not None:

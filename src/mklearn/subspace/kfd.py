@@ -43,7 +43,7 @@ class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
         it: report it.
     landmarks : int or mapping, optional
         Number of landmarks. The method then learns from explicit landmark features, for training sets whose kernels do
-        not fit into memory; the kernels must be computed from features. A mapping has "n", and optionally "how",
+        not fit into memory; the kernels must be computed from features. A mapping has "n", and optionally
         "dtype", "rank_tolerance" and "random_state" of `mklearn.base.landmark_features.LandmarkFeatures`. See
         `mklearn.base.landmark_input.LandmarkInput` for the attributes and for `fit_moments`.
 

@@ -16,7 +16,6 @@ from mklearn.kernels import PrecomputedKernel, StackTransform, Views
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.matrices import (
-    PSDPolicy,
     centre_kernel,
     centred_trace,
     off_diagonal_mass,
@@ -73,7 +72,7 @@ def indefinite(seed: int, n: int = 9) -> np.ndarray:
 def test_clip_is_the_nearest_psd_matrix(seed: int) -> None:
     """Optimality of the projection onto the cone: K+ is PSD, K+ - K is PSD, and they are orthogonal."""
     K = indefinite(seed)
-    repaired = psd_repair(K, "clip").kernel
+    repaired = psd_repair(K).kernel
     assert np.linalg.eigvalsh(repaired)[0] > -1e-10
     assert np.linalg.eigvalsh(repaired - K)[0] > -1e-10
     assert abs(np.sum(repaired * (repaired - K))) < 1e-9
@@ -81,36 +80,18 @@ def test_clip_is_the_nearest_psd_matrix(seed: int) -> None:
 
 @settings(max_examples=25)
 @given(st.integers(0, 1000))
-def test_flip_is_the_matrix_modulus(seed: int) -> None:
-    """|K| is the one PSD matrix with |K|^2 = K^2."""
+def test_laws_of_the_repair(seed: int) -> None:
     K = indefinite(seed)
-    repaired = psd_repair(K, "flip").kernel
-    assert np.linalg.eigvalsh(repaired)[0] > -1e-10
-    np.testing.assert_allclose(repaired @ repaired, K @ K, atol=1e-10)
-
-
-@settings(max_examples=25)
-@given(st.integers(0, 1000), st.sampled_from(["clip", "flip", "shift", "none"]))
-def test_laws_of_repairs(seed: int, policy: str) -> None:
-    K = indefinite(seed)
-    repair = psd_repair(K, policy)  # type: ignore[arg-type]
-    values = np.linalg.eigvalsh(K)
-    np.testing.assert_allclose(repair.min_eigenvalue, values[0], rtol=1e-10)
+    repair = psd_repair(K)
+    np.testing.assert_allclose(repair.min_eigenvalue, np.linalg.eigvalsh(K)[0], rtol=1e-10)
     np.testing.assert_array_equal(repair.kernel, repair.kernel.T)
     # relabelling the samples relabels the result, and scaling the kernel scales it
     order = np.random.default_rng(seed).permutation(len(K))
-    shuffled = psd_repair(K[np.ix_(order, order)], policy)  # type: ignore[arg-type]
+    shuffled = psd_repair(K[np.ix_(order, order)])
     np.testing.assert_allclose(shuffled.kernel, repair.kernel[np.ix_(order, order)], atol=1e-9)
-    np.testing.assert_allclose(psd_repair(3 * K, policy).kernel, 3 * repair.kernel, atol=1e-9)  # type: ignore[arg-type]
-    if policy in ("clip", "flip"):
-        # the training rows before repair, put through the map, are the training kernel after it
-        np.testing.assert_allclose(repair.transform(K), repair.kernel, atol=1e-10)
-        assert repair.shift == 0
-    else:
-        np.testing.assert_array_equal(repair.transform(K), K)
-    if policy == "shift":
-        np.testing.assert_allclose(repair.kernel, K - values[0] * np.eye(len(K)), atol=1e-12)
-        assert abs(np.linalg.eigvalsh(repair.kernel)[0]) < 1e-10
+    np.testing.assert_allclose(psd_repair(3 * K).kernel, 3 * repair.kernel, atol=1e-9)
+    # the training rows before repair, put through the map, are the training kernel after it
+    np.testing.assert_allclose(repair.transform(K), repair.kernel, atol=1e-10)
 
 
 def test_clipped_rows_are_inner_products_with_the_repaired_features() -> None:
@@ -129,17 +110,16 @@ def test_clipped_rows_are_inner_products_with_the_repaired_features() -> None:
     assert np.abs(repair.transform(rows) - rows).max() > 1e-2
 
 
-@pytest.mark.parametrize("policy", ["clip", "flip", "shift", "none"])
-def test_psd_kernels_are_left_alone(policy: str) -> None:
+def test_psd_kernels_are_left_alone() -> None:
     A = np.random.default_rng(0).standard_normal((8, 3))
     K = A @ A.T  # five eigenvalues are zero up to rounding
-    repair = psd_repair(K, policy)  # type: ignore[arg-type]
+    repair = psd_repair(K)
     np.testing.assert_array_equal(repair.kernel, K)
     rows = np.random.default_rng(1).standard_normal((2, 8))
     np.testing.assert_array_equal(repair.transform(rows), rows)
     assert repair.vectors is None
     assert abs(repair.min_eigenvalue) < 1e-12 * np.trace(K)
-    assert psd_repair(np.zeros((3, 3)), policy).kernel.sum() == 0  # type: ignore[arg-type]
+    assert psd_repair(np.zeros((3, 3))).kernel.sum() == 0
 
 
 @pytest.mark.parametrize("place", [(0, 1), (127, 128), (399, 0), (390, 300)])
@@ -151,17 +131,16 @@ def test_rounding_errors_anywhere_are_averaged(place: tuple[int, int]) -> None:
     assert repaired[place] == 5e-11
 
 
-@pytest.mark.parametrize("policy", ["clip", "shift", "flip"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("lowest", [-1e-2, -1e-5, -1e-9, -1e-11, 0.0, 1e-3])
-def test_kernels_that_need_no_repair_have_a_cholesky_factor(lowest: float, dtype: type, policy: PSDPolicy) -> None:
+def test_kernels_that_need_no_repair_have_a_cholesky_factor(lowest: float, dtype: type) -> None:
     rng = np.random.default_rng(5)
     Q = np.linalg.qr(rng.normal(size=(60, 60)))[0]
     K = (Q * np.r_[lowest, np.zeros(20), np.geomspace(1e-8, 1, 39)] @ Q.T).astype(dtype)
     K = (K + K.T) / 2
-    expected = psd_repair(K, policy)
-    fitted = PrecomputedKernel(psd=policy, centre=False, normalise="none").fit(K)
-    assert (fitted.repair_.vectors is None, fitted.repair_.shift) == (expected.vectors is None, expected.shift)
+    expected = psd_repair(K)
+    fitted = PrecomputedKernel(centre=False, normalise="none").fit(K)
+    assert (fitted.repair_.vectors is None) == (expected.vectors is None)
     np.testing.assert_array_equal(fitted.kernel_train_, expected.kernel)
     np.testing.assert_array_equal(fitted.transform(K[:2]), expected.transform(K[:2]))
     if lowest >= 0:
@@ -169,8 +148,6 @@ def test_kernels_that_need_no_repair_have_a_cholesky_factor(lowest: float, dtype
 
 
 def test_repair_refusals() -> None:
-    with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of 'clip', 'shift', 'flip', 'none'"):
-        psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no positive eigenvalue"):
         psd_repair(-np.eye(3))
     large = np.eye(400)
@@ -225,7 +202,6 @@ SPECS: dict[str, dict[str, Any]] = {
     "gaussian": {"kind": "gaussian"} | PLAIN,
     "unit": {"kind": "polynomial", "normalise": "unit_diagonal", "centre": False},
     "centred": {"kind": "gaussian", "feature_scaling": "standard"},
-    "shift": {"kind": "polynomial", "psd": "shift"},
     "rank": {"kind": "gaussian", "feature_scaling": "rank", "centre": False},
 }
 

@@ -1,5 +1,8 @@
-"""The final model of a study: chosen as the evaluation chooses, an estimator of the library, and what its card says."""
+"""The final model: its plan and mistakes in it; it is the library's estimator, by the inner choice on all samples."""
 
+import copy
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +13,13 @@ import yaml
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.unit.study.small_study import run_study, working_in
+from tests.workflow.conftest import SMOKE
 
 from mklearn.atomic import read_parquet
 from mklearn.base.side_by_side import SideBySide
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
+from mklearn.errors import ConfigError, MissingExtra
 from mklearn.kernels import Views
 from mklearn.rows import load
 from mklearn.saved_models import SavedModel, load_model
@@ -23,8 +28,9 @@ from mklearn.study.data.splits import Split
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.final_model import card_text, final_model, groups_kept_together
-from mklearn.study.jobs import Jobs
-from mklearn.study.plan.plan import plan_study
+from mklearn.study.jobs import Jobs, page_spec
+from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.provenance import code_files, named_modules
 from mklearn.study.reading import check_study
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import IMAGES
@@ -40,7 +46,7 @@ STUDY: dict[str, Any] = {
         "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
     },
     "kernels": {
-        "gauss": {"kind": "gaussian", "psd": "flip"},
+        "gauss": {"kind": "gaussian", "psd": "none"},
         "scaled": {"kind": "gaussian", "descriptor": "blocks", "feature_scaling": "auto", "bandwidth": [0.5, 2]},
         "square": {"kind": "polynomial", "descriptor": "pixels", "normalise": "unit_diagonal"},
     },
@@ -63,7 +69,7 @@ STUDY: dict[str, Any] = {
         "ridge-landmarks": {"kind": "kernel_ridge", "kernels": BOTH, "alpha": [1e-3, 10], "landmarks": {"n": [4, 12]}},
         "single-landmarks": {
             "kind": "kernel_fda", "kernel_weights": "best_single", "kernels": BOTH,
-            "landmarks": {"n": 5, "how": "kmeans", "rank_tolerance": 0.01},
+            "landmarks": {"n": 5, "rank_tolerance": 0.01},
         },
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
@@ -195,3 +201,104 @@ def test_groups_are_kept_together_if_no_split_divides_one() -> None:
     assert groups_kept_together([whole], groups) is groups
     assert groups_kept_together([whole, divided], groups) is None
     assert groups_kept_together([whole], None) is None
+
+
+# --- the plan of the final model
+
+
+GATED = {"kind": "lmkl_svc"}
+AVERAGE = {"kind": "kernel_fda"}
+FOREST = {"kind": "random_forest", "descriptors": "all"}
+PRODUCT = {"gauss": {"kind": "gaussian"}, "product": {"kind": "product", "of": ["gauss-pixels", "gauss-blocks"]}}
+NO_MODEL = "final.method: this method can't be a model of data set 'digits': average takes kernel"
+
+
+def study(final: dict[str, Any], **sections: Any) -> dict[str, Any]:
+    return copy.deepcopy(SMOKE) | sections | {"final": final}
+
+
+def planned(final: dict[str, Any], **sections: Any) -> Plan:
+    return plan_study(check_study(study(final, **sections)))
+
+
+@pytest.mark.parametrize(
+    ("final", "sections", "sentence"),
+    [
+        ({"method": "averge"}, {}, "final.method: there is no method 'averge'. Did you mean 'average'?"),
+        ({"dataset": "digit"}, {}, "final.dataset: there is no data set 'digit'. Did you mean 'digits'?"),
+        ({"metric": "auc"}, {}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
+        ({"importances": 0}, {}, "final.importances: invalid value 0"),
+        ({"method": "gated"}, {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating), and a model"),
+        ({"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
+         "final.method: this method can't be a model of data set 'digits': forest has trees or objects of another "
+         "package, which a model file can't hold: they would be read unchecked."),
+        ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
+         "final.method: this method can't be a model of data set 'digits': average predicts by Euclidean distance"),
+        ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
+         "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
+        ({}, {"protocols": {"c": {"kind": "clustering", "train_size": 4}}, "evaluation": {"neighbours": ["clusters"]}},
+         "final.protocol: no protocol can estimate the performance for samples: c clusters samples without labels"),
+        ({}, {"protocols": {"given": {"kind": "given", "path": __file__}}}, "final.method: name a method; with given"),
+        ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
+         "final.dataset: is needed, as there are several: digits, more."),
+        ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},
+         f"{NO_MODEL} 'blur', which compares sets of points"),
+        ({"method": "average"}, {"kernels": PRODUCT, "methods": {"average": AVERAGE | {"kernels": ["product"]}}},
+         f"{NO_MODEL} 'product', a product of kernels of several descriptors"),
+    ],
+)  # fmt: skip
+def test_an_impossible_model_is_a_mistake(final: dict[str, Any], sections: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(final, **sections)
+
+
+def test_matrices_have_no_model(matrices: dict[str, Any]) -> None:
+    raw = study({}, datasets={"own": matrices}, protocols={"folds": {"kind": "k_fold", "folds": 2}})
+    del raw["descriptors"]
+    with pytest.raises(ConfigError, match=r"final\.dataset: 'own' has matrices among its samples only"):
+        plan_study(check_study(raw))
+
+
+def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
+    sections = {"methods": SMOKE["methods"] | {"gated": GATED}, "evaluation": {"neighbours": ["cosine", "euclidean"]}}
+    plan = planned({}, **sections)
+    assert plan.final is not None
+    candidates = plan.final.spec.candidates
+    assert [each.method.id for each in candidates] == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
+    assert all(each.largest[2] == 6 for each in candidates)
+    assert (plan.final.spec.method, plan.study.headline_rule) == ("best", "euclidean")
+    assert page_spec(plan)["final"] == plan.final.spec.as_dict()
+    one = planned({"method": "kfd-blocks"}, **sections).final
+    assert one is not None
+    assert [view.name for view in one.spec.inputs.views] == ["blocks"]
+    assert (plan.final.rivals, one.rivals) == ([], ["kfd-pixels", "average", "mkl-lda"])
+
+
+@pytest.mark.parametrize("whole", [{"kind": "group_k_fold"}, {"kind": "random", "train_size": 4, "whole_groups": True}])
+@pytest.mark.parametrize("order", [("folds", "persons"), ("persons", "folds")])
+def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str], whole: dict[str, Any]) -> None:
+    kinds = {"folds": {"kind": "k_fold"}, "persons": whole}
+    for final, protocol in (({}, "persons"), ({"protocol": "folds"}, "folds")):
+        plan = planned(final, protocols={name: kinds[name] for name in order})
+        assert plan.final is not None
+        assert {fit.largest[1].removesuffix("-p4") for fit in plan.final.spec.candidates} == {protocol}
+        assert plan.protocols[plan.final.protocol].kind == kinds[protocol]["kind"]
+
+
+def test_the_job_reads_what_it_needs_and_the_page_waits_for_importances() -> None:
+    made = Jobs(planned({"method": "average", "importances": 3}))
+    assert made.path("model") in made.everything()
+    sources = [Path(path).parent.name for path in made.job("model").inputs["sources"]]
+    assert [name.split("-")[0] for name in sources] == ["blocks", "pixels"]
+    assert made.job("page").inputs["importances"] == [made.path("model", "importances")]
+    code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
+    assert {"final_model.py", "kfd.py", "functions.py", "saved_models.py"} <= code
+    assert Jobs(planned({})).job("page").inputs["importances"] == []
+    without = Jobs(plan_study(check_study(copy.deepcopy(SMOKE))))
+    assert without.path("model") not in without.everything()
+
+
+def test_skops_is_missed_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "skops", None)
+    with pytest.raises(MissingExtra, match=re.escape('pip install "mklearn[models]"')):
+        planned({})

@@ -31,14 +31,14 @@ STUDY: dict[str, Any] = {
         "colours": {"kind": "table", "table": "colour"},
     },
     "kernels": {
-        "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog"], "bandwidth": [0.5, 2], "psd": "flip"},
+        "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog"], "bandwidth": [0.5, 2], "psd": "none"},
         "blocks": {"kind": "gaussian", "descriptor": "blocks", "centre": True},
         "square": {"kind": "polynomial", "descriptor": "pixels", "degree": 3, "scale": 0.1},
         "rest": {"kind": "linear"},
     },
     "methods": {
         "average": {"kind": "kernel_fda", "label": "Average", "n_components": 3},
-        "few": {"kind": "kernel_lde", "kernels": ["blocks", "gauss-hog-2"], "kernel_weights": {"blocks": 0.4}},
+        "few": {"kind": "kernel_lde", "kernels": ["blocks", "gauss-hog-2"]},
         "mkl": {"kind": "mkl_dr", "graph": "lde", "ridge": [0.001, 0.01], "max_iter": [2, 3], "solver": "CLARABEL"},
     },
     "protocols": {
@@ -84,8 +84,7 @@ def dotted(path: Path) -> str:
 
 ALL = [path for path in places(STUDY) if path]
 MAPPINGS = [path for path in places(STUDY) if isinstance(at(STUDY, path), dict)]
-FREE = {("datasets",), ("descriptors",), ("kernels",), ("methods",), ("protocols",), ("datasets", "mine", "tables"),
-        ("methods", "few", "kernel_weights")}  # fmt: skip
+FREE = {("datasets",), ("descriptors",), ("kernels",), ("methods",), ("protocols",), ("datasets", "mine", "tables")}
 """Mappings whose keys are the user's own names."""
 NAMED = [path for path in ALL if isinstance(path[-1], str) and path[:-1] not in FREE]
 """Keys that the models know."""
@@ -201,8 +200,8 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
          "methods.m.ridge[1]: The 'ridge' parameter of KernelFDA must be a float in"),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": []}}},
          "methods.m.ridge: invalid value []: a list of candidates should have at least 1 item"),
-        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"rest": 1}}}},
-         "methods.m.kernel_weights: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["rest"]}}},
+         "methods.m.kernels: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
         ({"datasets": {"orl": {"draw": 0}}}, "datasets.orl: draw: 0 needs per_class"),
         ({"datasets": {"orl": {"class_groups": True}}}, "datasets.orl: class_groups: true needs merge"),
         ({"datasets": {"orl": {"classes": ["1", "2"], "first_classes": 5}}},

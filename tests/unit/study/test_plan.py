@@ -196,8 +196,6 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
         ({"kernels": {"p": {"kind": "precomputed"}}}, "datasets.digits: none of the study's kernels applies to it"),
         ({"protocols": {"p": {"kind": "given", "path": "nowhere.csv"}}},
          "protocols.p.path: nowhere.csv: there is no such file."),
-        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"pixels": 0}}}},
-         "methods.m.kernel_weights: all are zero; give at least one a positive weight."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
          "methods.m: kernels: each runs on one kernel at a time"),
         ({"methods": {"m": {"kind": "pca", "descriptor": "hog"}}},
@@ -232,23 +230,22 @@ def test_methods_on_features_need_features(tmp_path: Path) -> None:
         planned({"study": "s", "datasets": {"own": data}, "methods": {"m": {"kind": "nearest_neighbour"}}})
 
 
-def test_inputs_and_weights_of_a_method() -> None:
+def test_inputs_of_a_method() -> None:
     methods = {
-        "weighted": {"kind": "kernel_fda", "kernel_weights": {"pixels": 2, "blocks": 1}},
+        "average": {"kind": "kernel_fda"},
         "gated": {"kind": "lmkl_svc", "gating": "blocks", "kernels": ["pixels"]},
         "ungated": {"kind": "lmkl_svc", "gating": None},
         "learner": {"kind": "multi_view"},
     }
     plan = planned(SMOKE | {"methods": methods})
     specs = {fit.method_id: fit.spec for fit in plan.fits.values()}
-    assert [kernel["id"] for kernel in specs["weighted"].kernels] == ["blocks", "pixels"]
-    assert specs["weighted"].method.parameters["kernel_weights"] == [1.0, 2.0]
+    assert [kernel["id"] for kernel in specs["average"].kernels] == ["blocks", "pixels"]
     assert list(specs["gated"].method.inputs) == ["kernels", "gating"]
     assert list(specs["ungated"].method.inputs) == ["kernels"]
     assert (specs["learner"].kernels, specs["learner"].pairwise, specs["learner"].n_kernels) == ([], [], 20)
     protocols = SMOKE["protocols"] | {"folds": {"kind": "k_fold", "folds": 2}}
-    some = methods | {"weighted": methods["weighted"] | {"protocols": ["folds"]}}
-    (here,) = (key for *_, key in planned(SMOKE | {"methods": some, "protocols": protocols}).fits if "weighted" in key)
+    some = methods | {"average": methods["average"] | {"protocols": ["folds"]}}
+    (here,) = (key for *_, key in planned(SMOKE | {"methods": some, "protocols": protocols}).fits if "average" in key)
     assert here in {key for *_, key in plan.fits}
 
 
@@ -327,7 +324,7 @@ CHANGED = [
     (("evaluation",), {"neighbours": ["euclidean"]}, {"fits"}),
     (("evaluation",), {"time_limit": 5}, {"fits"}),
     (("methods", "average", "time_limit"), 5, {"fits"}),
-    (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"fits"}),
+    (("kernels",), {"g": {"kind": "gaussian", "psd": "none"}}, {"fits"}),
 ]  # fmt: skip
 """Changes that change numbers, and the sorts of keys that change with them."""
 
@@ -357,7 +354,6 @@ EVERYTHING: dict[str, Any] = {
     "methods": {
         "multi-view": {"kind": "multi_view"},
         "kfd": {"kind": "kernel_fda", "kernels": "each", "ridge": [1e-2, 1e-4]},
-        "weighted": {"kind": "kernel_fda", "kernel_weights": {"linear": 2, "gauss-hog-2": 1}},
         "named": {"kind": "kernel_ridge", "kernels": ["product", "linear"]},
         "svc": {"kind": "kernel_svc", "C": [10, 1, 100]},
         "landmarks": {"kind": "kernel_ridge", "landmarks": {"n": [40, 20]}},

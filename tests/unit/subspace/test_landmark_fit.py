@@ -54,8 +54,7 @@ def samples(request: pytest.FixtureRequest) -> Samples:
 def test_all_samples_as_landmarks_are_the_dense_method(samples: Samples, method: Any, parameters: dict[str, Any]):
     X, y, new, _ = samples
     dense = method(kernels=KERNELS, **parameters).fit(X, y)
-    landmarks = {"n": len(X), "how": "random_per_class"}
-    found = method(kernels=KERNELS, landmarks=landmarks, **parameters).fit(X, y)
+    found = method(kernels=KERNELS, landmarks=len(X), **parameters).fit(X, y)
     np.testing.assert_allclose(found.kernel_weights_, dense.kernel_weights_, atol=1e-6)
     size = np.abs(dense.eigenvalues_).max()
     np.testing.assert_allclose(found.eigenvalues_, dense.eigenvalues_, rtol=1e-7, atol=1e-12 * size)

@@ -133,6 +133,10 @@ class Splits:
             raise DataError(f"splits: none of training size {train_size}")
         return splits
 
+    def n_dividing(self, names: np.ndarray) -> int:
+        """Count the splits that test samples of a name, such as a group, and train on others of it."""
+        return sum(not split.clusters and bool(np.isin(names[split.test], names[split.train]).any()) for split in self)
+
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
         """Map splits of selected `rows` to positions in the whole data set of `n_samples`."""
         rows, splits = np.asarray(rows), []

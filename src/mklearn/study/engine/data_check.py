@@ -54,12 +54,10 @@ def check_data(plan: Plan) -> DataCheck:
         fitted = f"the run fits {control.fit.method.id} to {control.n_shuffles} shuffled targets too (null)"
         checked.notes.append(f"{control.fit.dataset}: {NullControl.read(path).sentence if path.is_file() else fitted}")
     for dataset in plan.datasets.values():
-        table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
+        table = tables[dataset.id]
         if table is None:
             continue
         checked.counts.append(f"{dataset.id}: {target_counts(table, dataset.target)}")
-        if dataset.splits_from and reference is None:
-            continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == dataset.key]
         checked.notes += _too_large(fits, len(table), dataset)
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
@@ -69,7 +67,7 @@ def check_data(plan: Plan) -> DataCheck:
             names = sorted({fit.protocol_id for fit in fits if fit.protocol == protocol})
             where = f"datasets.{dataset.id}, protocols.{', '.join(names)}"
             try:
-                drawn = draw_splits(table, split_spec(dataset, plan.protocols[protocol]), files, reference)
+                drawn = draw_splits(table, split_spec(dataset, plan.protocols[protocol]), files)
             except UserError as error:
                 checked.mistakes.append(f"{where}: {error}.")
                 continue
@@ -101,11 +99,9 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
         ("group", "samples of one group", "the protocol group_k_fold keeps"),
         (FIRST, "equal samples", "`duplicates: group` and the protocol group_k_fold keep"),
     ):
-        if column in table and not (column == FIRST and dataset.read.get("duplicates")):
-            names = table[column].to_numpy(dtype=str)
-            n = sum(bool(np.isin(names[split.test], names[split.train]).any()) for split in drawn)
-            if n:
-                yield f"{n} of {len(drawn)} splits have {what} on both sides; {keeps} them together"
+        together = column not in table or (column == FIRST and dataset.read.get("duplicates"))
+        if not together and (n := drawn.n_dividing(table[column].to_numpy(dtype=str))):
+            yield f"{n} of {len(drawn)} splits have {what} on both sides; {keeps} them together"
 
 
 def target_counts(table: pd.DataFrame, target: TargetKind) -> str:

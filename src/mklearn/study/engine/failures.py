@@ -171,7 +171,7 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
         "page": outputs["evaluate"]
         | outputs["tables"]
         | {"models": [path for number, path in enumerate(shown["models"]) if number not in missing]}
-        | {name: [path for path in shown[name] if os.path.exists(path)] for name in ("samples", "contributions")},
+        | {name: list(filter(os.path.exists, shown[name])) for name in ("samples", "splits", "contributions")},
     }
     try:
         with tempfile.TemporaryDirectory() as folder, output_in(log):

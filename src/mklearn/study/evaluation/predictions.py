@@ -170,14 +170,6 @@ class Predictions:
         rows = self._groups.get(_key(keys))
         return self._groups.get(_key({**keys, "neighbour": ""})) if rows is None else rows
 
-    def of_each_setting(self, dataset: str) -> list[pd.DataFrame]:
-        """Return the rows of the method with most predictions, for each setting of a data set."""
-        most: dict[tuple[Any, ...], pd.DataFrame] = {}
-        for (name, protocol, train_size, *_), rows in self._groups.items():
-            if name == dataset and len(rows) > len(most.get((protocol, train_size), ())):
-                most[protocol, train_size] = rows
-        return list(most.values())
-
     def confusion(self, keys: Mapping[str, Any], n_classes: int) -> NDArray[np.int64]:
         """Count the test samples of `by_rule` by true class (row) and predicted class (column).
 

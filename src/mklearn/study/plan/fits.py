@@ -65,8 +65,6 @@ class _Variant(NamedTuple):
     id: str
     label: str
     kernels: list[Spec]
-    parameters: Spec
-    """Parameters that depend on the data set: ``kernel_weights``, or ``impute`` for a dictionary of kernels."""
 
 
 def planned_fits(
@@ -85,9 +83,10 @@ def planned_fits(
     fits = []
     protocols = [each for each in protocols if method.protocols is None or each.id in method.protocols]
     has_dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
+    imputes = {"impute": dataset.impute} if has_dictionary and dataset.impute != "none" else {}
     for variant in _variants(method_id, method, kernels, dataset, has_dictionary):
         spec = MethodSpec(
-            id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
+            id=variant.id, implementation=method.implementation, parameters=method.parameters() | imputes,
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs,
             embeds=method.row.embeds, refit=method.refit(),
         )  # fmt: skip
@@ -214,10 +213,8 @@ def _variants(
     A method that has a dictionary of kernels for the data set takes none of the study's ``kernels``.
     """
     label = method.label or method_id
-    if method.row.takes not in ("kernels", "dictionary"):
-        return [_Variant(method_id, label, [], {})]
-    if has_dictionary:
-        return [_Variant(method_id, label, [], {} if dataset.impute == "none" else {"impute": dataset.impute})]
+    if has_dictionary or method.row.takes not in ("kernels", "dictionary"):
+        return [_Variant(method_id, label, [])]
     if not kernels:
         raise ConfigError(
             f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
@@ -227,13 +224,11 @@ def _variants(
     if method.kernels == "each":
         names = variants(method_id, method, (kernel["id"] for kernel in usual))
         return [
-            _Variant(name, f"{label} on {kernel['id']}", [kernel], {})
-            for name, kernel in zip(names, usual, strict=True)
+            _Variant(name, f"{label} on {kernel['id']}", [kernel]) for name, kernel in zip(names, usual, strict=True)
         ]
     listed = method.kernels if isinstance(method.kernels, list) else None
     chosen = usual if listed is None else _named_kernels(method_id, listed, kernels, dataset)
-    chosen = chosen if method.keeps_order() else by_name(chosen)
-    return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
+    return [_Variant(method_id, label, chosen if method.keeps_order() else by_name(chosen))]
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:
@@ -246,16 +241,3 @@ def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], da
             f"it has {', '.join(sorted(there))}."
         )
     return [kernel for kernel in kernels if kernel["id"] in chosen]
-
-
-def _kernel_weights(method_id: str, method: Method, kernels: list[Spec]) -> Spec:
-    weights = method.kernel_weights
-    if not isinstance(weights, dict):
-        return {}
-    missing = [name for name in weights if name not in {kernel["id"] for kernel in kernels}]
-    if missing:
-        raise ConfigError(f"methods.{method_id}.kernel_weights: no kernel {', '.join(missing)} among its kernels.")
-    in_order = [float(weights.get(kernel["id"], 0.0)) for kernel in kernels]
-    if not sum(in_order):
-        raise ConfigError(f"methods.{method_id}.kernel_weights: all are zero; give at least one a positive weight.")
-    return {"kernel_weights": in_order}

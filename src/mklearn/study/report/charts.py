@@ -26,7 +26,6 @@ FILE_WIDTH = 560
 MAX_COLOURS = 8
 """Number of colours in a scheme. Methods beyond it have dashed lines; more classes or kernels get generated hues."""
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONGEST = 120
 """Maximum number of characters of a name in a figure; tables have the full name."""
 _OF_EVERY_OBJECT = re.compile(
@@ -49,18 +48,15 @@ class Scheme:
     line: str
     background: str
     neutral: str
-    warning: str
     colours: tuple[str, ...]
 
 
 LIGHT = Scheme(
     name="light", ink="#1b1f24", muted="#5b636e", line="#e3e6ea", background="#ffffff", neutral="#6a7079",
-    warning="#c4450c",
     colours=("#0072b2", "#d55e00", "#12a567", "#4f049b", "#e989a7", "#604803", "#a899fc", "#940c4d"),
 )  # fmt: skip
 DARK = Scheme(
     name="dark", ink="#e8eaed", muted="#a3abb6", line="#31363e", background="#1b1e23", neutral="#a9b0ba",
-    warning="#ff8a5c",
     colours=("#4a9fe0", "#f0824a", "#a0e1a4", "#ac6499", "#fabdfe", "#f6de1c", "#138d6d", "#e33d4f"),
 )  # fmt: skip
 SCHEMES = (LIGHT, DARK)
@@ -198,7 +194,6 @@ def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[s
         "range": {
             "category": [scheme.neutral, *colours],
             "ordinal": list(scheme.colours),
-            "diverging": [scheme.neutral, scheme.warning],
             "heatmap": [scheme.colours[0], scheme.neutral, scheme.colours[1]],
         },
     }

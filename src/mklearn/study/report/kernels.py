@@ -23,7 +23,7 @@ from mklearn.study.report.wording import DASH, count, enumeration, percent, plur
 SHOWN = 5
 """Number of largest weights that the table lists for each method."""
 WORST = {
-    "min_eigenvalue": "min", "off_diagonal_mass": "min", "bandwidth": "median", "identity_like": "max", "shift": "max",
+    "min_eigenvalue": "min", "off_diagonal_mass": "min", "bandwidth": "median", "identity_like": "max",
     "constant": "max",
 }  # fmt: skip
 """Aggregation of each diagnostic of a kernel over methods."""
@@ -207,15 +207,13 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
 
 
 def _remarks(row: dict[str, Any]) -> Cell:
-    """Return warnings about a kernel: identity-like, not positive semidefinite, shifted or constant."""
+    """Return warnings about a kernel: identity-like, not positive semidefinite, or constant."""
     remarks = []
     values: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
     if values.get("identity_like") or values.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
         remarks.append("close to the identity: weight learning may prefer it without cause")
     if values.get("min_eigenvalue", 0.0) < -1e-8:
         remarks.append("not positive semidefinite before the repair")
-    if values.get("shift", 0.0) > 0:
-        remarks.append(f"diagonal shifted by {scientific(values['shift'])}")
     if values.get("constant"):
         remarks.append("constant over the training samples, and left out")
     return Cell("; ".join(remarks) or DASH, kind="prose warn" if remarks else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,9 +10,8 @@ import pandas as pd
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import calibration_checks, plain_records
-from mklearn.study.report import charts, wording
-from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
-from mklearn.study.report.parts import PartFigure, ReportPart, Section
+from mklearn.study.report import wording
+from mklearn.study.report.parts import ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
 from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
@@ -73,7 +71,6 @@ def published_section(
             Column("What this study shows", numeric=False, cell=lambda claim: Cell(claim.evidence, kind="prose")),
         ]
         parts.append(ReportPart(tables=[Table.of("Claims of the papers", columns, study.claims)]))
-    parts += [ReportPart(figures)] if (figures := _figures(cells, tolerance.noise)) else []
     parts += [ReportPart(tables=pairs)] if pairs else []
     parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
     title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"
@@ -148,55 +145,3 @@ def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
         "random splits explain: reproduced. A larger one is certain where Student's t, with the degrees of freedom of "
         f"these deviations, is as rare. z > 0: the published value is higher.{rule}"
     )
-
-
-def _figures(cells: pd.DataFrame, noise: float) -> list[PartFigure]:
-    alt = "Dots: published minus our value of each method and training size, in units of split noise."
-    figures = []
-    for (dataset, metric), of_dataset in cells.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
-        title = dataset if metric == "accuracy" else f"{dataset}, {metric_named(str(metric)).title.lower()}"
-        other = " (another crop: not comparable)" if of_dataset["verdict"].eq(verdicts.OTHER_DATA).all() else ""
-        draw = partial(split_noise_scores, of_dataset, noise=noise, title=f"{title}{other}")
-        figures.append(PartFigure(str(title), alt, draw))
-    return figures
-
-
-def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
-    """Draw z of each method and training size, with the band of ``noise`` units that random splits explain.
-
-    ``cells`` are the cells of one data set with a z, see :mod:`mklearn.study.evaluation.reproduction`.
-    """
-    frame = charts.in_percent(cells, "mean", "published").assign(
-        size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],
-        off=cells["verdict"] != verdicts.REPRODUCED,
-    )
-    methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
-    band = {
-        "data": {"values": [{}]},
-        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888", "aria": False},
-        "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
-    }
-    shapes = {"domain": sizes, "range": [SHAPES[place % len(SHAPES)] for place in range(len(sizes))]}
-    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
-    dots = {
-        "mark": {"type": "point", "filled": True, "size": 64},
-        "encoding": {
-            "x": field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False}),
-            "y": charts.names("m:N", methods),
-            "yOffset": field("size:N", sort=sizes),
-            "color": field("off:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
-            "shape": field("size:N", scale=shapes, legend=legend),
-            "tooltip": tooltip(
-                ("m:N", "method"), ("size:N", "cell"), ("ours:Q", "ours, %", ".2f"),
-                ("theirs:Q", "published, %", ".2f"), ("z:Q", "z", "+.2f"), ("verdict:N", "verdict"),
-            ),
-        },
-    }  # fmt: skip
-    rows = charts.rows_of(
-        frame, m="label", size="size", z="z", off="off", verdict="verdict", ours="mean", theirs="published"
-    )
-    return charts.chart(
-        band, charts.vertical_rule(0), dots, rows=rows, encoding={}, title=title,
-        height=len(methods) * (12 + 11 * len(sizes)),
-        subtitle=f"published − ours in units of split noise; band: ±{noise:g}",
-    )  # fmt: skip

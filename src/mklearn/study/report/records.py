@@ -16,6 +16,7 @@ from mklearn.atomic import read_npz
 from mklearn.study.artefacts import read_record
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import key
@@ -72,7 +73,7 @@ class FitRecord:
     """First two dimensions of the embedding in one split, with columns ``x, y, label, role`` ("train" or "test")."""
     kernel_info: pd.DataFrame | None = None
     """Kernel diagnostics, one row per kernel (and repeat), with columns ``kernel, min_eigenvalue, off_diagonal_mass``
-    and, if known, ``bandwidth, identity_like, shift, constant``."""
+    and, if known, ``bandwidth, identity_like, constant``."""
     confusion: NDArray[np.integer] | None = None
     """Number of test samples of all repeats by true class (row) and predicted class (column), (c, c), with the chosen
     parameters."""
@@ -85,9 +86,9 @@ class FitRecord:
 
 
 def data_set_of(
-    record: Mapping[str, Any], title: str, data: SampleSet, predicted: Predictions, control: NullControl | None = None
+    record: Mapping[str, Any], title: str, data: SampleSet, splits: Sequence[Splits], control: NullControl | None = None
 ) -> DataSetRecord:
-    """Return the record of a data set; ``record`` is the provenance of its samples."""
+    """Return the record of a data set; ``record`` is the provenance of its samples, ``splits`` are of all protocols."""
     name, entry = record["spec"]["dataset"], registry().get(record["spec"].get("registered", ""))
     about = {} if entry is None else {key: getattr(entry, key) for key in ("licence", "citation", "homepage")}
     notes = ["" if entry is None else entry.note, *(f"{note}." for note in data.notes)]
@@ -96,7 +97,7 @@ def data_set_of(
         notes.insert(0, f"{plural(int(sum(data.y > 0)), 'event')}; median time {medians[0]}, of events {medians[1]}.")
     upstream = {} if entry is None else {file.name: next(iter(file.urls), "") for file in entry.files}
     files = [(file, upstream.get(file, ""), sha256) for file, sha256 in record["inputs"].get("files", {}).items()]
-    warnings = [*_warnings(name, data, predicted), *([] if control is None else [control.sentence])]
+    warnings = [*_warnings(data, splits), *([] if control is None else [control.sentence])]
     passed = warnings.pop() if control is not None and control.is_passed else ""
     return DataSetRecord(
         id=name, title=title, n_samples=len(data), n_classes=len(data.classes) or None,
@@ -105,32 +106,17 @@ def data_set_of(
     )  # fmt: skip
 
 
-def _warnings(dataset: str, data: SampleSet, predicted: Predictions) -> Iterator[str]:
-    """Yield warnings about omitted samples, and about splits that separate equal samples or samples of a group."""
+def _warnings(data: SampleSet, splits: Sequence[Splits]) -> Iterator[str]:
+    """Yield warnings about omitted samples, and about splits that divide equal samples or the samples of a group."""
     yield from (note for note in data.notes if "sample" in note)
-    settings, first, parted = predicted.of_each_setting(dataset), data.first_equal(), dict[str, list[pd.Series]]()
-    if data.groups is not None:
-        text = (
-            "of a group that has training samples too, although the data set has groups; the protocol group_k_fold "
-            "holds out whole groups"
-        )
-        group = pd.Series(data.groups, data.ids)
-        parted[text] = [~rows.groupby(["repeat", "fold"])["new_group"].all() & _parts(rows, group) for rows in settings]
-    if len(set(first.tolist())) < len(data):
-        of_sample = pd.Series(first, index=data.ids)
-        parted["that equal others, and those are training samples"] = [_parts(rows, of_sample) for rows in settings]
-    for text, of_settings in parted.items():
-        splits = [bool(each) for of_setting in of_settings for each in of_setting]
-        if any(splits):
-            yield f"{sum(splits)} of {len(splits)} splits test some samples {text}"
-
-
-def _parts(rows: pd.DataFrame, group: pd.Series) -> pd.Series:
-    """Return for each split whether it tests only some samples of a group; ``group`` has the group of each sample."""
-    groups = rows["sample"].astype(str).map(group)
-    tested = rows.groupby(["repeat", "fold", groups.rename("group")], observed=True).size()
-    whole = group.value_counts().reindex(tested.index.get_level_values("group"))
-    return (tested < whole.to_numpy()).groupby(["repeat", "fold"]).any()
+    of_group = (
+        "of a group that has training samples too, although the data set has groups; the protocol group_k_fold holds "
+        "out whole groups"
+    )
+    equal, single = data.first_equal(), [each for each in splits if each.samples is None]
+    for names, text in ((data.groups, of_group), (equal, "that equal others, and those are training samples")):
+        if names is not None and (n := sum(each.n_dividing(names) for each in single)):
+            yield f"{n} of {sum(map(len, single))} splits test some samples {text}"
 
 
 def fits_of(

@@ -30,17 +30,13 @@ Impute = Literal["none", "mean", "median"]
 """Statistic of the training samples that fills in missing values of features."""
 IMAGES = "images"
 """Name of the view that holds the images."""
-LandmarkRule = Literal["random_per_class", "kmeans"]
-"""Choice of landmarks; see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
 
 
 class Landmarks(Strict):
     """Landmarks of the kernels of a method: explicit features on these samples replace kernels among all samples."""
 
     n: Count | Annotated[list[Count], Field(min_length=1)]
-    """Number of landmarks of each kernel, or a grid of numbers."""
-    how: LandmarkRule = "random_per_class"
-    """Choice of landmarks: random samples, equally many per class, or k-means centres."""
+    """Number of landmarks, random samples, equally many per class; or a grid of numbers."""
     dtype: Literal["float64", "float32"] = "float64"
     """Precision of the features; sums over samples are computed in double precision."""
     rank_tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None

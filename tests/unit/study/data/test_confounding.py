@@ -113,27 +113,6 @@ def test_a_matrix_predicts_the_batch(tmp_path: Path) -> None:
     assert "the views predict 'batch'" in read_dataset(dataset_spec(entry)).notes[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "views", "options"),
-    [
-        ("pregnancy", ["ImmuneSystem", "Metabolomics", "PlasmaLuminex"], {"target": "gestational_week"}),
-        ("delaney", ["descriptors", "maccs"], {"target": "log_solubility"}),
-        ("bace", ["maccs"], {}),
-        ("bace", ["maccs"], {"group_column": "split"}),
-        ("tcga_brca_survival", ["clinical", "gene", "mirna"], {"label_column": "tissue"}),
-        ("gbm", ["methylation", "mirna"], {"label_column": "event"}),
-        ("breast_tcga", ["mirna", "mrna", "protein"], {"missing_views": "mean", "group_column": "split"}),
-        ("nutrimouse", ["gene", "lipid"], {"label_column": "diet", "group_column": "genotype"}),
-        ("nutrimouse", ["gene", "lipid"], {"label_column": "genotype", "group_column": "diet"}),
-    ],
-)
-def test_real_data_are_not_confounded(mirror: Path, name: str, views: list[str], options: dict[str, Any]) -> None:
-    tables = {view.lower(): str(mirror / "multiview" / name / f"{view}.csv.gz") for view in views}
-    entry = {"kind": "feature_tables", "tables": tables, "labels": str(mirror / "multiview" / name / "samples.csv")}
-    read = read_dataset(dataset_spec(entry | {"group_column": "group"} | options))
-    assert not any("a method may" in note for note in read.notes)
-
-
 # --- descriptors
 
 N_IMAGES = 600

@@ -1,6 +1,5 @@
 """Study files for the user's own data: valid, and as the data need them."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -258,20 +257,6 @@ def test_columns_by_their_names(
     assert sentence in printed.out + printed.err
     assert code == bool(printed.err)
     assert code or main(["validate", "cells.yaml"]) == 0
-
-
-def test_barcodes_of_aliquots_and_patients(folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = mirror / "multiview" / "miniacc"
-    shutil.copy(source / "clinical.csv", folder)
-    (folder / "acc").mkdir()
-    for path in source.glob("*.csv.gz"):
-        shutil.copy(path, folder / "acc")
-    words = ["init", "acc", "--label", "cluster", "--labels", "clinical.csv"]
-    assert main(words) == 1
-    assert "`id_prefix: 12` in the data set (mklearn init: --id-prefix 12)" in capsys.readouterr().err
-    assert main([*words, "--id-prefix", "12"]) == 0
-    assert "# 78 samples of 2 classes: C1A 43, C1B 35" in capsys.readouterr().out
-    assert main(["validate", "acc.yaml"]) == 0
 
 
 def test_annotated_data_of_other_programs(folder: Path) -> None:

@@ -24,7 +24,7 @@ from mklearn.study.report.result_tables import failures_section, metrics_section
 from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Cell, Column, Table
 
-SECTIONS = ("results", "published", "dimension", "confusion", "weights", "objective", "embedding")
+SECTIONS = ("results", "dimension", "confusion", "weights", "objective", "embedding")
 GONE = "killed by signal 9 (SIGKILL); log: logs/fit/x.log"
 
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from mklearn.descriptors.table import DESCRIPTORS
@@ -16,6 +15,7 @@ from mklearn.kernels.table import KERNELS
 from mklearn.methods import METHODS
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Split, Splits
 from mklearn.study.report.bibliography import bibtex, known_papers, reference_key
 from mklearn.study.report.records import DataSetRecord, _fit, _warnings, data_set_of
 from mklearn.study.specs.fit_spec import Setting
@@ -29,35 +29,38 @@ DATA = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv:
 )
 def test_a_record_has_notes_of_readers_origin_and_files(registered: str, note: str, source: str) -> None:
     record = {"spec": {"dataset": "d", "registered": registered}, "inputs": {"files": {"Yale_32x32.mat": "ab" * 32}}}
-    predicted: Any = SimpleNamespace(of_each_setting=lambda dataset: [])
-    shown = data_set_of(record, "Data", DATA, predicted)
+    shown = data_set_of(record, "Data", DATA, [])
     assert (shown.id, shown.title, shown.note.strip()) == ("d", "Data", note.strip())
     assert bool(shown.citation) == bool(registered)
     ((name, upstream, sha256),) = shown.files
     assert (name, upstream[:4], sha256) == ("Yale_32x32.mat", source, "ab" * 32)
 
 
-def splits(*tested: str, whole: bool = False) -> pd.DataFrame:
-    rows = [{"repeat": 0, "fold": k, "sample": name} for k, names in enumerate(tested) for name in names]
-    return pd.DataFrame(rows).assign(new_group=whole).astype({"new_group": "boolean"})
+def splits(*parts: str) -> list[Splits]:
+    """Splits of the samples a to d, each given as TRAIN-TEST."""
+    rows = [[np.array(["abcd".index(name) for name in part]) for part in each.split("-")] for each in parts]
+    return [Splits(tuple(Split(0, fold, *part) for fold, part in enumerate(rows)), 4)]
 
 
-def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> None:
+@pytest.mark.parametrize(
+    ("drawn", "n"),
+    [
+        (splits("bd-ac", "ac-bd"), "2 of 2"),
+        (splits("cd-ab", "b-acd"), "1 of 2"),
+        (splits("cd-ab", "ab-c"), ""),  # d is in neither part
+        (splits("cd-ab") + splits("a-bc"), "1 of 2"),
+        (splits("abcd-abcd"), ""),  # samples to cluster
+    ],
+)
+def test_warnings_are_of_samples_that_are_left_out_and_of_divided_groups(drawn: list[Splits], n: str) -> None:
     notes = ("3 samples without a label are left out", "kernel k: smallest eigenvalue 0")
     data = SampleSet(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
-    predicted: Any = SimpleNamespace(of_each_setting=lambda dataset: [splits("ac", "bd")])
-    assert list(_warnings("d", data, predicted)) == [notes[0]]
+    assert list(_warnings(data, drawn)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
-    assert list(_warnings("d", grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
-    mixed = splits("ab", "c", whole=True)
-    mixed.loc[2, "new_group"] = False
-    for rows, parted in ((splits("ab", "c", whole=True), []), (mixed, ["1"]), (splits("abcd"), [])):
-        predicted.of_each_setting = lambda dataset, rows=rows: [rows]
-        assert [text[0] for text in _warnings("d", grouped, predicted)][1:] == parted
-    repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 2]]})
-    for tested, parted in ((("ac", "bd"), ["2"]), (("ab", "cd"), [])):
-        predicted.of_each_setting = lambda dataset, tested=tested: [splits(*tested)]
-        assert [text[0] for text in _warnings("d", repeated, predicted)][1:] == parted
+    repeated = replace(data, tables={"x": np.eye(4)[[0, 0, 1, 1]]})
+    for divided, what in ((grouped, "of a group that"), (repeated, "that equal others")):
+        starts = [text.partition(" splits test some samples ")[::2] for text in _warnings(divided, drawn)][1:]
+        assert [(start, rest.startswith(what)) for start, rest in starts] == [(n, True)] * bool(n)
 
 
 def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
