@@ -45,6 +45,7 @@ rule split:
     input:
         labels="<results>/cache/data/{dataset}.labels.parquet",
         files=jobs.input("split", "files"),
+        reference=jobs.input("split", "reference"),
     output:
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     log:

@@ -9,7 +9,10 @@ from mklearn.study.script import Output, Record, run_script
 from mklearn.study.specs.data_specs import SplitSpec
 
 
-def split(labels: Path, files: list[Path] | None = None, *, splits: Output, spec: SplitSpec, record: Record) -> None:
+def split(
+    labels: Path, files: list[Path] | None = None, reference: Path | None = None, *, splits: Output, spec: SplitSpec,
+    record: Record,
+) -> None:  # fmt: skip
     """Draw the splits of a protocol from the labels, or read them from files.
 
     The random generator depends on data set, training size, repeat and seed; see
@@ -20,12 +23,14 @@ def split(labels: Path, files: list[Path] | None = None, *, splits: Output, spec
     labels : Path
     files : list of Path
         A file of splits, from the user or the data set, or lists of pairs.
+    reference : Path
+        Labels of the data set from which this one takes its splits.
     splits : Path
         Output file.
     spec : SplitSpec
     """
     table = read_parquet(labels)[0]
-    drawn = draw_splits(table, spec, files or [])
+    drawn = draw_splits(table, spec, files or [], None if reference is None else read_parquet(reference)[0])
     first = drawn.splits[0]
     sizes = len(drawn.splits), len(first.train), len(first.test)
     logger.info("%d splits; the first has %d training and %d test samples", *sizes)

@@ -67,9 +67,9 @@ class Dataset(Strict):
     title: Annotated[str, Field(min_length=1)] | None = None
     """Name of the data set in tables and figures."""
     splits_of: Slug | None = None
-    """Entry of the study by whose name the splits of this data set are seeded: data sets with the same samples and
-    labels in the same order then have the same splits. By default, entries of one registered data set share their
-    splits, and own data have separate splits. Give a registered data set its own name here for separate splits."""
+    """Entry of the study whose splits this data set uses, matched by sample ids. Both must have the same samples and
+    labels, in any order. By default, entries of one registered data set share their splits, and own data have separate
+    splits. Give a registered data set its own name here for separate splits."""
     duplicates: Literal["group"] | None = None
     """``group`` puts samples that are equal in every view into one group; groups from ``group_column`` are joined. By
     default duplicates are only counted in the notes on the data set."""

@@ -156,7 +156,11 @@ class Jobs:
             self._add("read", (dataset.key,), functools.partial(_read_spec, dataset), files=dataset.files)
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
-            self._add("split", (key, name), split_spec(dataset, protocol), files=split_files(dataset, protocol))
+            others = [other for other, each in plan.datasets.items() if each.id == dataset.splits_from]
+            self._add(
+                "split", (key, name), split_spec(dataset, protocol), files=split_files(dataset, protocol),
+                reference=[self.path("read", "labels", dataset=other) for other in others],
+            )  # fmt: skip
 
     def _learned(self, dataset: str, descriptor: str) -> list[str]:
         spec = self.plan.descriptors[dataset, descriptor].learning

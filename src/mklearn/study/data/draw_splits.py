@@ -41,12 +41,20 @@ Stratum = tuple[str, str]
 """Names of a group ("" if samples have no groups) and of a class."""
 
 
-def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()) -> Splits:
+def draw_splits(
+    table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = (), reference: pd.DataFrame | None = None
+) -> Splits:
     """Draw the splits of a data set, or read them from files.
 
-    `table` is made by :func:`mklearn.study.data.read.labels_table`. Raise ConfigError if an excluded class is unknown,
-    fewer than two classes remain, or no splits were released; NotApplicable if a class is too small.
+    `table` is made by :func:`mklearn.study.data.read.labels_table`. With `reference`, the table of another data set
+    with the same samples, splits are drawn for that table and mapped to `table` by the ids.
+
+    Raise DataError with the first samples or labels in which the two tables differ; ConfigError if an excluded class is
+    unknown, fewer than two classes remain, or no splits were released; NotApplicable if a class is too small.
     """
+    if reference is not None:
+        rows, drawn = _rows_of(reference, table, spec.dataset), draw_splits(reference, spec, files)
+        return drawn.among(rows, len(table)) if drawn.samples is None else draw_splits(table, spec, files)
     kept, classes = _kept(table, spec.parameters.get("exclude_classes", []), spec.dataset)
     rows = np.arange(len(table)) if spec.kind == "given" else kept  # the user's file may name excluded samples
     draw, y = load(spec.implementation), table["y"].to_numpy()
@@ -62,6 +70,20 @@ def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()
     if spec.kind == "given":
         return Splits(tuple(split.converted(lambda part: part[np.isin(part, kept)]) for split in drawn), len(y))
     return drawn.among(kept, len(y))
+
+
+def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
+    """Return the row in `table` of each sample of `reference`; raise DataError if samples or labels differ."""
+    here = f"these samples are not those of {dataset!r}, whose splits they take (splits_of)"
+    ids, others = (frame["id"].to_numpy(dtype=str) for frame in (table, reference))
+    if len(differing := np.setxor1d(ids, others)):
+        raise DataError(f"{here}: only one of the two has {some(differing)}")
+    rows = pd.Index(ids).get_indexer(pd.Index(others))
+    target = "label" if "label" in reference and "label" in table else "y"
+    differs = table[target].to_numpy()[rows] != reference[target].to_numpy()
+    if differs.any():
+        raise DataError(f"{here}: labels differ for {some(others[differs])}")
+    return rows
 
 
 def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[np.ndarray, np.ndarray | None]:

@@ -54,10 +54,12 @@ def check_data(plan: Plan) -> DataCheck:
         fitted = f"the run fits {control.fit.method.id} to {control.n_shuffles} shuffled targets too (null)"
         checked.notes.append(f"{control.fit.dataset}: {NullControl.read(path).sentence if path.is_file() else fitted}")
     for dataset in plan.datasets.values():
-        table = tables[dataset.id]
+        table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:
             continue
         checked.counts.append(f"{dataset.id}: {target_counts(table, dataset.target)}")
+        if dataset.splits_from and reference is None:
+            continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == dataset.key]
         checked.notes += _too_large(fits, len(table), dataset)
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
@@ -67,7 +69,7 @@ def check_data(plan: Plan) -> DataCheck:
             names = sorted({fit.protocol_id for fit in fits if fit.protocol == protocol})
             where = f"datasets.{dataset.id}, protocols.{', '.join(names)}"
             try:
-                drawn = draw_splits(table, split_spec(dataset, plan.protocols[protocol]), files)
+                drawn = draw_splits(table, split_spec(dataset, plan.protocols[protocol]), files, reference)
             except UserError as error:
                 checked.mistakes.append(f"{where}: {error}.")
                 continue

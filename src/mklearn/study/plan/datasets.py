@@ -47,6 +47,8 @@ class PlannedDataset:
     """Number of jobs that share one pass over the samples (methods with landmarks only)."""
     splits_of: str = ""
     """Name that seeds the generator of the splits."""
+    splits_from: str | None = None
+    """Another data set of the study, with the same samples, whose splits this one uses."""
     released_splits: str | None = None
     """Function (``"module:function"``) that reads the splits released with the data set."""
     missing_views: Literal["error", "mean"] = "error"
@@ -92,7 +94,8 @@ def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[
     if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
         names["order"] = list(config.files)  # sets the order of samples
     if config.splits_of is not None:
-        names["splits_of"] = splits_of
+        same = config.splits_of == splits_of
+        names["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # data set, seeding name
     if not isinstance(config, RegisteredDataset) and not Path(results).resolve().is_relative_to(Path.cwd()):
         names["folder"] = str(Path.cwd())  # a study in another folder may have the same relative paths
     return names

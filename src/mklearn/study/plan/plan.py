@@ -116,9 +116,10 @@ def _add_dataset(
 ) -> None:
     study = plan.study
     dataset = planned_dataset(dataset_id, study.datasets, study.results)
+    shared = config.splits_of if config.splits_of != dataset_id else None
     methods = _applying(study.methods, dataset_id) or {}
     landmarks = any(method.landmarks is not None for method in methods.values())
-    dataset = replace(dataset, n_blocks=number_of_blocks(dataset, study.blocks) if landmarks else 1)
+    dataset = replace(dataset, splits_from=shared, n_blocks=number_of_blocks(dataset, study.blocks) if landmarks else 1)
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
             mistakes.append(

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 from tests.entries import protocol
 from tests.unit.planned_jobs import wildcards_of
+from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -37,6 +38,7 @@ from mklearn.study.data.readers.registered import uci
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.datasets import dataset_spec
+from mklearn.study.engine.data_check import check_data
 from mklearn.study.entries import Protocol
 from mklearn.study.jobs import Jobs, split_spec
 from mklearn.study.plan.plan import Plan, plan_study
@@ -425,6 +427,44 @@ def test_which_entries_share_splits(tables: dict[str, Any]) -> None:
     ):
         with pytest.raises(ConfigError, match=re.escape(sentence)):
             names({"a": tables} | {key: tables | fields for key, fields in extra.items()})
+
+
+@pytest.mark.parametrize("kind", ["k_fold", "random_per_class", "group_k_fold"])
+def test_rows_in_another_order_have_the_same_splits(tmp_path: Path, kind: str) -> None:
+    size = {"train_size": 4, "repeats": 3} if kind == "random_per_class" else {"folds": 3}
+    rng = np.random.default_rng(0)
+    ids = [f"s{number}" for number in range(30)]
+    rows = pd.DataFrame({"id": ids, "label": list("aab") * 10, "who": [f"p{n % 9}" for n in range(30)],
+                         "f": rng.random(30)})  # fmt: skip
+    datasets = {
+        "one": own(tmp_path, "one", rows) | {"group_column": "who"},
+        "two": own(tmp_path, "two", rows.drop(columns="who").sample(frac=1, random_state=1)) | {"splits_of": "one"},
+    }  # fmt: skip
+    study = {"study": "s", "datasets": datasets, "protocols": {"p": {"kind": kind, **size}}}
+    one, two = [
+        read_parquet(tmp_path / job.outputs["splits"])[0]
+        .groupby(["train_size", "repeat", "fold", "role"], dropna=False)["id"]
+        .agg(lambda names: " ".join(sorted(names)))
+        for job in run_study(tmp_path, study, last="split").of("split")
+    ]
+    pd.testing.assert_series_equal(one, two)
+    assert check_data(plan_study(check_study(study))).mistakes == []
+
+
+def test_other_samples_or_labels_are_refused(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"id": list("stuvwxyz"), "label": list("aabb") * 2, "f": np.linspace(0.1, 0.9, 8)})
+    wrong = {
+        "labels differ for 's', 'z'": rows.assign(label=list("babbaaba")),
+        "only one of the two has 'u'": rows.drop(index=2),
+        "only one of the two has 'other', 's'": rows.assign(id=["other", *"tuvwxyz"]),
+    }
+    for number, (sentence, frame) in enumerate(wrong.items()):
+        entry = own(tmp_path, f"t{number}", frame) | {"splits_of": "one"}
+        plan = planned(datasets={"one": own(tmp_path, "one", rows), "two": entry},
+                       protocols={"p": {"kind": "k_fold", "folds": 2}})  # fmt: skip
+        [mistake] = check_data(plan).mistakes
+        assert mistake.startswith("datasets.two, protocols.p: these samples are not those of 'one', whose splits they")
+        assert sentence in mistake
 
 
 def test_the_key_says_what_seeds_the_splits_that_are_shared(tables: dict[str, Any]) -> None:
