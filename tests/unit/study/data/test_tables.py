@@ -501,7 +501,7 @@ def test_a_word_for_a_missing_value_is_no_class(tmp_path: Path, word: str, suffi
 
 def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
     frames = {"one": ONE.assign(label=["0.5", "1.5", "2.5", "NA", "", "unknown", "1", "1e1"])}
-    with pytest.raises(DataError, match="values that are no numbers up to 1e\\+60, such as 'unknown'"):
+    with pytest.raises(DataError, match="values that are no numbers up to 1e\\+60: 'unknown' of samples 's5'; "):
         read(tmp_path, frames, task="numbers")
     samples = read(tmp_path, frames, task="numbers", missing_labels=["NA", "unknown"])
     assert samples.y.tolist() == [0.5, 1.5, 2.5, 1.0, 10.0]
