@@ -174,8 +174,9 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     if group is None:
         group, incomplete = _group_column([holder] if holder else described, (ids, predicted))
         notes += incomplete
-    labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
-    of_ids = [table[name].astype(str) for table in labelled for name in (ids, "") if name in table]
+    labelled = [table for table in ([holder] if holder else views.values()) if predicted in table.columns]
+    read = [table.columns if ids == "id" else sample_columns(table.path, (ids,)) for table in labelled]  # 007 is no 7
+    of_ids = [columns[name].astype(str) for columns in read for name in (ids, "") if name in columns]
     known = set().union(*(values.str[: choices.id_prefix] for values in of_ids))
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     samples = {str(c) for name in turned for c in views[name].columns if str(c)[: choices.id_prefix] in known}
@@ -273,14 +274,15 @@ def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> It
         texts = dict[str, pd.Series]()
         for name in left_out:
             values = table.columns.get(name, pd.Series(dtype=str)).dropna()
-            is_text = ~values.map(is_number).astype(bool)
-            if is_text.any() and values.astype(str).str.replace(",", ".").map(is_number).mean() > 0.5:
-                texts[name] = values[is_text]
+            is_text = values.dtype.kind not in "uifb" and not named_like(name, ROLES)
+            if is_text and 2 * sum(map(is_number, values.astype(str).str.replace(",", "."))) > len(values):
+                numbers = values.map(is_number).astype(bool)  # all are where the file has both decimal marks
+                texts[name] = values if numbers.all() else values[~numbers]
         if texts:
             every = pd.concat(texts)
             yield (
                 f"{table.path}: left out though most values seem to be numbers: {some([*texts])}. {len(every)} cells "
-                f"have text, such as {some(every.unique(), 3)}; write numbers with a decimal point, or empty cells."
+                f"have text, such as {some(every.unique(), 3)}; write numbers with one decimal mark, or empty cells."
             )
 
 

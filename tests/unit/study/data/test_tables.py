@@ -254,6 +254,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
         (FRAME.assign(label="Käfer").to_csv(index=False).encode("latin-1"), "save it as UTF-8 text"),
         (FRAME.assign(b="1,234").to_csv(index=False, sep=";"), "not numbers: 'b'; for example '1,234'"),
+        (FRAME.assign(a=["1,5", "2", "<1", *"345"]).to_csv(index=False, sep=";", decimal=","), "'<1' of row 's2'"),
         (FRAME[["id", "label"]].assign(b="1,234").to_csv(index=False), "write plain numbers (1234.5, not 1,234.5)"),
         (FRAME[["id", "label", "a", "b"]].to_csv(index=False).replace("\n", "\nunit,,AU,AU\n", 1),
          "for example 'AU' of row 'unit' in 'a'; delete this row if it has units"),
