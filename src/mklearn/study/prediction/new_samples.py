@@ -262,10 +262,11 @@ def _features(
     if there.any() and not may_have_nan:
         gone |= features.isna().all().to_numpy()
     named = some(features.columns[gone].to_numpy())
+    centre = "medians" if options.get("impute") == "median" else "means"
     lacks = f"{gone.sum()} of the {view.n_features} features of view {view.name!r}: {named}"
     if gone.sum() > MOST_MISSING * view.n_features:
         raise DataError(
-            f"{table.path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their means over the training "
+            f"{table.path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their {centre} over the training "
             "samples: with more, predictions of omics tables lost over 5 points. Leave the view out (VIEW=FILE for the "
             "others), or fit a model on the features that there are"
         )
@@ -274,4 +275,4 @@ def _features(
     if not gone.any():
         return pd.DataFrame(numbers, ids), []
     numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone]
-    return pd.DataFrame(numbers, ids), [f"missing: {lacks}; they are at their means over the training samples"]
+    return pd.DataFrame(numbers, ids), [f"missing: {lacks}; they are at their {centre} over the training samples"]

@@ -452,7 +452,7 @@ def test_samples_that_lack_a_table(tmp_path: Path, empty_rows: bool) -> None:
         np.testing.assert_array_equal(kept.tables[name], expected[order])
     assert kept.labels.tolist() == [KINDS[number] for number in order]
     [note] = kept.notes
-    assert note.startswith("3 of 8 samples lack a table and are at the mean of the training samples there")
+    assert note.startswith("3 of 8 samples lack a table and are filled in from the training samples there")
     kept.save(tmp_path / "samples.npz")
     loaded = SampleSet.load(tmp_path / "samples.npz")
     np.testing.assert_array_equal(loaded.tables["two"], kept.tables["two"])

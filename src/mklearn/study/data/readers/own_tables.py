@@ -320,7 +320,7 @@ def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequenc
     if not n:
         return ()
     each = "; ".join(f"{name}: {some(absent.index[gone].tolist())}" for name, gone in absent.items() if gone.any())
-    done = "are at the mean of the training samples there" if missing_views == "mean" else "are left out"
+    done = "are filled in from the training samples there" if missing_views == "mean" else "are left out"
     none = f", but {n_nowhere} that lack every table are left out" if n_nowhere and missing_views == "mean" else ""
     return (f"{n} of {len(absent)} samples lack a table and {done} (missing_views: {missing_views}){none}. {each}",)
 
