@@ -300,16 +300,22 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     for table in sources if len(sources) > 1 else ():
         elsewhere = set[str]().union(*(other.ids for other in sources if other is not table))
         alone = [name for name in table.ids if name not in elsewhere]
-        spelled = set(map(_plain, elsewhere.difference(table.ids)))
-        if alike := [name for name in alone if _plain(name) in spelled]:
-            raise DataError(f"{table.path}: {some(alike, 3)} agree with others but for {_SPELLING}: write them alike")
+        if alike := spelled_alike(alone, elsewhere.difference(table.ids)):
+            raise DataError(f"{table.path}: {alike}")
         if len(alone) == len(table.ids):
             others = f"such as {some(sorted(elsewhere), 3)}"
             raise DataError(f"{table.path}: none of its ids {some(alone, 3)} is in another table, {others}")
 
 
+def spelled_alike(names: Collection[str], others: Collection[str]) -> str:
+    """Return a clause on the names that agree with one of `others` but for `_SPELLING`; "" if none does."""
+    plain = set(map(_plain, others))
+    alike = [name for name in names if _plain(name) in plain]
+    return f"{some(alike, 3)} agree with others but for {_SPELLING}: write them alike" if alike else ""
+
+
 def _plain(name: str) -> str:
-    """Return an id without the differences in `_SPELLING`."""
+    """Return a name without the differences in `_SPELLING`."""
     name = re.sub(r"[\W_]", ".", name.lower())
     return re.sub(r"^x(?=\d)|(?<!\d)0+(?=\d)", "", name)
 
