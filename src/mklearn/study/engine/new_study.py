@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -148,7 +149,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
     holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
     described = [holder] if holder else list(views.values())
-    columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
+    columns = [name for name, _ in Counter(str(name) for table in described for name in table.columns).most_common()]
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
     by_name = _named_column(choices.id_column, columns, id_names, "--id")
     ids = by_name or "id"
@@ -181,6 +182,8 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     samples = {str(c) for name in turned for c in views[name].columns if str(c)[: choices.id_prefix] in known}
     shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""), samples)
+    special = (ids, "", predicted, choices.event, group or "", *left_out)
+    notes += _notes_on_features({k: v for k, v in views.items() if k not in turned}, special, predicted, holder)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     entry |= {} if holder is None else {"labels": _relative(holder.path)}
     entry |= {"id_column": by_name} if by_name else {}  # defaults too: the printed study says which columns were taken
@@ -266,6 +269,20 @@ def _view_entries(
         if table.path.suffix not in (*ARRAYS, *ANNOTATED) and len(words) < columns.shape[1]:
             left_out |= dict.fromkeys(words)
     return shown, list(left_out)
+
+
+def _notes_on_features(
+    views: Mapping[str, _Table], special: Sequence[str], predicted: str, holder: _Table | None
+) -> Iterator[str]:
+    """Yield a sentence on each table with features beside the labels, or with columns of the table of labels."""
+    others = "leave_out takes those that are none"
+    for table in views.values():
+        features = [] if table.array or table.path.suffix in (*ARRAYS, *ANNOTATED) else map(str, table.columns)
+        names = [name for name in features if name not in special]
+        if predicted in table.columns and names:
+            yield f"{table.path} holds the labels ({predicted!r}) and features ({others}): {some(names, 20)}."
+        elif holder is not None and (shared := [name for name in names if name in holder.columns]):
+            yield f"{table.path} has columns of {holder.path} as features ({others}): {some(shared)}."
 
 
 def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> Iterator[str]:

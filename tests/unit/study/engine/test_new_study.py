@@ -218,7 +218,9 @@ def test_init_writes(
 @pytest.mark.parametrize(
     ("frames", "options", "sentence"),
     [
-        ([CELLS], [], "no column 'id': name one with --id, of well, type, x."),
+        ([CELLS.reset_index().set_axis(["a", "well", "b"], axis=1).set_index("a"), CELLS], [], "of well, a, b, type,"),
+        ([CELLS], ["--id", "well", "--label", "type"], "holds the labels ('type') and features (leave_out takes those"),
+        ([GENES.T, PEOPLE.assign(g1=1)], [], "t0.csv has columns of cells/t1.csv as features (leave_out takes those"),
         ([CELLS], ["--id", "well"], "no column 'label': name one with --label or --target, of well, type, x."),
         ([CELLS.assign(label="a", kind="b")[["label", "kind"]]], ["--id", "well"], "t0.csv: columns that are not numb"),
         ([GENES.T.assign(species=3), PEOPLE.assign(name=IDS)], ["--views", "t0"], "are no features: 'species'"),
