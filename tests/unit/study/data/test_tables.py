@@ -14,6 +14,7 @@ from scipy.io import savemat
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.atomic import write_npz, write_parquet
+from mklearn.checks import check_symmetric
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import tables
@@ -616,9 +617,11 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     assert read_one(tmp_path / "k.npz", labels, "distance").matrices["k"].min() == 0
     with pytest.raises(DataError, match=r"k\.npz: not a kernel: .* is 0; .*measure: distance"):
         read_one(tmp_path / "k.npz", labels)
-    single = kernel + np.triu(kernel * 1e-7, 1)  # differences of rounding are averaged
+    single = kernel + np.triu(kernel * 1e-5, 1)  # differences of rounding are averaged
+    single[3] = single[:, 3] = 0  # a sample without any feature
     write_npz(tmp_path / "k.npz", K=single)
     np.testing.assert_allclose(read_one(tmp_path / "k.npz", labels).matrices["k"], (single + single.T) / 2)
+    assert not check_symmetric(single, "the library accepts it too:")
     with pytest.raises(DataError, match=r"labels\.csv: no column 'who'"):
         precomputed({"k": tmp_path / "k.npz", "L": labels}, labels="L", group_column="who")
     nan, negative, diagonal, skew = distance.copy(), distance.copy(), distance.copy(), distance.copy()
@@ -628,7 +631,8 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     diagonal[3, 3] = 1
     wrong_ids = np.array([*EIGHT[:7], "zz"])
     for arrays, message in (
-        ({"K": skew}, r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is"),
+        ({"K": skew}, r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is .*; symmetrise it: K"),
+        ({"K": 0 * kernel}, r"k\.npz: all values are 0, so that no samples differ; leave the matrix out"),
         ({"K": nan}, r"k\.npz: 1 value missing or infinite: columns '3'"),
         ({"K": negative}, r"not a distance: \('s0', 's1'\) is -0.5; expected no negative value"),
         ({"K": diagonal}, r"\('s3', 's3'\) is 1; expected .* 0 on the diagonal"),

@@ -465,6 +465,7 @@ def test_a_mistake_in_the_data_is_no_result() -> None:
     with pytest.raises(DataError, match="narrow"):
         run(pairwise=PAIRWISE | {"d": broken})
     assert not issubclass(DataError, module.EXPECTED)
+    assert issubclass(ConstantKernel, module.EXPECTED)  # it may be constant in the training samples of one split
 
 
 def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_elsewhere() -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from mklearn.checks import ROUNDING
 from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.data.readers.images import class_folders
@@ -25,7 +26,7 @@ from mklearn.study.specs.fit_spec import Impute
 MissingViews = Literal["error", "drop", "mean"]
 _MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
 _SYMMETRY = 1e-6
-"""Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
+"""Largest accepted negative value and diagonal of distances, relative to the largest entry."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
 
 
@@ -128,8 +129,8 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
     in the labels file, and samples without a label are left out. `columns` are fields of :class:`Columns`.
 
     `measure` is the content of the matrices: "kernel", "distance", "squared_euclidean" or "chi2". Matrices are made
-    exactly symmetric: K[i, j] and K[j, i] are averaged if they differ by at most 1e-6 of the largest entry. A larger
-    difference raises DataError.
+    exactly symmetric: K[i, j] and K[j, i] are averaged if they differ by at most `mklearn.checks.ROUNDING` of the
+    largest entry. A larger difference raises DataError. So does a constant matrix.
     """
     special = Columns(**columns)
     holder = read_table(Path(paths[labels]), special)
@@ -402,15 +403,19 @@ def _symmetric(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) ->
 
     tolerance = _SYMMETRY * (float(np.abs(matrix).max()) or 1.0)
     gap = np.abs(matrix - matrix.T)
-    if gap.max() > tolerance:
-        raise DataError(f"{path}: not symmetric: {at(np.triu(gap))} but {at(np.tril(gap))}")
+    if gap.max() > ROUNDING * np.abs(matrix).max():
+        which = f"{at(np.triu(gap))} but {at(np.tril(gap))}"
+        raise DataError(f"{path}: not symmetric: {which}; symmetrise it: K = (K + K.T) / 2")
     matrix = (matrix + matrix.T) / 2
+    if np.ptp(matrix) <= 1e-12 * np.abs(matrix).max():
+        raise DataError(f"{path}: all values are {matrix[0, 0]:g}, so that no samples differ; leave the matrix out")
     diagonal = np.diag(matrix)
     if measure == "kernel":
-        if diagonal.min() <= 0:
+        wrong = (diagonal < 0) | ((diagonal == 0) & matrix.any(axis=1))
+        if wrong.any():
             raise DataError(
-                f"{path}: not a kernel: {at(np.diag(1.0 + diagonal.max() - diagonal))}; the diagonal of a kernel is "
-                "positive (of a distance it is 0: measure: distance)"
+                f"{path}: not a kernel: {at(np.diag(1.0 * wrong))}; the diagonal of a kernel is positive, or 0 in rows "
+                "of zeros (of a distance it is 0: measure: distance)"
             )
         return matrix
     if matrix.min() < -tolerance or np.abs(diagonal).max() > tolerance:
