@@ -639,7 +639,8 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
         ({"K": distance[:, :5]}, "8 rows and 5 columns; it must be square"),
         ({"K": distance[:, :7]}, "must be square; its first line may be a header, which needs a column of ids"),
         ({"K": distance[:5, :5]}, r"5 rows and no ids, but .*labels\.csv has 8"),
-        ({"K": distance, "id": wrong_ids}, r"lacks 's7' and has 'zz' that .*labels\.csv lacks"),
+        ({"K": distance, "id": wrong_ids}, r"lacks 's7' and has 'zz' that .*labels\.csv lacks; both need all samples"),
+        ({"K": distance, "id": np.array([*EIGHT[:7], "s07"])}, "'s7' agree with others but for case, leading zeros or"),
         ({"K": distance, "id": np.array(["s0"] * 8)}, "ids must be unique"),
         ({"K": distance, "J": distance}, "one matrix, found 'K', 'J'"),
     ):

@@ -388,9 +388,10 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataF
     for side in (ids, names):  # columns may be in another order than rows
         lacking, extra = np.setdiff1d(holder.ids, side), np.setdiff1d(side, holder.ids)
         if len(lacking) or len(extra):
+            remedy = spelled_alike(lacking, extra) or "both need all samples, with an empty label where there is none"
             raise DataError(
                 f"{path}: its ids are not the ids of {holder.path}: it lacks {some(lacking) or 'none'} and has "
-                f"{some(extra) or 'none'} that {holder.path} lacks"
+                f"{some(extra) or 'none'} that {holder.path} lacks; {remedy}"
             )
     matrix = pd.DataFrame(values, ids, names).loc[holder.ids, holder.ids]
     return pd.DataFrame(_symmetric(matrix.to_numpy(), path, holder.ids, measure), holder.ids, holder.ids)
