@@ -21,6 +21,7 @@ SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Range in which sums of fourth powers neither overflow nor underflow in double precision."""
 LARGEST_TARGET = 1e150  # its square does not overflow
 LARGEST_INTEGER = 2**31 - 1
+ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))  # of entries that were computed in single precision
 """Largest valid count: larger ones fit neither into memory nor into the integers of compiled code."""
 
 
@@ -218,7 +219,7 @@ def check_square(matrix: Array, name: str, of: str = "") -> None:
 def check_symmetric(matrix: Array, name: str) -> bool:
     """Return whether `matrix` is exactly symmetric.
 
-    Raises `DataError` unless it is (n, n) and symmetric up to the square root of its precision.
+    Raises `DataError` unless it is (n, n) and symmetric up to `ROUNDING` of its largest entry.
     """
     check_square(matrix, name, " over the training samples (pass rows of new samples to transform, not to fit)")
     starts = range(0, len(matrix), _TILE)  # tiles fit into the cache
@@ -233,11 +234,11 @@ def check_symmetric(matrix: Array, name: str) -> bool:
     if asymmetry == 0:
         return True
     largest = float(np.abs(matrix).max())
-    if asymmetry > _tolerance(matrix) * largest:
+    if asymmetry > ROUNDING * largest:
         row, column = _position(np.abs(matrix - matrix.T).argmax(), matrix)
         raise DataError(
             f"{name} is not symmetric: entry ({row}, {column}) is {matrix[row, column]:.6g} and entry "
-            f"({column}, {row}) is {matrix[column, row]:.6g}; symmetrise it, e.g. ({name} + {name}.T) / 2"
+            f"({column}, {row}) is {matrix[column, row]:.6g}; symmetrise it: K = (K + K.T) / 2"
         )
     return False
 

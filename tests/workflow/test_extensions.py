@@ -88,6 +88,7 @@ def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, m
 BROKEN = {
     "kernels.missing": ("missing_package.models:Kernel", "No module named 'missing_package'"),
     "kernels.function": ("json:dumps", "is not a subclass of mklearn.kernels.Kernel"),
+    "kernels.bare": ("mklearn.kernels:Kernel", "is not a subclass of mklearn.kernels.Kernel that declares `measures`"),
     "methods.nothing": ("outside_package.powers:Powers", "has no 'Powers'"),
     "methods.failing": ("failing:Method", "can't be imported: ZeroDivisionError"),
     "protocols.constant": ("math:pi", "is no class or function"),

@@ -98,10 +98,10 @@ class Views:
         self.index = labelled.get(first)
         for name, index in labelled.items():
             if not index.equals(self.index):
-                raise DataError(
-                    f"the rows of views {first!r} and {name!r} have different labels (index): bring both into the same "
-                    f"order, e.g. {name} = {name}.loc[{first}.index], or drop the labels with reset_index(drop=True)"
-                )
+                advice = "give both the same labels or, if row k is one sample in both, none: reset_index(drop=True)"
+                if index.is_unique and set(index) == set(labelled[first]):
+                    advice = f"bring both into the same order, {name} = {name}.loc[{first}.index]"
+                raise DataError(f"the rows of views {first!r} and {name!r} have different labels (index): {advice}")
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -150,6 +150,6 @@ def _dataset(entry: Dataset) -> str:
     if entry.released_splits:
         lines.append("  published splits: protocol released")
     if entry.missing_views == "mean":
-        lines.append("  samples that lack a table are at the mean of the training samples there")
+        lines.append("  samples that lack a table are filled in from the training samples there")
     lines += [f"  {entry.citation}", *([f"  note: {entry.note}"] if entry.note else []), f"  {entry.homepage}"]
     return "\n".join(lines)

@@ -42,8 +42,9 @@ def kernel_row(implementation: Any) -> KernelRow:
     """Return the row of a subclass of :class:`mklearn.kernels.base.Kernel`."""
     from mklearn.kernels.base import Kernel
 
-    if not (isinstance(implementation, type) and issubclass(implementation, Kernel)):
-        raise ConfigError(f"{implementation!r} is not a subclass of mklearn.kernels.Kernel.")
+    is_kernel = isinstance(implementation, type) and issubclass(implementation, Kernel)
+    if not (is_kernel and hasattr(implementation, "measures")):
+        raise ConfigError(f"{implementation!r} is not a subclass of mklearn.kernels.Kernel that declares `measures`.")
     return KernelRow(measures=implementation.measures)
 
 

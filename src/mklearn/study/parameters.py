@@ -98,6 +98,8 @@ def _reason(function: Any, name: str, value: Any, default: Any) -> str:
         return f"invalid value {value}: expected a number or text; YAML reads yes, no, on, off as booleans."
     try:
         if isinstance(function, type) and issubclass(function, Kernel):
+            if isinstance(value, list) and isinstance(default, int | float | str):
+                return f"invalid value {value}: expected one value; each needs a kernel of its own."
             function(**{name: value})
         else:
             validate_parameter_constraints(constraints, {name: value}, function.__name__)

@@ -25,9 +25,8 @@ def target_kind(entry: Mapping[str, Any]) -> TargetKind:
     """Return the kind of target of a data set from its entry in a study, which may be invalid.
 
     The kind of a registered data set is in the registry. A mapping ``target`` names columns of survival times.
-    Otherwise ``task`` gives the kind, or the first values of the column ``target``: "numbers" if all are numbers, or if
-    most are and these have fractions or mostly differ. In the latter case the reader reports the text among the
-    numbers. The kind is "classes" without a ``target``.
+    Otherwise ``task`` gives the kind, or the first values of the column ``target``: "numbers" if most are numbers, and
+    the reader reports the text among them. The kind is "classes" without a ``target``.
     """
     if entry.get("kind", "registered") == "registered":
         registered = registry().get(str(entry.get("name", "")))
@@ -62,9 +61,7 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
     values = [value for value in first_values(Path(path), column) if value not in words]
     if not values:
         return None
-    numbers = [float(value) for value in values if is_number(value)]
-    measured = any(not number.is_integer() for number in numbers) or 2 * len(set(numbers)) > len(values)
-    return "numbers" if len(numbers) == len(values) or (2 * len(numbers) > len(values) and measured) else "classes"
+    return "numbers" if 2 * sum(map(is_number, values)) > len(values) else "classes"
 
 
 def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:

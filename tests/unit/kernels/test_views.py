@@ -83,7 +83,8 @@ def test_refuses_tables() -> None:
         (Views(values), "a dict or a list of tables"),
         ({"a": values["array"], "b": np.zeros((5, 1))}, "different numbers of samples: a has 6, b has 5"),
         ({"a": np.zeros((6, 0))}, r"view 'a' has shape \(6, 0\)"),
-        ({"a": values["frame"], "b": values["frame"].iloc[::-1]}, "'a' and 'b' have different labels"),
+        ({"a": values["frame"], "b": values["frame"].iloc[::-1]}, "'a' and 'b' have .* order, b = b.loc.a.index.$"),
+        ({"a": values["frame"], "b": values["frame"].set_axis(range(6))}, "same labels or, if row k is .*reset_index"),
         ({"1": values["array"], 1: values["array"]}, "different as text"),
     ):
         with pytest.raises(DataError, match=message):

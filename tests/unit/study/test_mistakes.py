@@ -191,6 +191,8 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
         ({"kernels": {"k": {"kind": "gaussian", "bandwidth": [1, 0]}}},
          "kernels.k.bandwidth[1]: Invalid value 0 for `bandwidth`: expected a finite number > 0."),
         ({"datasets": {"photos": {"path": "x"}}}, "datasets.photos: has no key 'kind'; it is required."),
+        ({"kernels": {"k": {"kind": "polynomial", "degree": [2, 3]}}},
+         "kernels.k.degree: invalid value [2, 3]: expected one value; each needs a kernel of its own."),
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "standart"}}},
          "kernels.k.feature_scaling: invalid value 'standart'. Did you mean 'standard'? Expected one of: log, minmax,"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "hog"}}},

@@ -48,7 +48,7 @@ def test_a_table_printed_or_written(finished: SmallStudy, tmp_path: Path, capsys
     assert r"\label{tab:ours}" in text
     output = capsys.readouterr()
     assert output.out == ""
-    assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in output.err
+    assert "mklearn: --columns ponts: the results have nothing there (difference, time and p need" in output.err
     assert "mklearn: results/small: no metric 'auc'. Valid: accuracy." in output.err
 
 

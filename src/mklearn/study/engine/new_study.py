@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -148,7 +149,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
     holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
     described = [holder] if holder else list(views.values())
-    columns = list(dict.fromkeys(str(name) for table in described for name in table.columns))
+    columns = [name for name, _ in Counter(str(name) for table in described for name in table.columns).most_common()]
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
     by_name = _named_column(choices.id_column, columns, id_names, "--id")
     ids = by_name or "id"
@@ -174,12 +175,15 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     if group is None:
         group, incomplete = _group_column([holder] if holder else described, (ids, predicted))
         notes += incomplete
-    labelled = [table.columns for table in ([holder] if holder else views.values()) if predicted in table.columns]
-    of_ids = [table[name].astype(str) for table in labelled for name in (ids, "") if name in table]
+    labelled = [table for table in ([holder] if holder else views.values()) if predicted in table.columns]
+    read = [table.columns if ids == "id" else sample_columns(table.path, (ids,)) for table in labelled]  # 007 is no 7
+    of_ids = [columns[name].astype(str) for columns in read for name in (ids, "") if name in columns]
     known = set().union(*(values.str[: choices.id_prefix] for values in of_ids))
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     samples = {str(c) for name in turned for c in views[name].columns if str(c)[: choices.id_prefix] in known}
     shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""), samples)
+    special = (ids, "", predicted, choices.event, group or "", *left_out)
+    notes += _notes_on_features({k: v for k, v in views.items() if k not in turned}, special, predicted, holder)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     entry |= {} if holder is None else {"labels": _relative(holder.path)}
     entry |= {"id_column": by_name} if by_name else {}  # defaults too: the printed study says which columns were taken
@@ -267,20 +271,35 @@ def _view_entries(
     return shown, list(left_out)
 
 
+def _notes_on_features(
+    views: Mapping[str, _Table], special: Sequence[str], predicted: str, holder: _Table | None
+) -> Iterator[str]:
+    """Yield a sentence on each table with features beside the labels, or with columns of the table of labels."""
+    others = "leave_out takes those that are none"
+    for table in views.values():
+        features = [] if table.array or table.path.suffix in (*ARRAYS, *ANNOTATED) else map(str, table.columns)
+        names = [name for name in features if name not in special]
+        if predicted in table.columns and names:
+            yield f"{table.path} holds the labels ({predicted!r}) and features ({others}): {some(names, 20)}."
+        elif holder is not None and (shared := [name for name in names if name in holder.columns]):
+            yield f"{table.path} has columns of {holder.path} as features ({others}): {some(shared)}."
+
+
 def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> Iterator[str]:
     """Yield a sentence on the columns of a table that are left out as text, though most of their values are numbers."""
     for table in views.values():
         texts = dict[str, pd.Series]()
         for name in left_out:
             values = table.columns.get(name, pd.Series(dtype=str)).dropna()
-            is_text = ~values.map(is_number).astype(bool)
-            if is_text.any() and values.astype(str).str.replace(",", ".").map(is_number).mean() > 0.5:
-                texts[name] = values[is_text]
+            is_text = values.dtype.kind not in "uifb" and not named_like(name, ROLES)
+            if is_text and 2 * sum(map(is_number, values.astype(str).str.replace(",", "."))) > len(values):
+                numbers = values.map(is_number).astype(bool)  # all are where the file has both decimal marks
+                texts[name] = values if numbers.all() else values[~numbers]
         if texts:
             every = pd.concat(texts)
             yield (
                 f"{table.path}: left out though most values seem to be numbers: {some([*texts])}. {len(every)} cells "
-                f"have text, such as {some(every.unique(), 3)}; write numbers with a decimal point, or empty cells."
+                f"have text, such as {some(every.unique(), 3)}; write numbers with one decimal mark, or empty cells."
             )
 
 

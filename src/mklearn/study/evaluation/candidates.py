@@ -161,7 +161,7 @@ def _values(problem: MethodOnViews, candidate: Candidate, fitted: Any) -> Iterat
     names = ["alpha"] if hasattr(last, "alpha_") else [f"alpha of {part}" for part in parts]
     for name, alpha in zip(names, np.ravel(getattr(last, "alpha_", getattr(last, "alphas_", ()))), strict=False):
         if len(alphas) and np.isfinite(alpha):  # a part of weight 0 has none; `alpha_` may have rounding errors
-            without_hash = re.sub("-[0-9a-f]{16}$", "", name)
+            without_hash = re.sub("-[0-9a-f]{16}(/.*)?$", "", name)
             # a multi-view method has nothing to tune, so that the ends of its grids are no news
             yield without_hash, float(alphas[np.abs(alphas - alpha).argmin()]), () if parts else alphas.tolist()
     if getattr(last, "decision", "") == "auto":

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
-from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import UNLABELLED
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import CachingViews
@@ -40,7 +40,7 @@ from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFo
 
 Parts = list[tuple[Indices, Indices]]
 """Pairs of (training, validation) samples, on which candidates are fitted and scored."""
-EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
+EXPECTED = (NotApplicable, SolverFailed, ConstantKernel, np.linalg.LinAlgError)
 """Exceptions that are recorded as results: rows of the score table without a value."""
 ON_TEST = f"parameters are chosen {UPPER_BOUND}"
 

@@ -19,7 +19,14 @@ from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.data.description import described_images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.own_tables import MISSING_CODES, agreed, array_of_view, check_ids, rows_of_images
+from mklearn.study.data.readers.own_tables import (
+    MISSING_CODES,
+    agreed,
+    array_of_view,
+    check_ids,
+    rows_of_images,
+    spelled_alike,
+)
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
@@ -246,7 +253,7 @@ def _features(
     view: ModelView, table: Table, options: Mapping[str, Any], arrays: Arrays
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the features of the samples that have a view, by id, and a note on features missing in all samples."""
-    features, gone = table.features, np.zeros(view.n_features, dtype=bool)
+    features, gone, alike = table.features, np.zeros(view.n_features, dtype=bool), ""
     if view.columns is not None and table.names is not None:
         given, wanted = pd.Index(table.names), pd.Index(view.columns)
         unknown, lacking = given.difference(wanted, sort=False), wanted.difference(given, sort=False)
@@ -257,6 +264,7 @@ def _features(
             equal = {}
         features = features.set_axis(given, axis=1).rename(columns=equal).reindex(columns=wanted)
         gone = ~wanted.isin([equal.get(name, name) for name in given])
+        alike = spelled_alike(wanted[gone], unknown)
     elif features.shape[1] != view.n_features:
         raise DataError(
             f"{table.path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "
@@ -273,10 +281,11 @@ def _features(
     if there.any() and not may_have_nan:
         gone |= features.isna().all().to_numpy()
     named = some(features.columns[gone].to_numpy())
-    lacks = f"{gone.sum()} of the {view.n_features} features of view {view.name!r}: {named}"
+    centre = "medians" if options.get("impute") == "median" else "means"
+    lacks = f"{gone.sum()} of the {view.n_features} features of view {view.name!r}: {named}{'; ' * bool(alike)}{alike}"
     if gone.sum() > MOST_MISSING * view.n_features:
         raise DataError(
-            f"{table.path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their means over the training "
+            f"{table.path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their {centre} over the training "
             "samples: with more, predictions of omics tables lost over 5 points. Leave the view out (VIEW=FILE for the "
             "others), or fit a model on the features that there are"
         )
@@ -285,4 +294,4 @@ def _features(
     if not gone.any():
         return pd.DataFrame(numbers, ids), []
     numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone]
-    return pd.DataFrame(numbers, ids), [f"missing: {lacks}; they are at their means over the training samples"]
+    return pd.DataFrame(numbers, ids), [f"missing: {lacks}; they are at their {centre} over the training samples"]

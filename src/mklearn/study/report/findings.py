@@ -97,7 +97,7 @@ def _headline(results: Results, weights: Results) -> str:
     others = _compared(results)
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if not results.reference:
-        return "No method is the reference, so that none is compared with another; see the numbers below."
+        return "No method is the reference (evaluation.reference), so that none is compared with another."
     if others.empty and rows["method"].eq(results.reference).all():
         return f"{title} is the only method: there is none to compare it with."
     if others.empty:

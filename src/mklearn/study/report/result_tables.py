@@ -212,7 +212,10 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
     named = {column.name: column for table in tables for column in table.columns if column.name}
     for name in columns:
         if name not in named:
-            raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(named)}.")
+            raise ConfigError(
+                f"--columns {name}: the results have nothing there (difference, time and p need a reference with the "
+                f"metric: evaluation.reference); valid: {', '.join(named)}."
+            )
     rows = [_paper_rows(table, columns) for table in tables]
     labels = [label for label in results.labels if any(label in cells_of for cells_of in rows)]
     heads = [named[name] for _ in tables for name in columns]

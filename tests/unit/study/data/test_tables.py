@@ -14,6 +14,7 @@ from scipy.io import savemat
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.atomic import write_npz, write_parquet
+from mklearn.checks import check_symmetric
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import tables
@@ -262,6 +263,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
         (FRAME.assign(label="Käfer").to_csv(index=False).encode("latin-1"), "save it as UTF-8 text"),
         (FRAME.assign(b="1,234").to_csv(index=False, sep=";"), "not numbers: 'b'; for example '1,234'"),
+        (FRAME.assign(a=["1,5", "2", "<1", *"345"]).to_csv(index=False, sep=";", decimal=","), "'<1' of row 's2'"),
         (FRAME[["id", "label"]].assign(b="1,234").to_csv(index=False), "write plain numbers (1234.5, not 1,234.5)"),
         (FRAME[["id", "label", "a", "b"]].to_csv(index=False).replace("\n", "\nunit,,AU,AU\n", 1),
          "for example 'AU' of row 'unit' in 'a'; delete this row if it has units"),
@@ -462,7 +464,7 @@ def test_samples_that_lack_a_table(tmp_path: Path, empty_rows: bool) -> None:
         np.testing.assert_array_equal(kept.tables[name], expected[order])
     assert kept.labels.tolist() == [KINDS[number] for number in order]
     [note] = kept.notes
-    assert note.startswith("3 of 8 samples lack a table and are at the mean of the training samples there")
+    assert note.startswith("3 of 8 samples lack a table and are filled in from the training samples there")
     kept.save(tmp_path / "samples.npz")
     loaded = SampleSet.load(tmp_path / "samples.npz")
     np.testing.assert_array_equal(loaded.tables["two"], kept.tables["two"])
@@ -512,7 +514,7 @@ def test_a_word_for_a_missing_value_is_no_class(tmp_path: Path, word: str, suffi
 
 def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
     frames = {"one": ONE.assign(label=["0.5", "1.5", "2.5", "NA", "", "unknown", "1", "1e1"])}
-    with pytest.raises(DataError, match="values that are no numbers up to 1e\\+60, such as 'unknown'"):
+    with pytest.raises(DataError, match="values that are no numbers up to 1e\\+60: 'unknown' of samples 's5'; "):
         read(tmp_path, frames, task="numbers")
     samples = read(tmp_path, frames, task="numbers", missing_labels=["NA", "unknown"])
     assert samples.y.tolist() == [0.5, 1.5, 2.5, 1.0, 10.0]
@@ -626,9 +628,11 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     assert read_one(tmp_path / "k.npz", labels, "distance").matrices["k"].min() == 0
     with pytest.raises(DataError, match=r"k\.npz: not a kernel: .* is 0; .*measure: distance"):
         read_one(tmp_path / "k.npz", labels)
-    single = kernel + np.triu(kernel * 1e-7, 1)  # differences of rounding are averaged
+    single = kernel + np.triu(kernel * 1e-5, 1)  # differences of rounding are averaged
+    single[3] = single[:, 3] = 0  # a sample without any feature
     write_npz(tmp_path / "k.npz", K=single)
     np.testing.assert_allclose(read_one(tmp_path / "k.npz", labels).matrices["k"], (single + single.T) / 2)
+    assert not check_symmetric(single, "the library accepts it too:")
     with pytest.raises(DataError, match=r"labels\.csv: no column 'who'"):
         precomputed({"k": tmp_path / "k.npz", "L": labels}, labels="L", group_column="who")
     nan, negative, diagonal, skew = distance.copy(), distance.copy(), distance.copy(), distance.copy()
@@ -638,14 +642,16 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     diagonal[3, 3] = 1
     wrong_ids = np.array([*EIGHT[:7], "zz"])
     for arrays, message in (
-        ({"K": skew}, r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is"),
+        ({"K": skew}, r"k\.npz: not symmetric: \('s1', 's4'\) is .* but \('s4', 's1'\) is .*; symmetrise it: K"),
+        ({"K": 0 * kernel}, r"k\.npz: all values are 0, so that no samples differ; leave the matrix out"),
         ({"K": nan}, r"k\.npz: 1 value missing or infinite: columns '3'"),
         ({"K": negative}, r"not a distance: \('s0', 's1'\) is -0.5; expected no negative value"),
         ({"K": diagonal}, r"\('s3', 's3'\) is 1; expected .* 0 on the diagonal"),
         ({"K": distance[:, :5]}, "8 rows and 5 columns; it must be square"),
         ({"K": distance[:, :7]}, "must be square; its first line may be a header, which needs a column of ids"),
         ({"K": distance[:5, :5]}, r"5 rows and no ids, but .*labels\.csv has 8"),
-        ({"K": distance, "id": wrong_ids}, r"lacks 's7' and has 'zz' that .*labels\.csv lacks"),
+        ({"K": distance, "id": wrong_ids}, r"lacks 's7' and has 'zz' that .*labels\.csv lacks; both need all samples"),
+        ({"K": distance, "id": np.array([*EIGHT[:7], "s07"])}, "'s7' agree with others but for case, leading zeros or"),
         ({"K": distance, "id": np.array(["s0"] * 8)}, "ids must be unique"),
         ({"K": distance, "J": distance}, "one matrix, found 'K', 'J'"),
     ):

@@ -25,6 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 IDS = [f"s{k}" for k in range(24)]
+ZEROS = [f"{k:03}" for k in range(24)]
 CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 12, "x": np.arange(24) / 7}).set_index("well")
 GENES = pd.DataFrame(np.arange(72.0).reshape(3, 24), pd.Index(["g1", "g2", "g3"], name="gene"), IDS)
 PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 12}).set_index("sample_id")
@@ -216,20 +217,24 @@ def test_init_writes(
 @pytest.mark.parametrize(
     ("frames", "options", "sentence"),
     [
-        ([CELLS], [], "no column 'id': name one with --id, of well, type, x."),
+        ([CELLS.reset_index().set_axis(["a", "well", "b"], axis=1).set_index("a"), CELLS], [], "of well, a, b, type,"),
+        ([CELLS], ["--id", "well", "--label", "type"], "holds the labels ('type') and features (leave_out takes those"),
+        ([GENES.T, PEOPLE.assign(g1=1)], [], "t0.csv has columns of cells/t1.csv as features (leave_out takes those"),
         ([CELLS], ["--id", "well"], "no column 'label': name one with --label or --target, of well, type, x."),
         ([CELLS.assign(label="a", kind="b")[["label", "kind"]]], ["--id", "well"], "t0.csv: columns that are not numb"),
-        ([CELLS.rename_axis("")], ["--label", "type"], "label_column: type"),
         ([GENES.T.assign(species=3), PEOPLE.assign(name=IDS)], ["--views", "t0"], "are no features: 'species'"),
         ([GENES.T, PEOPLE.assign(name=IDS)], [], "id_column: sample_id"),
         ([GENES.T, PEOPLE.assign(species="x")], [], "label_column: class"),
         ([GENES.T, PEOPLE.rename_axis("").assign(name="x")], [], "label_column: class"),
         ([GENES, PEOPLE], [], "transpose: true"),
+        ([GENES.set_axis(ZEROS, axis=1), PEOPLE.set_axis(ZEROS).rename_axis("sample_id")], [], "transpose: true"),
+        ([CELLS.set_axis(ZEROS)], ["--label", "type"], "the first column, which has no name, has the ids"),
         ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
         ([GENES.T.rename_axis("id").assign(label=[*"ab"] * 12)], [], "    id_column: id\n    label_column: label\n"),
         ([GENES.T.assign(g8=[*"123", "<1"] * 6, g9=[*"123", "?"] * 6), PEOPLE], [],
          "t0.csv: left out though most values seem to be numbers: 'g8', 'g9'. 12 cells have text, such as '<1', '?';"),
         ([GENES.T.assign(g9=[*"12", "3,5", "4"] * 6), PEOPLE], [], "6 cells have text, such as '3,5'; write"),
+        ([GENES.T.assign(g8=["1.5", "2,5"] * 12, g9="a").to_csv(sep=";", decimal=","), PEOPLE], [], "24 cells have"),
         ([GENES.T.assign(g9=[1, 2, 9000, -999] * 6), PEOPLE], [], "'t0' has 6 values -999, unlike all others of the c"),
         ([GENES.T.assign(t=[-3, 2, 9, 9999] * 6)], ["--target", "t"], "'t' has 6 values 9999, unlike all others"),
         ([GENES.T.assign(near=[9999, *range(23)], far=[9999, *[0, 700] * 11, 0]), PEOPLE], [],
@@ -251,7 +256,8 @@ def test_columns_by_their_names(
 ) -> None:
     Path("cells").mkdir()
     for number, frame in enumerate(frames):
-        frame.to_csv(f"cells/t{number}.csv")
+        text = frame if isinstance(frame, str) else frame.to_csv()
+        Path(f"cells/t{number}.csv").write_text(text, encoding="utf-8")
     code = main(["init", "cells", *options])
     printed = capsys.readouterr()
     assert sentence in printed.out + printed.err

@@ -25,6 +25,7 @@ from mklearn.regressors import KernelRidge
 from mklearn.regressors.baselines import mean_regressor
 from mklearn.saved_models import load_model, save_model
 from mklearn.study.cli.predictions import _caution, _success
+from mklearn.study.data.samples import some
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
@@ -259,11 +260,12 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     values = table.columns[1:]
     for changed, sentence in (
         (table.drop(columns=values[:7]), "lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'"),
-        (table.rename(columns=lambda name: name.replace("lower", "other")), "lacks 32 of the 32 features of view"),
+        (table.rename(columns=lambda name: name.replace("l", "L")), "lacks 32 of the 32 features of view 'lower': "
+         f"{some(values)}; {some(values, 3)} agree with others but for case, leading zeros or R's names"),
         (table.assign(lower7="x"), "columns that are not numbers: 'lower7'"),
         (table.assign(lower7=table["lower7"].mask(table.index == 3)), "1 value missing or infinite: columns 'lower7'"),
         (table.assign(**{name: table[name].mask(table.index == 3) for name in values}), "no value at all for the sam"),
-    ):
+    ):  # fmt: skip
         changed.to_csv(lower, index=False)
         assert f"{lower}: {sentence}" in refusal(capsys, model, f"lower={lower}")
     for wrong in ([f"left={lower}"], [lower, lower], [f"lower={lower}", f"lower={lower}"], ["lower="]):

@@ -91,7 +91,7 @@ def test_the_smallest_gain_that_matters_is_the_study_s():
     both = findings(over_sizes([AVERAGE, NEAR], [AVERAGE, TIE]))
     assert "are not shown to pay" in both.headline, "one setting of two leaves a gain open"
     rows = [(name, "cosine", mean, *NAN) for name, mean in (("a", 0.7), ("b", 0.8))]
-    assert finding(*rows, reference="").headline.startswith("No method is the reference")
+    assert finding(*rows, reference="").headline.startswith("No method is the reference (evaluation.reference)")
 
 
 def test_headline_and_marks_hold_after_the_correction_for_many_comparisons():

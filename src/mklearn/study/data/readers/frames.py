@@ -94,6 +94,7 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
         # read text columns again, verbatim: `na_values` per column would take 14 kB for each column
         as_text = pd.read_csv(path, usecols=lambda name: name in text, dtype=str, **options)
         if options["decimal"] == ",":
+            as_text = pd.concat([as_text, frame.select_dtypes(exclude=["number", "bool"]).drop(columns=text)], axis=1)
             numbers = as_text.drop(columns=["", ids], errors="ignore")
             as_text[[*numbers]] = numbers.replace(r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$", r"\1.\2", regex=True)
     for name in as_text.columns:
@@ -141,7 +142,7 @@ def _indexed(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Make the first column, which has no name, the index: text or whole numbers, different in each row."""
     first = frame.pop("")
     check_unique(first.to_numpy(dtype=str), f"{path}: values of the first column, which has no name,")
-    is_text = not all(map(is_number, first))
+    is_text = not all(map(is_number, first)) or first.str.match(r"0\d").any()
     if not is_text and not first.str.isdecimal().all():
         raise DataError(f"{path}: column 1 has no name; name it")
     return frame.set_axis(pd.Index(first.array if is_text else pd.to_numeric(first).array))

@@ -32,13 +32,13 @@ def class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
     return np.array([label and str(int(float(label))) for label in labels.tolist()], dtype=str)
 
 
-def target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
+def target_numbers(text: np.ndarray, what: str, ids: np.ndarray) -> np.ndarray:
     """Normalise numbers given as text, at full precision, so that equal numbers have equal text."""
-    wrong = [value for value in text if value and not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
-    if wrong:
+    bad = np.array([value and not (is_number(value) and abs(float(value)) <= LARGEST_VALUE) for value in text], bool)
+    if bad.any():
         raise DataError(
-            f"{what} has values that are no numbers up to {LARGEST_VALUE:g}, such as {wrong[0][:40]!r}; write numbers, "
-            "leave them empty, or set `task: classes` to predict classes"
+            f"{what} has values that are no numbers up to {LARGEST_VALUE:g}: {some(np.unique(text[bad]))} of samples "
+            f"{some(ids[bad])}; write numbers, leave them empty, or set `task: classes` (init: --label) for classes"
         )
     return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
 

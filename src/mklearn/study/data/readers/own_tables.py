@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from mklearn.checks import ROUNDING
 from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.data.readers.images import class_folders
@@ -27,7 +28,7 @@ MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 6553
 _EXTREME = 20
 """Distance from the median of numbers to predict, in interquartile ranges, from which a value is extreme."""
 _SYMMETRY = 1e-6
-"""Largest accepted asymmetry, relative to the largest entry: rounding to single precision or seven digits."""
+"""Largest accepted negative value and diagonal of distances, relative to the largest entry."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
 
 
@@ -130,8 +131,8 @@ def precomputed(paths: Mapping[str, Path], *, labels: str, measure: str = "kerne
     in the labels file, and samples without a label are left out. `columns` are fields of :class:`Columns`.
 
     `measure` is the content of the matrices: "kernel", "distance", "squared_euclidean" or "chi2". Matrices are made
-    exactly symmetric: K[i, j] and K[j, i] are averaged if they differ by at most 1e-6 of the largest entry. A larger
-    difference raises DataError.
+    exactly symmetric: K[i, j] and K[j, i] are averaged if they differ by at most `mklearn.checks.ROUNDING` of the
+    largest entry. A larger difference raises DataError. So does a constant matrix.
     """
     special = Columns(**columns)
     holder = read_table(Path(paths[labels]), special)
@@ -302,16 +303,22 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     for table in sources if len(sources) > 1 else ():
         elsewhere = set[str]().union(*(other.ids for other in sources if other is not table))
         alone = [name for name in table.ids if name not in elsewhere]
-        spelled = set(map(_plain, elsewhere.difference(table.ids)))
-        if alike := [name for name in alone if _plain(name) in spelled]:
-            raise DataError(f"{table.path}: {some(alike, 3)} agree with others but for {_SPELLING}: write them alike")
+        if alike := spelled_alike(alone, elsewhere.difference(table.ids)):
+            raise DataError(f"{table.path}: {alike}")
         if len(alone) == len(table.ids):
             others = f"such as {some(sorted(elsewhere), 3)}"
             raise DataError(f"{table.path}: none of its ids {some(alone, 3)} is in another table, {others}")
 
 
+def spelled_alike(names: Collection[str], others: Collection[str]) -> str:
+    """Return a clause on the names that agree with one of `others` but for `_SPELLING`; "" if none does."""
+    plain = set(map(_plain, others))
+    alike = [name for name in names if _plain(name) in plain]
+    return f"{some(alike, 3)} agree with others but for {_SPELLING}: write them alike" if alike else ""
+
+
 def _plain(name: str) -> str:
-    """Return an id without the differences in `_SPELLING`."""
+    """Return a name without the differences in `_SPELLING`."""
     name = re.sub(r"[\W_]", ".", name.lower())
     return re.sub(r"^x(?=\d)|(?<!\d)0+(?=\d)", "", name)
 
@@ -322,7 +329,7 @@ def _missing_notes(absent: pd.DataFrame, missing_views: MissingViews) -> Sequenc
     if not n:
         return ()
     each = "; ".join(f"{name}: {some(absent.index[gone].tolist())}" for name, gone in absent.items() if gone.any())
-    done = "are at the mean of the training samples there" if missing_views == "mean" else "are left out"
+    done = "are filled in from the training samples there" if missing_views == "mean" else "are left out"
     none = f", but {n_nowhere} that lack every table are left out" if n_nowhere and missing_views == "mean" else ""
     return (f"{n} of {len(absent)} samples lack a table and {done} (missing_views: {missing_views}){none}. {each}",)
 
@@ -395,9 +402,10 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataF
     for side in (ids, names):  # columns may be in another order than rows
         lacking, extra = np.setdiff1d(holder.ids, side), np.setdiff1d(side, holder.ids)
         if len(lacking) or len(extra):
+            remedy = spelled_alike(lacking, extra) or "both need all samples, with an empty label where there is none"
             raise DataError(
                 f"{path}: its ids are not the ids of {holder.path}: it lacks {some(lacking) or 'none'} and has "
-                f"{some(extra) or 'none'} that {holder.path} lacks"
+                f"{some(extra) or 'none'} that {holder.path} lacks; {remedy}"
             )
     matrix = pd.DataFrame(values, ids, names).loc[holder.ids, holder.ids]
     return pd.DataFrame(_symmetric(matrix.to_numpy(), path, holder.ids, measure), holder.ids, holder.ids)
@@ -410,15 +418,19 @@ def _symmetric(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) ->
 
     tolerance = _SYMMETRY * (float(np.abs(matrix).max()) or 1.0)
     gap = np.abs(matrix - matrix.T)
-    if gap.max() > tolerance:
-        raise DataError(f"{path}: not symmetric: {at(np.triu(gap))} but {at(np.tril(gap))}")
+    if gap.max() > ROUNDING * np.abs(matrix).max():
+        which = f"{at(np.triu(gap))} but {at(np.tril(gap))}"
+        raise DataError(f"{path}: not symmetric: {which}; symmetrise it: K = (K + K.T) / 2")
     matrix = (matrix + matrix.T) / 2
+    if np.ptp(matrix) <= 1e-12 * np.abs(matrix).max():
+        raise DataError(f"{path}: all values are {matrix[0, 0]:g}, so that no samples differ; leave the matrix out")
     diagonal = np.diag(matrix)
     if measure == "kernel":
-        if diagonal.min() <= 0:
+        wrong = (diagonal < 0) | ((diagonal == 0) & matrix.any(axis=1))
+        if wrong.any():
             raise DataError(
-                f"{path}: not a kernel: {at(np.diag(1.0 + diagonal.max() - diagonal))}; the diagonal of a kernel is "
-                "positive (of a distance it is 0: measure: distance)"
+                f"{path}: not a kernel: {at(np.diag(1.0 * wrong))}; the diagonal of a kernel is positive, or 0 in rows "
+                "of zeros (of a distance it is 0: measure: distance)"
             )
         return matrix
     if matrix.min() < -tolerance or np.abs(diagonal).max() > tolerance:

@@ -151,8 +151,9 @@ def read_table(
         else:
             labels = None
     elif labels is not None:
-        check = class_names if columns.task == "classes" else target_numbers
-        labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
+        what = f"{path}: column {columns.label_column!r}"
+        is_class = columns.task == "classes"
+        labels = class_names(labels, what, columns.label_column) if is_class else target_numbers(labels, what, ids)
     batches = {
         str(name): column_text(frame[name], path, str(name), may_be_empty=True)
         for frame in (about, features)
