@@ -19,8 +19,8 @@ from tests.golden.conftest import Faces
 
 from mklearn.classifiers import ledoit_wolf_lda
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.kernels import GaussianKernel
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.kernels.functions import resolve_bandwidth
 from mklearn.kernels.views import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.optimize.whitening import CentredSpan, centred_span
@@ -85,7 +85,7 @@ RKHS_DIMENSIONS = {("orl", 2): 40, ("orl", 3): 39, ("orl", 4): 39, ("yale", 2): 
 
 def _bandwidths(distances: np.ndarray) -> np.ndarray:
     """Return the eleven bandwidths of MKMMC, section 3.2."""
-    return np.exp2(np.arange(-5, 6)) * resolve_bandwidth(distances, 1.0, "squared_mean_distance")
+    return np.exp2(np.arange(-5, 6)) * GaussianKernel(bandwidth_rule="squared_mean_distance").fit(distances).bandwidth_
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "base": ["Kernel"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
         "feature_scaling": ["FeatureScaler"],
-        "functions": [*_exported(_KERNELS, __name__)["functions"], "resolve_bandwidth"],
+        "functions": _exported(_KERNELS, __name__)["functions"],
         "matrices": [
             "IdentityLikeKernelWarning", "KernelCentring", "PSDRepair", "centre_kernel", "centred_trace",
             "off_diagonal_mass", "psd_repair", "scale_to_centred_trace", "unit_diagonal",

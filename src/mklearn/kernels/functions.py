@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mklearn.checks import (
     Array,
-    as_distances,
     cached_rows,
     check_choice,
     check_integer,
@@ -34,8 +32,8 @@ class GaussianKernel(Kernel):
     bandwidth : float
         Multiple of the value that `bandwidth_rule` gives. In a study, a list makes one kernel for each value.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
-        gamma = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
-        itself; see `mklearn.kernels.functions.resolve_bandwidth`.
+        gamma = multiple x mean squared distance of the training samples (the usual choice for MKL-DR, whose paper does
+        not state its rule), multiple x (mean distance)^2 (MKMMC), or the number itself.
     measure : {"squared_euclidean", "chi2", "point_set", "distance"}
         "distance" is a plain distance d, which is squared (`measure: distance` for a matrix in a study); the others
         enter the exponent as they are. Default in a study: the measure that suits the descriptor, which is
@@ -80,35 +78,6 @@ def _exponential(d2: Array, gamma: float) -> Array:
         np.divide(d2[part], d2.dtype.type(-gamma), out=kernel[part])
         np.exp(kernel[part], out=kernel[part])
     return kernel
-
-
-def resolve_bandwidth(
-    d_train: ArrayLike, multiple: float = 1.0, rule: BandwidthRule = "mean_squared_distance"
-) -> float:
-    """Compute the bandwidth gamma of ``exp(-d / gamma)``: a multiple of a statistic of the training distances.
-
-    The bandwidth has the units of the distances.
-
-    Parameters
-    ----------
-    d_train : array_like, shape (n, n)
-        Squared Euclidean or chi-squared distances among the training samples only.
-    multiple : float
-        > 0; with the rule "absolute" the bandwidth itself.
-    rule : {"squared_mean_distance", "mean_squared_distance", "absolute"}
-        Statistic: the squared mean of the square roots (MKMMC), the mean of the entries (the usual choice for MKL-DR,
-        whose paper does not state its rule), or 1.
-
-    Raises
-    ------
-    ConfigError
-        Unknown rule, or a multiple that is not positive.
-    DataError
-        Not a distance matrix, fewer than two samples, or all samples equal.
-    """
-    check_choice(rule, "bandwidth_rule", get_args(BandwidthRule))
-    multiple = check_positive(multiple, "bandwidth")
-    return multiple if rule == "absolute" else _bandwidth(as_distances(d_train, "the distance matrix"), multiple, rule)
 
 
 def _bandwidth(distances: Array, multiple: float, rule: BandwidthRule) -> float:
@@ -169,7 +138,7 @@ class MaternKernel(GaussianKernel):
         Multiple of the value that `bandwidth_rule` gives. In a study, a list makes one kernel for each value.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
         l^2 = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
-        itself; see `mklearn.kernels.functions.resolve_bandwidth`.
+        itself.
     measure : {"squared_euclidean", "distance"}
         Squared Euclidean distances, or plain distances, which are squared.
     centre, normalise, psd, name

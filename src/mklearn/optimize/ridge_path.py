@@ -194,15 +194,6 @@ def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array
     return weights, root, weights / weights.sum(), root / np.linalg.norm(root)
 
 
-def best_ridges(errors: Array, tolerance: Any = EQUAL) -> NDArray[np.intp]:
-    """Return, for each target, the position of the ridge with the smallest error; ties go to the largest ridge.
-
-    ``errors`` has shape (n_ridges, c); the relative ``tolerance`` is a number, or one for each target, (c,).
-    """
-    equal = errors <= errors.min(axis=0) * (1.0 + tolerance)
-    return len(errors) - 1 - np.argmax(equal[::-1], axis=0)
-
-
 def _smallest(
     ridges: Array, errors: list[Array], weights: Array, left_out: LeftOut, each_target: bool, tied_parameters: float,
     factor: Callable[[float], float],
@@ -210,6 +201,7 @@ def _smallest(
     """Return the mean squared left-out errors, the best ridge for each target (c,), and the errors at this ridge.
 
     Ridges are compared by the errors times their factors, which are at least 1 and computed only where they can decide.
+    Ties go to the largest ridge.
     """
     squares = np.array([np.einsum("ij,ij->j", each, each) for each in errors]) / float(weights.sum())
     compared = squares if each_target else np.repeat(squares.sum(axis=1)[:, None], squares.shape[1], axis=1)
@@ -219,14 +211,16 @@ def _smallest(
     if not each_target:
         optimism[:], size[:] = optimism.sum(), size.sum()
     tolerance = np.maximum(EQUAL, tied_parameters * optimism / np.maximum(size, np.finfo(np.float64).tiny))
-    for column, tied in zip(compared.T, tolerance, strict=True):
+    for column, share in zip(compared.T, tolerance, strict=True):
         least = np.inf
         for place in np.argsort(column):
-            if column[place] > least * (1.0 + tied):
+            if column[place] > least * (1.0 + share):
                 break
             factors[place] = factor(ridges[place])
             least = min(least, column[place] * factors[place])
-    best = best_ridges(compared * factors[:, None], tolerance)
+    compared = compared * factors[:, None]
+    tied = compared <= compared.min(axis=0) * (1.0 + tolerance)
+    best = len(ridges) - 1 - np.argmax(tied[::-1], axis=0)
     return squares, ridges[best], every[best, :, np.arange(len(best))].T
 
 

@@ -26,7 +26,6 @@ from mklearn.kernels import (
 )
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, manhattan, squared_euclidean
-from mklearn.kernels.functions import resolve_bandwidth
 from mklearn.kernels.matrices import IdentityLikeKernelWarning, psd_repair, unit_diagonal
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.matrices.IdentityLikeKernelWarning")
@@ -169,7 +168,7 @@ def test_gaussian_of_each_measure() -> None:
     D = squared_euclidean(X)
     parameters: dict[str, Any] = {"bandwidth": 2.0, "bandwidth_rule": "squared_mean_distance", **RAW}
     squared = GaussianKernel(**parameters).fit(D)
-    gamma = resolve_bandwidth(D, 2.0, "squared_mean_distance")
+    gamma = 2.0 * np.mean(np.sqrt(D[np.triu_indices(len(D), 1)])) ** 2
     assert squared.bandwidth_ == pytest.approx(gamma)
     np.testing.assert_allclose(squared.kernel_train_, np.exp(-D / gamma))
     assert GaussianKernel(**parameters).fit(D.astype(np.float32)).kernel_train_.dtype == np.float32
@@ -202,19 +201,23 @@ def test_means_are_over_pairs_of_different_samples() -> None:
     X = np.random.default_rng(0).random((9, 3))
     D = squared_euclidean(X)
     pairs = [np.sum((X[i] - X[j]) ** 2) for i in range(9) for j in range(i + 1, 9)]
-    np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "mean_squared_distance"), 3 * np.mean(pairs))
-    np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "squared_mean_distance"), 3 * np.mean(np.sqrt(pairs)) ** 2)
-    assert resolve_bandwidth(D, 3.0, "absolute") == 3.0
+    bandwidths: dict[Any, float] = {
+        "mean_squared_distance": 3 * np.mean(pairs),
+        "squared_mean_distance": 3 * np.mean(np.sqrt(pairs)) ** 2,
+        "absolute": 3.0,
+    }
+    for rule, expected in bandwidths.items():
+        fitted = GaussianKernel(bandwidth=3.0, bandwidth_rule=rule).fit(D)
+        np.testing.assert_allclose(fitted.bandwidth_, expected)
 
 
 def test_bandwidth_refusals() -> None:
-    D = squared_euclidean(np.random.default_rng(0).random((4, 3)))
     with pytest.raises(ConfigError, match="bandwidth"):
-        resolve_bandwidth(D, 0.0)
+        GaussianKernel(bandwidth=0.0)
     with pytest.raises(DataError, match="distance zero to each other"):
-        resolve_bandwidth(np.zeros((3, 3)))
+        GaussianKernel().fit(np.zeros((3, 3)))
     with pytest.raises(DataError, match="at least two training samples"):
-        resolve_bandwidth([[0.0]])
+        GaussianKernel().fit([[0.0]])
 
 
 # --- Tanimoto, Laplacian and Matern kernels

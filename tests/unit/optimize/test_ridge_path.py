@@ -8,7 +8,7 @@ from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, ker
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
+from mklearn.optimize.ridge_path import RidgePath, _smallest, feature_ridge_path, ridge_path
 
 RIDGES = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
 
@@ -47,6 +47,26 @@ def test_the_ridge_of_the_smallest_error_is_chosen(groups: np.ndarray | None) ->
     assert (path.ridge == RIDGES[best]).all()
     np.testing.assert_allclose(path.coefficients, alone[best].coefficients)
     np.testing.assert_allclose(path.left_out, alone[best].left_out)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ridges_are_compared_with_their_factors_within_the_optimism(seed: int) -> None:
+    """As all factors decide, though few are computed; equal errors of a set count once."""
+    rng, n, each_target = np.random.default_rng(seed), 6, bool(seed % 3)
+    errors, weights = rng.uniform(0.5, 1.5, size=(n, 4, 2)), rng.uniform(0.5, 2, 4)
+    factors, ridges = np.where(rng.random(n) < 0.5, 1.0, rng.uniform(1, 3, n)), np.arange(1.0, n + 1)
+    left_out = LeftOut(4, [0, 0, 1, 2] if seed % 2 else None)
+    found = _smallest(ridges, [*errors], weights, left_out, each_target, 0.5, lambda r: factors[int(r) - 1])
+    squares = (errors**2).sum(axis=1) / weights.sum()
+    np.testing.assert_allclose(found[0], squares)
+    for columns in ([0], [1]) if each_target else ([0, 1],):
+        compared = squares[:, columns].sum(axis=1)
+        best = errors[compared.argmin()][:, columns] * np.sqrt(weights)[:, None]
+        sums = np.vstack([best[:2].sum(axis=0), best[2:]]) if seed % 2 else best
+        share = 0.5 * (sums**2).sum() / (weights.sum() ** 2 * compared.min())
+        within = np.flatnonzero(compared * factors <= (compared * factors).min() * (1 + share))
+        assert (found[1][columns] == ridges[within[-1]]).all()
+        np.testing.assert_array_equal(found[2][:, columns], errors[within[-1]][:, columns])
 
 
 def test_each_target_has_the_ridge_of_its_own_smallest_error() -> None:
