@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.fit_context import few_threads
 from mklearn.base.parameters import parameters
-from mklearn.checks import checked_array, refuse_distances, regular_array
+from mklearn.checks import checked_array, regular_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.specs import kernel_parameters, with_kernel_parameters
 from mklearn.kernels.stack import KernelStack
@@ -91,8 +91,6 @@ class KernelsMixin:
         if self._is_precomputed:
             array = self._checked_kernels(X, reset=True)
             stack = KernelStack.from_last_axis(array).require_training()
-            for number, kernel in enumerate(stack.matrices):
-                refuse_distances(kernel, f"kernel {number}")
             self._dtype_ = array.dtype
         else:
             transform = StackTransform(self.kernels)

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from mklearn.checks import Array, as_float_array, check_symmetric
+from mklearn.checks import Array, as_float_array, check_symmetric, refuse_distances
 from mklearn.errors import DataError, UserError
-from mklearn.kernels.matrices import centred_trace
 
 
 class KernelStack:
@@ -110,9 +109,10 @@ class KernelStack:
         return f"KernelStack({len(self)} kernels, {self.n_rows} x {self.n_columns}, {self.dtype})"
 
     def require_training(self) -> KernelStack:
-        """Return the stack itself; raise `DataError` for a kernel that is not square and symmetric."""
+        """Return the stack itself; raise `DataError` for a kernel that is not symmetric, or has distances."""
         for name, matrix in zip(self.ids, self.matrices, strict=True):
             check_symmetric(matrix, f"kernel {name!r}")
+            refuse_distances(matrix, f"kernel {name!r}")
         return self
 
     def combine(self, weights: ArrayLike) -> Array:
@@ -126,10 +126,6 @@ class KernelStack:
         flat = self.matrices.reshape(len(self), -1)
         combined: Array = (vector.astype(self.dtype, copy=False) @ flat).reshape(self.n_rows, self.n_columns)
         return combined
-
-    def centred_traces(self) -> NDArray[np.float64]:
-        """Compute ``tr(K_m)/n - 1'K_m 1/n^2`` for each kernel of a square stack, shape (M,)."""
-        return np.array([centred_trace(matrix) for matrix in self.matrices])
 
 
 def check_unique_ids(ids: Sequence[str], error: type[UserError]) -> None:

@@ -13,6 +13,7 @@ from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.parameters import Interval, Nonnegative, NonnegativeInt, Positive, parameters
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
+from mklearn.kernels.matrices import centred_trace
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.convex_ratio_trace import (
     ConvexRatioTrace,
@@ -130,7 +131,7 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         graph = lda_graph(labels)
         wanted = self._wanted_components(graph.n, labels, graph)
         assert graph.lda_classes is not None
-        variance = float(stack.centred_traces().mean())
+        variance = float(np.mean([centred_trace(K) for K in stack]))
         largest = max(float(np.abs(np.diagonal(K)).max()) for K in stack)
         if not variance > 10 * stack.n_columns * np.finfo(np.float64).eps * largest:
             raise NotApplicable("the kernels are constant over the samples, or are no kernels (distances?)")

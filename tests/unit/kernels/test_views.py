@@ -302,8 +302,6 @@ def test_products(matrices: np.ndarray) -> None:
     stack = KernelStack(matrices)
     weights = np.array([0.2, -1.0, 3.0])
     np.testing.assert_allclose(stack.combine(weights), sum(w * K for w, K in zip(weights, matrices, strict=True)))
-    H = np.eye(6) - 1 / 6
-    np.testing.assert_allclose(stack.centred_traces(), [np.trace(H @ K @ H) / 6 for K in matrices])
 
 
 def test_matrices_are_read_only_and_the_callers_array_is_not(matrices: np.ndarray) -> None:
