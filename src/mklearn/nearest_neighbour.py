@@ -123,18 +123,13 @@ def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, 
     centred, line = (first, second), first.shape[1]
     if rule == "cosine":
         centred = _centre(first, second)
-        line = _on_a_line(centred[0])
+        line = int(np.count_nonzero(np.cumsum(centred[0].any(axis=0)) <= 1))  # leading components, one of which varies
     for rows in _blocks(first, second):
         sweep = _euclidean(first[:, :line], second[rows, :line])
         if line < first.shape[1]:
             sweep = chain(sweep, islice(_cosine(centred[0], centred[1][rows]), line, None))
         for dimension, nearest in enumerate(sweep, start=1):
             yield rows, dimension, nearest
-
-
-def _on_a_line(centred: NDArray) -> int:
-    """Return the number of leading components among which at most one varies."""
-    return int(np.count_nonzero(np.cumsum(centred.any(axis=0)) <= 1))
 
 
 def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:

@@ -41,11 +41,6 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
     return LandmarkFeatures(kernels, **landmarks)
 
 
-def fitted_features(kernels: Any, landmarks: Any, X: Any, y: ArrayLike | None = None) -> LandmarkFeatures:
-    """Return the transformer for ``landmarks``, fitted to X; estimators on the same `CachingViews` share it."""
-    return kept(X, lambda: landmark_features(kernels, landmarks).fit(X, y), kernels, landmarks, y)
-
-
 @dataclass(frozen=True, eq=False)
 class LandmarkMoments:
     """Fitted landmark features and their moments over the training samples.
@@ -177,7 +172,9 @@ class LandmarkInput(WithLandmarks):
     def _fit_landmarks(self, X: Any, y: ArrayLike | None) -> NDArray[Any] | None:
         """Fit features and method to samples; return the checked labels, or None if the method needs none."""
         of_classes = self._needs_labels or (y is not None and type_of_target(y) in ("binary", "multiclass"))
-        features = fitted_features(self.kernels, self.landmarks, X, y if of_classes else None)
+        kernels, landmarks, target = self.kernels, self.landmarks, y if of_classes else None
+        # estimators on the same `CachingViews` share the transformer
+        features = kept(X, lambda: landmark_features(kernels, landmarks).fit(X, target), kernels, landmarks, target)
         labels = checked_labels(self, y, features.n_samples_) if self._needs_labels else None
         self._learn(LandmarkMoments.gathered(features, X, labels))
         return labels

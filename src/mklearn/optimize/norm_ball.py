@@ -55,7 +55,8 @@ def maximise(
     ascent, the line search goes towards the maximiser of the tangent (Frank-Wolfe). ``precision`` is that of the
     values, and ``tol`` the tolerance of the bound less the value, both relative to the value.
     """
-    ascent = _Ascent(evaluate, hessian, precision, equal_weight_radius(n_kernels, p), p)
+    radius = float(n_kernels ** (1.0 / p - 1.0))  # equal weights 1/M lie on the boundary for every p >= 1
+    ascent = _Ascent(evaluate, hessian, precision, radius, p)
     current = ascent.at(np.full(n_kernels, 1.0 / n_kernels))
     history = [current.value]
     status: Status = "optimal"
@@ -95,7 +96,9 @@ class _Ascent(Generic[P]):
         return self._line_search(at, goal) or self._line_search(at, corner)
 
     def _gap(self, at: P) -> float:
-        return tangent_gap(at.gradient, at.theta, self.radius, self.p)
+        """Return the largest gain of the tangent at theta, an upper bound for the gain of a concave function."""
+        corner = tangent_maximiser(at.gradient, self.radius, self.p)
+        return max(float(at.gradient @ (corner - at.theta)), 0.0)
 
     def _line_search(self, at: P, goal: Array) -> P | None:
         """Return the first point of a backtracking line search from ``goal`` that increases the value enough, or None.
@@ -116,11 +119,6 @@ class _Ascent(Generic[P]):
             if abs(gain) <= noise or share * promised <= noise:
                 return trial if self._gap(trial) < 0.5 * self._gap(at) else None
         return None
-
-
-def equal_weight_radius(n_kernels: int, p: float) -> float:
-    """Return the radius M^(1/p - 1): equal weights 1/M lie on its boundary for every p >= 1."""
-    return float(n_kernels ** (1.0 / p - 1.0))
 
 
 def tangent_maximiser(gradient: Array, radius: float, p: float) -> Array:
@@ -183,8 +181,3 @@ def model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float,
     if not x.any():
         return theta
     return on_sphere(x * radius, radius, p)
-
-
-def tangent_gap(gradient: Array, theta: Array, radius: float, p: float) -> float:
-    """Return the largest gain of the tangent at theta, an upper bound for the gain of a concave function."""
-    return max(float(gradient @ (tangent_maximiser(gradient, radius, p) - theta)), 0.0)

@@ -109,17 +109,14 @@ def _about(row: Any, options: Collection[str]) -> tuple[str, list[str]]:
             continue
         default = {**row.defaults, **views}.get(name, parameter.default)
         default = "required" if default in (inspect.Parameter.empty, "") else f"default {default!r}"
-        lines.append(_line(name, default, _first_sentence(texts.get(name, ""))))
+        first_sentence = re.split(r"(?<=[a-z\])`'\"]\.)\s+(?=[A-Z`\"])", texts.get(name, ""))[0]
+        lines.append(_line(name, default, first_sentence))
     return _paragraph((inspect.getdoc(function) or "").split("\n\n")[0]), lines
 
 
 def _line(name: str, default: str, text: str) -> str:
     about = _paragraph(text)
     return f"    {name} ({default}){': ' if about else ''}{about}"
-
-
-def _first_sentence(text: str) -> str:
-    return re.split(r"(?<=[a-z\])`'\"]\.)\s+(?=[A-Z`\"])", text)[0]
 
 
 _SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", re.MULTILINE | re.DOTALL)

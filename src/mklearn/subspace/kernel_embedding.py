@@ -56,8 +56,8 @@ class KernelEmbedding(KernelsMixin, Embedding):
         their factorisations stay in double precision: a ridge can be 1e-5 of their largest eigenvalue, close to the
         rounding errors of single precision.
         """
-        stack, labels = self._training_data(X, y)
-        self._fit_kernels(stack, labels)
+        stack = self._training_stack(X)
+        self._fit_kernels(stack, self._checked_labels(y, stack.n_columns))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -80,11 +80,6 @@ class KernelEmbedding(KernelsMixin, Embedding):
         """Embed samples; always return an array, whatever output container is set."""
         stack, dtype = self._new_stack(X)
         return np.asarray(stack.combine(self.kernel_weights_) @ self.coefficients_, dtype=dtype)
-
-    def _training_data(self, X: Any, y: ArrayLike | None) -> tuple[KernelStack, NDArray[Any] | None]:
-        """Return the training kernels and the checked labels; set ``classes_``."""
-        stack = self._training_stack(X)
-        return stack, self._checked_labels(y, stack.n_columns)
 
     def _wanted_components(self, n: int, labels: NDArray[Any] | None, graph: GraphPair | None = None) -> int:
         """Return the checked ``n_components``, or its default: classes - 1 with labels, else 2.

@@ -86,11 +86,6 @@ class MethodOnViews:
         views: Views = self.views[samples]
         return views
 
-    def kernel_specs(self, candidate: Candidate) -> dict[str, dict[str, Any]]:
-        """Return the specs of a candidate's kernels by name, as estimators take them."""
-        chosen = self.kernels if candidate.kernel is None else [self.kernels[candidate.kernel]]
-        return specs_by_name(chosen)
-
     def unfitted(self, candidate: Candidate, **parameters: Any) -> Any:
         """Return the unfitted estimator of a candidate, which takes views; ``parameters`` override the candidate's own.
 
@@ -103,7 +98,8 @@ class MethodOnViews:
             (view,) = entry.descriptors
             arguments[name] = view if entry.impute == "none" else {"view": view, "impute": entry.impute}
         if first.kind == "kernels":
-            arguments["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
+            chosen = self.kernels if candidate.kernel is None else [self.kernels[candidate.kernel]]
+            arguments["kernels"] = specs_by_name(chosen) if self.kernels else DICTIONARY
         estimator = load(self.method.implementation)(**arguments | parameters)
         if first.kind != "features":
             return estimator

@@ -274,7 +274,9 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
     row["majority"] = math.nan if predictions is None else predictions.majority_value(group.keys)
     if reference is not None:
-        row["time_ratio"] = _time_ratio(group, reference)
+        _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
+        ratios = group.units["fit_seconds"][mine] / reference.units["fit_seconds"][others]
+        row["time_ratio"] = _median(ratios)
     if reference is not None and reference.keys["selection"] == group.keys["selection"]:
         paired = _paired(group, reference, predictions)
         row |= {
@@ -297,11 +299,6 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
         groups, bounds = predictions.held_out_groups(group.keys, one), metric_named(group.keys["metric"]).bounds
         return paired_sample_difference(one, other, n_train, draws=draws(one), bounds=bounds, groups=groups)
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
-
-
-def _time_ratio(group: _Group, reference: _Group) -> float:
-    _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
-    return _median(group.units["fit_seconds"][mine] / reference.units["fit_seconds"][others])
 
 
 def _median(values: NDArray[np.float64]) -> float:

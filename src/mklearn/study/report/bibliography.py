@@ -31,7 +31,9 @@ def bibtex(cited: Sequence[tuple[str, str]], data: Sequence[DataSetRecord]) -> s
     for record in data:
         if record.citation:
             fields = {"title": record.title or record.id, "note": record.citation, "howpublished": record.homepage}
-            lines = [f"  {name} = {{{_literal(text)}}},\n" for name, text in fields.items() if text]
+            # BibTeX counts braces even after a backslash
+            plain = {name: " ".join(re.sub(r"[{}\\]", "", text or "").split()) for name, text in fields.items()}
+            lines = [f"  {name} = {{{escape_latex(text)}}},\n" for name, text in plain.items() if text]
             key = re.sub(r"[^a-z0-9-]+", "", f"data-{record.id}".lower())
             papers.append(f"@misc{{{key},\n{''.join(lines)}}}\n")
     return "\n".join(papers)
@@ -53,8 +55,3 @@ def reference_key(reference: str) -> str:
     key = re.sub(r"\W+", "", first.lower()) + match["year"]
     word = re.sub(r"\W+.*", "", (match["title"] or "").lower())
     return f"{key}{word}" if f"{key}{word}" in known_papers() else key
-
-
-def _literal(text: str) -> str:
-    """Return text on one line, escaped for TeX and without braces, which BibTeX counts even after a backslash."""
-    return escape_latex(" ".join(re.sub(r"[{}\\]", "", text).split()))
