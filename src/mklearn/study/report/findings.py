@@ -263,10 +263,14 @@ def splits_of(setting: Setting, results: Results) -> str:
 
 
 def answer(results: Results, sentences: Findings) -> str:
-    """Return the text for the terminal: the headline, the best methods of the first setting, and the final model."""
+    """Return the text for the terminal: the headline, the best methods of the first setting, and the final model.
+
+    Of several training sizes it is the largest, if it has results.
+    """
     metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
     parts = [textwrap.fill(sentences.headline, WIDTH)]
-    setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
+    first = [*results.largest_settings(), *results.settings]
+    setting = next((setting for setting in first if len(setting.of(rows))), None)
     if setting is not None:
         ranked = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
         best, share = plain_records(ranked.head(SHOWN)), metric.in_percent

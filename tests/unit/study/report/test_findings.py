@@ -252,6 +252,7 @@ def test_the_answer_in_the_terminal():
     assert [line[2:15].strip() for line in lines if line.startswith("  ")] == ["mkl", "the average", "pca", "m0", "m1"]
     assert lines[0] == "Better than the average: mkl."
     assert lines[3].split() == ["mkl", "75.0", "±", "1.0", "+5.0", "[+2.0,", "+8.0]"]
+    assert "training size 7" in lines[2]
     assert lines[-3:] == ["1 more setting on the page.", "", "The model is mkl."]
     nothing = made_of(("average", "cosine", math.nan, *NAN))
     assert answer(nothing, Findings("No method.")) == "No method.\n"
