@@ -21,8 +21,9 @@ SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Range in which sums of fourth powers neither overflow nor underflow in double precision."""
 LARGEST_TARGET = 1e150  # its square does not overflow
 LARGEST_INTEGER = 2**31 - 1
-ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))  # of entries that were computed in single precision
 """Largest valid count: larger ones fit neither into memory nor into the integers of compiled code."""
+ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
+"""Largest asymmetry of a matrix, relative to its largest entry, that is rounding in single precision."""
 
 
 def invalid(value: object, name: str, expected: str) -> ConfigError:

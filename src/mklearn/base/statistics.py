@@ -143,7 +143,7 @@ def sample_interval(
     interval : Interval
         Wilson's interval for a metric from 0 to 1, which stays within these bounds and has a positive length even if
         all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1 it is
-        exact, see the module's docstring.
+        exact (of a recall, if all are equal), see the module's docstring.
 
     References
     ----------

@@ -88,12 +88,14 @@ class LeftOut:
         return values if self.sets is None else np.array([values[rows].sum(axis=0) for rows in self.sets])
 
     def squares(self, errors: Array, weights: Array) -> Array:
-        """Return ``sum_G (sum_G w e)^2 / sum w`` for each column of errors e (n, c), with weights w (n,).
+        """Return ``sum_G (sum_G w e)^2 / sum w``, at least ``sum (w e)^2 / sum w``, for columns of errors e (n, c).
 
         It is the mean squared error, sum_G w e^2 / sum w, times n over the effective number of errors: samples of a set
-        with equal errors count as one, and samples with independent errors as several.
+        with equal errors count as one, and samples with independent or opposite errors as several.
         """
-        return np.asarray((self.sums(weights[:, None] * errors) ** 2).sum(axis=0) / weights.sum())
+        weighted = weights[:, None] * errors
+        of_sets, of_samples = ((each**2).sum(axis=0) for each in (self.sums(weighted), weighted))
+        return np.asarray(np.maximum(of_sets, of_samples) / weights.sum())
 
 
 def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:

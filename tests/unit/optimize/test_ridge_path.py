@@ -63,7 +63,8 @@ def test_ridges_are_compared_with_their_factors_within_the_optimism(seed: int) -
         compared = squares[:, columns].sum(axis=1)
         best = errors[compared.argmin()][:, columns] * np.sqrt(weights)[:, None]
         sums = np.vstack([best[:2].sum(axis=0), best[2:]]) if seed % 2 else best
-        share = 0.5 * (sums**2).sum() / (weights.sum() ** 2 * compared.min())
+        size = np.maximum((sums**2).sum(axis=0), (best**2).sum(axis=0)).sum()
+        share = 0.5 * size / (weights.sum() ** 2 * compared.min())
         within = np.flatnonzero(compared * factors <= (compared * factors).min() * (1 + share))
         assert (found[1][columns] == ridges[within[-1]]).all()
         np.testing.assert_array_equal(found[2][:, columns], errors[within[-1]][:, columns])

@@ -24,12 +24,15 @@ def objective(w: np.ndarray, root: np.ndarray, noise: float) -> float:
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-@pytest.mark.parametrize("groups", [None, np.arange(N) % 7])
+@pytest.mark.parametrize("groups", [None, np.arange(N) % 7, "opposite"])
 def test_weights_minimise_the_objective_over_the_simplex(weights: Any, groups: Any) -> None:
     root = np.ones(N) if weights is None else np.sqrt(weights)
     best = (TARGETS - OUTPUTS)[((root[:, None] * (TARGETS - OUTPUTS)) ** 2).sum(axis=(1, 2)).argmin()]
-    sums = pd.DataFrame(root[:, None] ** 2 * best).groupby(np.arange(N) if groups is None else groups).sum()
-    noise = (sums.to_numpy() ** 2).sum() / (root**2).sum()
+    if isinstance(groups, str):  # pairs of opposite errors, as of tumour and normal tissue, count as two
+        groups = np.argsort(np.argsort(best[:, 0])) % (N // 2)
+    weighted = root[:, None] ** 2 * best
+    sums = pd.DataFrame(weighted).groupby(np.arange(N) if groups is None else groups).sum().to_numpy()
+    noise = np.maximum((sums**2).sum(axis=0), (weighted**2).sum(axis=0)).sum() / (root**2).sum()
     w = stacking_weights(OUTPUTS, TARGETS, PRIOR, LEARNED, sample_weight=weights, groups=groups)
     best = minimize(
         objective, np.full(E, 1 / E), (root, noise), bounds=[(0, 1)] * E, options={"ftol": 1e-14, "maxiter": 500},

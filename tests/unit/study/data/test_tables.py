@@ -18,6 +18,7 @@ from mklearn.checks import check_symmetric
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import tables
+from mklearn.study.data.readers.frames import read_frame
 from mklearn.study.data.readers.own_tables import feature_tables, precomputed
 from mklearn.study.data.readers.tables import column_text
 from mklearn.study.data.samples import SampleSet
@@ -85,6 +86,14 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "commas_in_names.csv": lambda path: path.write_text(
         "sep=;\n" + FRAME.rename(columns={"a": "CRP (mg/l, serum)"}).to_csv(index=False, sep=";", decimal=",")
     ),
+    "commas_in_all_names.csv": lambda path: path.write_text(
+        FRAME.rename(columns=dict(zip("abcd", ["a, mg", "b, kg", "c, m", "d, s"], strict=True))).to_csv(
+            index=False, sep=";", decimal=","
+        )
+    ),
+    "comma_in_a_name_of_r.tsv": lambda path: path.write_text(
+        INDEXED.rename(columns={"a": "2,4-D"}).to_csv(sep="\t", decimal=",")[1:]
+    ),
     "empty_first_column.csv": lambda path: path.write_text(
         "\n".join("," + line for line in FRAME.to_csv(index=False).splitlines())
     ),
@@ -130,9 +139,27 @@ def test_every_format_gives_the_same_samples(tmp_path: Path, name: str) -> None:
     assert samples.labels.tolist() == LABELS.tolist()
     np.testing.assert_array_equal(samples.tables["one"], X)
     notes = " ".join(samples.notes)
-    assert ("no name, has the ids" in notes) == (name in ("index.tsv.gz", "row_names.csv"))
+    assert ("no name, has the ids" in notes) == (name in ("index.tsv.gz", "row_names.csv", "comma_in_a_name_of_r.tsv"))
     assert ("no name, is left out" in notes) == (name == "row_numbers.csv")
     assert target_kind({"kind": "feature_tables", "target": "label", "tables": {"one": str(path)}}) == "classes"
+
+
+WIDE = ["sample id", *(f"g{k}" for k in range(30_000))]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("r.tsv", "label\n" + "".join(f"s{k}\t{k % 2}\n" for k in range(4)), ["id", "label"]),
+        ("quoted.csv", '"id"\n"s0"\n"s1"\n', ["id"]),
+        ("sepal.csv", "sepal,petal\n1,2\n3,4\n", ["sepal", "petal"]),
+        ("wide.csv", f"{','.join(WIDE)}\ns1,{','.join(['0.25'] * 30_000)}\n", WIDE),
+        ("cell.csv", 'id,"of two\nlines, or more"\ns1,"x' + "\n" * 30 + '"\n', ["id", "of two\nlines, or more"]),
+    ],
+)  # fmt: skip
+def test_headers(tmp_path: Path, name: str, text: str, columns: list[str]) -> None:
+    (tmp_path / name).write_text(text)
+    assert [*read_frame(tmp_path / name, ("id",)).columns] == columns
 
 
 def test_arrays_without_ids_have_the_order_of_the_labels_or_numbers(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
 
     Lines above the header that begin with "#" are skipped. A header that begins with "#" has as many separators as the
     next line, and no space after "#" unless the next line has numbers (NumPy). The encoding is UTF-8, or UTF-16 if the
-    file has its mark. The separator is the usual one of the suffix, a semicolon, tab, space or comma: the first in the
-    header that gives the next line as many values, if any does. The first rows show if numbers have decimal commas.
+    file has its mark. The separator is the usual one of the suffix, a semicolon, tab, space or comma: of those in the
+    header the one that fits best. The first rows show if numbers have decimal commas.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(existing_file(path), "rb") as file:
@@ -117,25 +117,36 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     with opened(path, "rt", encoding=encoding, newline="") as file:
         skipped, above, first = 0, "", ""
         for line in file:
-            if line.strip() and not line.startswith(("#", "sep=")):  # Excel writes "sep=;"
+            if line.strip() and line[0] != "#" and not re.fullmatch(r"sep=.\s*", line):  # Excel writes "sep=;"
                 first = line
                 break
             skipped, above = skipped + 1, line
         if not first:
             raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample")
         above_width, width = (sum(map(line.count, ";\t,")) for line in (above, first))
-        has_numbers = any(map(is_number, re.split("[;\t,]", first.strip())))
+        has_numbers = any(map(is_number, re.split('[;\t,"]', first.strip())))
         is_header = above[:1] == "#" and above_width == width and (above[1:2] != " " or has_numbers)
-        lines = [*islice(filter(str.strip, chain([above, first] if is_header else [first], file)), 21)]
-    usual = SEPARATORS[table_suffix(path)]
-    tables = {mark: [*csv.reader(lines, delimiter=mark)] for mark in (usual, *";\t ,") if mark in lines[0]}
-    agreed = (mark for mark, rows in tables.items() if mark != " " and len({len(row) for row in rows[:2]}) == 1)
-    separator = next(agreed, next(iter(tables), usual))
-    names, *values = tables.get(separator, [[line.strip()] for line in lines])
+        head = [above, first] if is_header else [first, next(filter(str.strip, file), "")]
+        usual = SEPARATORS[table_suffix(path)]
+        marks = [mark for mark in dict.fromkeys((usual, *";\t ,")) if mark in head[0]] or [usual]
+        separator = max(marks, key=lambda mark: _fit(mark, head))
+        names, *values = islice(csv.reader(filter(str.strip, chain(head, file)), delimiter=separator), 21)
     has_commas = separator != "," and any(re.fullmatch(_DECIMAL_COMMA, value) for row in values for value in row)
     options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding,
                "skiprows": skipped - is_header, "keep_default_na": False}  # fmt: skip
     return options, names, len(values[0]) if values else len(names)
+
+
+def _fit(mark: str, head: Sequence[str]) -> tuple[bool, int]:
+    """Return whether a separator gives the first row as many values as names, and the number of numbers in it.
+
+    R may write one name less, for the names of rows; but there a comma may be in a single name.
+    """
+    csv.field_size_limit(2**31 - 1)  # a line of thousands of values, with another separator, is one value
+    names, row = (next(csv.reader([line], delimiter=mark), []) for line in head)
+    decimal = _DECIMAL_COMMA if mark != "," else "(?!)"
+    numbers = sum(is_number(value) or re.fullmatch(decimal, value) is not None for value in row)
+    return mark != " " and len(row) - len(names) in ((0,) if mark == "," else (0, 1)), numbers
 
 
 def _indexed(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
