@@ -204,6 +204,10 @@ def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     assert sample_interval(untested, 20, groups=np.arange(60) // 10) == pytest.approx(five)
     assert sample_interval(np.zeros((10, 50)), 20, n_equal=4).high > 0.4
     assert sample_interval(np.full((10, 50), 1 - 2e-16), 20, n_equal=4).low < 0.6
+    one = np.ones((1, 10))
+    assert sample_interval(one, 20, n_equal=400) == sample_interval(one, 20)
+    one[0, 0] = 0
+    assert sample_interval(one, 20, n_equal=4).low != pytest.approx(sample_interval(one, 20).low, abs=1e-3)
     assert sample_interval(np.zeros((1, 200)), 20, n_equal=4).high == pytest.approx(1 - 0.025**0.25)  # exact
 
 

@@ -138,6 +138,7 @@ G = inner_product(features(5))
         (GaussianKernel(), D + np.triu(np.ones((5, 5)), 1), "not symmetric"),
         (GaussianKernel(), D + np.eye(5), "to itself"),
         (PrecomputedKernel(), D, "has a zero diagonal, as distances have"),
+        (PrecomputedKernel(normalise="centred_trace"), np.zeros((4, 4)), "coincide"),
         (LinearKernel(normalise="centred_trace"), np.ones((4, 4)), "coincide"),
         (LinearKernel(normalise="unit_diagonal"), np.diag([1.0, 1, 0]), "training sample 2 has self-similarity 0"),
         (PolynomialKernel(), np.zeros((4, 4)), "set `scale` to a number"),

@@ -152,6 +152,7 @@ WIDE = ["sample id", *(f"g{k}" for k in range(30_000))]
     [
         ("r.tsv", "label\n" + "".join(f"s{k}\t{k % 2}\n" for k in range(4)), ["id", "label"]),
         ("quoted.csv", '"id"\n"s0"\n"s1"\n', ["id"]),
+        ("spaces.csv", "age years,sex\n34 y,m\n", ["age years", "sex"]),
         ("sepal.csv", "sepal,petal\n1,2\n3,4\n", ["sepal", "petal"]),
         ("wide.csv", f"{','.join(WIDE)}\ns1,{','.join(['0.25'] * 30_000)}\n", WIDE),
         ("cell.csv", 'id,"of two\nlines, or more"\ns1,"x' + "\n" * 30 + '"\n', ["id", "of two\nlines, or more"]),

@@ -28,6 +28,7 @@ IDS = [f"s{k}" for k in range(24)]
 ZEROS = [f"{k:03}" for k in range(24)]
 CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 12, "x": np.arange(24) / 7}).set_index("well")
 GENES = pd.DataFrame(np.arange(72.0).reshape(3, 24), pd.Index(["g1", "g2", "g3"], name="gene"), IDS)
+ZEROS = [f"{k:03}" for k in range(24)]
 PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 12}).set_index("sample_id")
 
 
@@ -249,6 +250,8 @@ def test_init_writes(
         ([GENES.replace(27.0, "<0.5"), PEOPLE], [], "not numbers: 's3'; for example '<0.5' of row 'g2' in 's3'; write"),
         ([GENES.set_axis([f"{name:_<3}-x" for name in IDS], axis=1), PEOPLE.rename("{:_<3}-y".format)],
          ["--id-prefix", "3"], "transpose: true"),
+        ([GENES.set_axis(ZEROS, axis=1), PEOPLE.set_axis(pd.Index(ZEROS, name="patient"))], ["--id", "patient"],
+         "transpose: true"),
     ],
 )  # fmt: skip
 def test_columns_by_their_names(

@@ -319,6 +319,7 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
         (0.01, 0.0, 9, None),
         (1.0, 0.0, 20, None),
         ({"s": 1}, 999.0, 20, "that may mean missing ones: '999 in {column} of {id}'; leave these cells empty"),
+        ({"s": 1}, -999.0, 20, "'-999 in {column} of {id}'"),
         ({"s": 1}, 998.0, 20, None),
         ({"s": 1}, 4.0, 20, None),
         ({"s": 9}, 998.0, 20, "9 of 640 values of view 'upper' lie far outside"),
