@@ -146,13 +146,10 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     except Exception as error:  # zipfile and NumPy raise many kinds of errors for damaged bytes
         if "Object arrays" in str(error):
             raise DataError(f"{path}: has an array of Python objects; save text as array.astype(str)") from error
-        raise _damaged(path, "NPZ", reason_of(error)) from error
+        # the address of an object varies between runs
+        reason = type(error).__name__ if " object at 0x" in str(error) else error
+        raise _damaged(path, "NPZ", reason) from error
     return arrays
-
-
-def reason_of(error: Exception) -> str:
-    """Return the message of an error, or its type if the message has an object address, which varies between runs."""
-    return type(error).__name__ if " object at 0x" in str(error) else str(error)
 
 
 def _damaged(path: Path, kind: str, reason: Any) -> DataError:

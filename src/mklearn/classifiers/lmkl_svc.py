@@ -187,7 +187,9 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
         self.n_iter_, self.status_ = 1, "uniform"
 
     def _fit_gates(self, stack: KernelStack, features: Array, signs: Array) -> None:
-        V0 = _generator(self.random_state).uniform(-_START, _START, (len(stack), features.shape[1]))
+        state = self.random_state
+        seed = state.randint(2**31) if isinstance(state, np.random.RandomState) else state
+        V0 = np.random.default_rng(seed).uniform(-_START, _START, (len(stack), features.shape[1]))
         tol = self.tol or _TOL[self.solver]
         problems = [
             GatedSVM(
@@ -283,10 +285,3 @@ def _machines(points: Sequence[GatedPoint]) -> GatedMachines:
 
 def _average(stack: KernelStack) -> NDArray[np.float64]:
     return np.asarray(stack.combine(np.full(len(stack), 1.0 / len(stack))), dtype=np.float64)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Return a NumPy generator for ``random_state``; a `RandomState` draws the seed."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)

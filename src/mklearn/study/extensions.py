@@ -57,18 +57,14 @@ def packages() -> list[str]:
     return sorted({package_of(point) for points in entry_points().values() for point in points} - {OWN_PACKAGE})
 
 
-def file_of(point: EntryPoint) -> Path:
-    """Return the file or folder to which an entry point refers, such as ``"my_package:studies"``."""
-    return Path(str(package_files(point.module).joinpath(point.attr)))
-
-
 @functools.cache
 def study_files() -> dict[str, Path]:
     """Return the study files of packages, by name; raise ConfigError if a package or its studies can't be found."""
     studies: dict[str, Path] = {}
     for point in entry_points()["studies"]:
         try:
-            files = sorted(file_of(point).glob("*.yaml"))
+            folder = Path(str(package_files(point.module).joinpath(point.attr)))
+            files = sorted(folder.glob("*.yaml"))
         except Exception as error:  # importing the package may raise anything
             raise ConfigError(f"package {package_of(point)}: studies of {point.value}: {error}") from error
         if not files:

@@ -151,7 +151,10 @@ random_state, landmarks, alphas
         every view.
         """
         outputs = super().predict(X)
-        return -outputs if self.times is None else -_area(outputs, self.times_)
+        if self.times is None:
+            return -outputs
+        before = np.concatenate([np.ones((len(outputs), 1)), outputs[:, :-1]], axis=1)  # survival up to each time
+        return -np.diff(self.times_, prepend=0.0) @ before.T
 
     def predict_survival_function(self, X: Any, times: ArrayLike | None = None) -> Array:
         """Compute the probability of surviving each time, (m, n_times), which falls with the time.
@@ -192,11 +195,6 @@ def at_times(values: Array, steps: Array, times: ArrayLike) -> Array:
     """Evaluate step functions, (m, n_steps), that are 1 before the first step, at other times: (m, n_times)."""
     padded = np.concatenate([np.ones((len(values), 1)), values], axis=1)
     return padded[:, np.searchsorted(steps, as_float_array(times, "times", ndim=np.ndim(times)), side="right")]
-
-
-def _area(survival: Array, times: Array) -> Array:
-    """Return the area under survival functions, (m,), that are 1 before the first of the times."""
-    return np.diff(times, prepend=0.0) @ np.concatenate([np.ones((len(survival), 1)), survival[:, :-1]], axis=1).T
 
 
 def _lines(means: NDArray[Any], survival: NDArray[Any], weights: NDArray[Any] | None) -> Array:

@@ -15,6 +15,8 @@ MISSING = (
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Words that mean a missing value, as in ``pandas.read_csv``; so does an empty cell."""
+MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
+"""Numbers that often mean a missing value."""
 _BATCH_NAMES = (
     "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
     "lab", "cohort",

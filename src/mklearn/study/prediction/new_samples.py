@@ -19,18 +19,11 @@ from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.data.description import described_images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.own_tables import (
-    MISSING_CODES,
-    agreed,
-    array_of_view,
-    check_ids,
-    rows_of_images,
-    spelled_alike,
-)
+from mklearn.study.data.readers.own_tables import agreed, array_of_view, check_ids, rows_of_images, spelled_alike
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
-from mklearn.study.data.text_tables import table_stem, table_suffix
+from mklearn.study.data.text_tables import MISSING_CODES, table_stem, table_suffix
 from mklearn.study.specs.final_spec import CENTRE, QUARTILES, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 

@@ -263,10 +263,7 @@ def splits_of(setting: Setting, results: Results) -> str:
 
 
 def answer(results: Results, sentences: Findings) -> str:
-    """Return the text for the terminal: the headline, the best methods of the first setting, and the final model.
-
-    Of several training sizes it is the largest, if it has results.
-    """
+    """Return the text for the terminal: headline, best methods of the first setting (its largest size), final model."""
     metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
     parts = [textwrap.fill(sentences.headline, WIDTH)]
     first = [*results.largest_settings(), *results.settings]

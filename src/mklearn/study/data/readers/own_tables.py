@@ -20,11 +20,11 @@ from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.data.readers.images import class_folders
 from mklearn.study.data.readers.tables import MUDATA, Columns, Table, column_text, numeric_values, read_table
 from mklearn.study.data.samples import SampleSet, check_numbers, check_unique, read_each, some
+from mklearn.study.data.text_tables import MISSING_CODES
 from mklearn.study.specs.data_specs import FOLDER_KEY
 from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
-MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
 _EXTREME = 20
 """Distance from the median of numbers to predict, in interquartile ranges, from which a value is extreme."""
 _SYMMETRY = 1e-6

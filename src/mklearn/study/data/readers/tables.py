@@ -272,7 +272,8 @@ def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd
             modality, _, place = array.partition("/")
             require_columns(file["mod"], (modality,), path, "modality")
             part, place = file["mod"][modality], place or "X"
-        require_columns(_places(part), (place,), path, "array")
+        inside = [f"{folder}/{name}" for folder in ("obsm", "layers") for name in part.get(folder, ())]
+        require_columns(["X"] * ("X" in part) + inside, (place,), path, "array")
         columns, values = read(part["obs"]), read(part[place])
         columns = columns if part is file else _joined(columns, read(file["obs"]))
         if id_column not in columns:
@@ -300,11 +301,6 @@ def modalities(path: Path) -> list[str]:
     """List the modalities of a MuData file."""
     with annotated_file(path) as (file, _):
         return list(file["mod"])
-
-
-def _places(part: Any) -> list[str]:
-    inside = [f"{place}/{name}" for place in ("obsm", "layers") for name in part.get(place, ())]
-    return ["X", *inside] if "X" in part else inside
 
 
 def _dense(matrix: Any, path: Path) -> np.ndarray:
