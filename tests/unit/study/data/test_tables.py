@@ -152,6 +152,7 @@ WIDE = ["sample id", *(f"g{k}" for k in range(30_000))]
     [
         ("r.tsv", "label\n" + "".join(f"s{k}\t{k % 2}\n" for k in range(4)), ["id", "label"]),
         ("quoted.csv", '"id"\n"s0"\n"s1"\n', ["id"]),
+        ("text.csv", "id;size, cm\ns1;a,b,c\n", ["id", "size, cm"]),
         ("spaces.csv", "age years,sex\n34 y,m\n", ["age years", "sex"]),
         ("sepal.csv", "sepal,petal\n1,2\n3,4\n", ["sepal", "petal"]),
         ("wide.csv", f"{','.join(WIDE)}\ns1,{','.join(['0.25'] * 30_000)}\n", WIDE),
@@ -161,6 +162,17 @@ WIDE = ["sample id", *(f"g{k}" for k in range(30_000))]
 def test_headers(tmp_path: Path, name: str, text: str, columns: list[str]) -> None:
     (tmp_path / name).write_text(text)
     assert [*read_frame(tmp_path / name, ("id",)).columns] == columns
+
+
+@pytest.mark.parametrize(("value", "n_notes"), [(242.0, 0), (243.0, 1), (-219.0, 1)])
+def test_numbers_over_twenty_interquartile_ranges_from_the_median_are_noted(
+    tmp_path: Path, value: float, n_notes: int
+) -> None:
+    """The median is 12.5, or 11.5 with the low value, and the range 11.5."""
+    numbers = pd.DataFrame({"id": [f"s{k}" for k in range(24)], "y": [*range(1, 24), value], "x": range(24)})
+    numbers.to_csv(tmp_path / "one.csv", index=False)
+    notes = feature_tables({"one": tmp_path / "one.csv"}, label_column="y", task="numbers").notes
+    assert sum(f"'y': '{value:g} of s23' lie far from the median" in note for note in notes) == n_notes == len(notes)
 
 
 def test_arrays_without_ids_have_the_order_of_the_labels_or_numbers(tmp_path: Path) -> None:

@@ -129,7 +129,8 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
         head = [above, first] if is_header else [first, next(filter(str.strip, file), "")]
         usual = SEPARATORS[table_suffix(path)]
         marks = [mark for mark in dict.fromkeys((usual, *";\t ,")) if mark in head[0]] or [usual]
-        separator = max(marks, key=lambda mark: _fit(mark, head))
+        csv.field_size_limit(2**31 - 1)  # with a wrong separator, a line of thousands of values is one value
+        separator = max(marks, key=lambda mark: _score(mark, head))
         names, *values = islice(csv.reader(filter(str.strip, chain(head, file)), delimiter=separator), 21)
     has_commas = separator != "," and any(re.fullmatch(_DECIMAL_COMMA, value) for row in values for value in row)
     options = {"sep": separator, "decimal": "," if has_commas else ".", "encoding": encoding,
@@ -137,12 +138,11 @@ def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     return options, names, len(values[0]) if values else len(names)
 
 
-def _fit(mark: str, head: Sequence[str]) -> tuple[bool, int]:
-    """Return whether a separator gives the first row as many values as names, and the number of numbers in it.
+def _score(mark: str, head: Sequence[str]) -> tuple[bool, int]:
+    """Return whether a separator gives the first row as many values as there are names, and how many are numbers.
 
-    R may write one name less, for the names of rows; but there a comma may be in a single name.
+    One value more is accepted, as R's row names have no name, but not with commas, which occur within names.
     """
-    csv.field_size_limit(2**31 - 1)  # a line of thousands of values, with another separator, is one value
     names, row = (next(csv.reader([line], delimiter=mark), []) for line in head)
     decimal = _DECIMAL_COMMA if mark != "," else "(?!)"
     numbers = sum(is_number(value) or re.fullmatch(decimal, value) is not None for value in row)
