@@ -1,7 +1,8 @@
 """Compare the lines and statements of each room with its ceiling in pyproject.toml.
 
 Usage: ``python tests/budget.py [--show] [--lower]``. A room is a folder with a ceiling under ``[tool.budget]``; it has
-the Python files below it that are in no deeper room. Statements are the ``ast.stmt`` nodes.
+the Python files below it that are in no deeper room. Statements are the ``ast.stmt`` nodes. A file of the source has
+at most 450 lines, a function at most 64.
 """
 
 import argparse
@@ -16,6 +17,7 @@ PROJECT = REPOSITORY / "pyproject.toml"
 
 Size = tuple[int, int]
 """Lines and statements."""
+LONGEST_FILE, LONGEST_FUNCTION = 450, 64
 
 
 def sizes(rooms: list[str], repository: Path = REPOSITORY) -> dict[str, Size]:
@@ -33,6 +35,20 @@ def sizes(rooms: list[str], repository: Path = REPOSITORY) -> dict[str, Size]:
     return counts
 
 
+def too_long(path: Path) -> list[str]:
+    """Name a file, and each function in it, that is too long."""
+    text = path.read_text(encoding="utf-8")
+    sizes = {"": len(text.splitlines())}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            sizes[node.name] = (node.end_lineno or node.lineno) - node.lineno + 1
+    return [
+        f"{path.relative_to(REPOSITORY)} {name}: {size} lines; expected at most {most}. Split it by subject."
+        for name, size in sizes.items()
+        if size > (most := LONGEST_FUNCTION if name else LONGEST_FILE)
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--show", action="store_true", help="print the size and ceiling of each room")
@@ -47,7 +63,9 @@ def main() -> int:
         for name, rooms in ({room: [room] for room in now} | sums).items():
             numbers = [sum(table[room][place] for room in rooms) for place in (0, 1) for table in (now, ceilings)]
             print("{:44} {:7} {:8} {:11} {:8}".format(name, *numbers))
-    above = 0
+    long = [line for path in sorted((REPOSITORY / "src").rglob("*.py")) for line in too_long(path)]
+    print(*long, sep="\n", end="\n" * bool(long), file=sys.stderr)
+    above = len(long)
     for room, ceiling in ceilings.items():
         if options.lower:
             least = list(map(min, now[room], ceiling))

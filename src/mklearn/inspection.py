@@ -23,8 +23,9 @@ from mklearn.base.fit_context import aligned
 from mklearn.base.folds import default_splitter
 from mklearn.base.pipelines import predicts_survival
 from mklearn.base.statistics import Difference, paired_sample_difference, success_values
-from mklearn.checks import check_integer, checked_labels, invalid
+from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.estimator_input import checked_labels
 from mklearn.graphs import class_structure
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.transform import StackTransform
@@ -79,7 +80,7 @@ def view_contributions(
     y : array of shape (n,)
         Class labels, numbers for a regressor, or survival times in any form of `mklearn.MultiViewSurvival`.
     cv : int, splitter or iterable of (train, test), optional
-        Splits. Default: five folds, repeated twice; with ``groups`` at most five folds of whole groups.
+        By default five folds, repeated twice; with ``groups`` at most five folds of whole groups.
     groups : array of shape (n,), optional
         Groups, passed to ``cv``, and to ``fit`` if it takes ``groups``.
     n_permutations : int
@@ -96,8 +97,8 @@ def view_contributions(
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        X is not several views, samples with one view or none, y does not match, all samples in one group, kernel specs
-        are invalid, or all kernels read the same view.
+        X is not several views, a sample has one view or none, y does not match, all samples are in one group, kernel
+        specs are invalid, or all kernels read the same view.
 
     References
     ----------
@@ -109,15 +110,13 @@ def view_contributions(
     if views is None or len(views.names) < 2:
         raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
     if (single := np.sum([~lacking(views[name]) for name in views.names], axis=0) < 2).any():
-        raise DataError(
-            f"{single.sum()} sample(s) have one view or none: leave them out, as every view is left out in turn"
-        )
+        raise DataError(f"{single.sum()} samples have one view or none: leave them out, as each view is left out once")
     if labels.shape != (len(views),):
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
     numbers = is_regressor(estimator)
     if numbers and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
         raise DataError("the target is constant or has missing values: there is nothing that views could contribute")
-    n_permutations = check_integer(n_permutations, "n_permutations", 1)
+    n_permutations = check_integer(n_permutations, "n_permutations")
     splitter = default_splitter(estimator, random_state, groups) if cv is None else cv
     splitter = check_cv(splitter, labels, classifier=not (numbers or survival))
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from mklearn.errors import ConfigError, nearest
 
@@ -49,6 +49,53 @@ class Row:
     """Advice on when to use it."""
     defaults: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """Default parameters in studies, if the signature has another default or none, or if the plan needs the value."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A parameter that is itself an estimator: its valid kinds, and the parameters of it that the method sets."""
+
+    kinds: Sequence[str]
+    without: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class MethodRow(Row):
+    """Description of a method for studies."""
+
+    takes: Literal["kernels", "dictionary", "descriptor", "descriptors", "images"] = "kernels"
+    """Input of the method: kernels of the study; a dictionary of kernels of every descriptor
+    (`mklearn.kernels.dictionary`), unless the study names kernels; features of one descriptor; concatenated features of
+    several descriptors; or images."""
+    views: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that name an additional descriptor, with their defaults; "" if the study has to name one."""
+    embeds: bool = False
+    """Whether the method is an embedding, whose components are swept; otherwise it predicts labels or numbers."""
+    combines: bool = False
+    """Whether the method takes one kernel or a fixed combination, chosen by ``kernel_weights`` of the study."""
+    landmarks: bool = False
+    """Whether the method can learn from landmarks."""
+    scales_features: bool = False
+    """Whether the method scales its features by its own parameter ``feature_scaling``."""
+    tuned: Sequence[str] = ()
+    """Parameters for which a study can give a list, from which inner cross-validation chooses. Candidates are ordered
+    by the first parameter's values, then by the next one's; ties go to the first candidate."""
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    fixed: Sequence[str] = ()
+    """Parameters that a study can't set, in addition to those reserved in every method."""
+    targets: Sequence[str] = ("classes",)
+    """Kinds of target that the method predicts: "classes", "numbers", "survival"."""
+    learns_weights: bool = False
+    """Whether the method learns kernel weights; a report then compares them with equal weights."""
+    refit: bool = False
+    """Whether each number of components needs its own fit."""
+    at_most: Literal["n_classes", "image_side"] | None = None
+    """Upper bound on these numbers, see :class:`mklearn.study.specs.fit_spec.RefitSpec`."""
+    order_decides: bool = False
+    """Whether the order of its kernels or descriptors changes results beyond rounding; the study order is then kept."""
+    in_model_files: bool = True
+    """Whether a model file can hold the method. Trees can't, since scikit-learn does not check their array indices, nor
+    can models of packages other than scikit-learn."""
 
 
 RowType = TypeVar("RowType", bound=Row)

@@ -12,8 +12,8 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import aligned
-from mklearn.checks import checked_labels
 from mklearn.errors import NotApplicable
+from mklearn.estimator_input import checked_labels
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
 

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.fit_context import few_threads
 from mklearn.base.parameters import parameters
-from mklearn.checks import checked_array, regular_array
+from mklearn.checks import regular_array
 from mklearn.errors import ConfigError, DataError
+from mklearn.estimator_input import checked_array
 from mklearn.kernels.specs import kernel_parameters, with_kernel_parameters
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.transform import StackTransform

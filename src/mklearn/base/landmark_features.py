@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.fit_context import fit_context
 from mklearn.base.kernels_mixin import Kernels, KernelsMixin
 from mklearn.base.parameters import valid_values
-from mklearn.checks import check_choice, check_integer, check_nonnegative, checked_labels, invalid, regular_array
+from mklearn.checks import check_choice, check_integer, check_nonnegative, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
+from mklearn.estimator_input import checked_labels
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.kernel_entry import error_prefix
 from mklearn.kernels.landmark_map import LandmarkMap, LandmarkMeasure, landmark_map, random_per_class, row_blocks

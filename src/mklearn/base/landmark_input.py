@@ -16,8 +16,9 @@ from mklearn.base.fit_context import checked_parameters, few_threads, fit_contex
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import at_least, parameters
-from mklearn.checks import check_keys, checked_components, checked_labels
+from mklearn.checks import check_keys, checked_components
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.estimator_input import checked_labels
 from mklearn.kernels.views import kept
 from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 

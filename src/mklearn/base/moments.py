@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import blas
 
 from mklearn.base.fit_context import aligned
-from mklearn.checks import as_float_array, checked_labels
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError
+from mklearn.estimator_input import checked_labels
 
 Array = NDArray[np.floating[Any]]
 

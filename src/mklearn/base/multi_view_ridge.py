@@ -39,8 +39,9 @@ from mklearn.base.left_out_views import LeftOutViews
 from mklearn.base.parameters import Nonnegative, NonnegativeInt, PositiveInt, Share, at_least, parameters
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
-from mklearn.checks import check_positive, invalid, nonnegative_weights
+from mklearn.checks import check_positive, invalid
 from mklearn.errors import ConfigError, warn
+from mklearn.estimator_input import nonnegative_weights
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.matrices import IdentityLikeKernelWarning

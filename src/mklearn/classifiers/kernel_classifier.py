@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from mklearn.base.fit_context import aligned, fit_context
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import ClassWeight, parameters
-from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.errors import NotApplicable
+from mklearn.estimator_input import checked_labels, checked_sample_weight
 from mklearn.graphs import class_structure
 from mklearn.kernels.matrices import centred_trace
 from mklearn.kernels.stack import KernelStack

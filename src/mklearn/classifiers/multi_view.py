@@ -11,8 +11,8 @@ from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import ClassWeight, parameters
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.checks import checked_labels, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
+from mklearn.estimator_input import checked_labels, checked_sample_weight
 from mklearn.graphs import class_structure
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, set_thresholds, softmax
 from mklearn.optimize.leave_one_out_ridge import class_targets

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
 from mklearn.base.parameters import Positive, parameters
-from mklearn.checks import checked_array, checked_labels
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
+from mklearn.estimator_input import checked_array, checked_labels
 from mklearn.graphs import class_structure
 from mklearn.kernels.feature_scaling import constant_features
 from mklearn.optimize.hinge_program import GAP

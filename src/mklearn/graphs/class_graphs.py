@@ -22,15 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from mklearn.checks import (
-    as_float_array,
-    as_square_matrix,
-    check_nonnegative,
-    check_square,
-    label_array,
-    regular_array,
-)
+from mklearn.checks import as_float_array, as_square_matrix, check_nonnegative, check_square, regular_array
 from mklearn.errors import DataError, NotApplicable
+from mklearn.estimator_input import label_array
 
 Floats = NDArray[np.floating]
 

@@ -22,10 +22,10 @@ from mklearn.checks import (
     as_square_symmetric,
     cached_rows,
     check_square,
-    nonnegative_weights,
     symmetrized,
 )
 from mklearn.errors import ConstantKernel, DataError
+from mklearn.estimator_input import nonnegative_weights
 
 
 class KernelCentring:

@@ -46,15 +46,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.checks import (
-    cached_rows,
-    check_positive,
-    invalid,
-    nonnegative_weights,
-    not_positive_semidefinite,
-    weighted_sum,
-)
+from mklearn.checks import cached_rows, check_positive, invalid, not_positive_semidefinite, weighted_sum
 from mklearn.errors import DataError, NotApplicable
+from mklearn.estimator_input import nonnegative_weights
 from mklearn.graphs import ClassStructure
 from mklearn.kernels.matrices import centred_trace
 from mklearn.optimize.left_out import LeftOut

@@ -63,23 +63,15 @@ class RidgePath:
 
 
 def ridge_path(
-    K: Array,
-    Y: Array,
-    ridges: Sequence[float] | Array,
-    *,
-    sample_weight: Array | None = None,
-    groups: ArrayLike | None = None,
-    each_target: bool = False,
-    tied_parameters: float = 0.0,
-    variance: bool = False,
-) -> RidgePath:
+    K: Array, Y: Array, ridges: Sequence[float] | Array, *, sample_weight: Array | None = None,
+    groups: ArrayLike | None = None, each_target: bool = False, tied_parameters: float = 0.0, variance: bool = False,
+) -> RidgePath:  # fmt: skip
     """Fit kernel ridge regression of targets Y (n, c) with the ridge that has the smallest left-out error.
 
     K (n, n) is symmetric, centred or not, and not modified. Errors that exceed the smallest one by less than the
     optimism of ``tied_parameters``, 1/n of the error each, count as ties, which go to the largest ridge; n is the
-    effective number of errors (`LeftOut.squares`). With ``each_target``, each target has its own
-    ridge. A sample of weight 2 counts as two equal ones, which are left out together. The samples of
-    a group are also left out together.
+    effective number of errors (`LeftOut.squares`). With ``each_target``, each target has its own ridge. A sample of
+    weight 2 counts as two equal ones, which are left out together. The samples of a group are also left out together.
 
     With ``variance``, the variances (V) at the geometric mean of the ridges are regressed on K, with this ridge: those
     of new samples would need k(x, x), which precomputed kernels lack.
@@ -135,16 +127,9 @@ def ridge_path(
 
 
 def feature_ridge_path(
-    F: Array,
-    Y: Array,
-    ridges: Sequence[float] | Array,
-    *,
-    sample_weight: Array | None = None,
-    groups: ArrayLike | None = None,
-    each_target: bool = False,
-    tied_parameters: float = 0.0,
-    variance: bool = False,
-) -> RidgePath:
+    F: Array, Y: Array, ridges: Sequence[float] | Array, *, sample_weight: Array | None = None,
+    groups: ArrayLike | None = None, each_target: bool = False, tied_parameters: float = 0.0, variance: bool = False,
+) -> RidgePath:  # fmt: skip
     """Compute `ridge_path` for the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
 
     The coefficients A (q, c) multiply the features: ``f(x) = F(x)'A + b``.

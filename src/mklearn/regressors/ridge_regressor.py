@@ -13,8 +13,8 @@ from mklearn.base.fit_context import aligned
 from mklearn.base.kernel_source import n_samples
 from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.checks import checked_numbers, nonnegative_weights
 from mklearn.errors import DataError, warn
+from mklearn.estimator_input import checked_numbers, nonnegative_weights
 from mklearn.optimize.calibration import jackknife_radius, variance_factor
 from mklearn.optimize.left_out import group_codes
 

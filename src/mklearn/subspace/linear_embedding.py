@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
 from mklearn.base.parameters import PositiveInt, parameters
-from mklearn.checks import checked_array
+from mklearn.estimator_input import checked_array
 
 Array = NDArray[np.floating[Any]]
 

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
-from mklearn.checks import as_float_array, checked_array
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError, MissingExtra, NotApplicable, SolverFailed
+from mklearn.estimator_input import checked_array
 from mklearn.extras import require
 from mklearn.kernels.feature_scaling import StandardScaler
 from mklearn.survival.kaplan_meier import KaplanMeier

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import Positive, parameters
-from mklearn.checks import as_float_array, nonnegative_weights
+from mklearn.checks import as_float_array
 from mklearn.errors import ConfigError, NotApplicable
+from mklearn.estimator_input import nonnegative_weights
 from mklearn.regressors.multi_view import MultiViewRegressor
 from mklearn.survival.kaplan_meier import pseudo_restricted_means, pseudo_survival
 from mklearn.survival.metrics import harrell_c

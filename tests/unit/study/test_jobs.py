@@ -137,7 +137,7 @@ def used_modules(name: str) -> set[str]:
 
 NEUTRAL = (
     "errors", "methods", "rows", "kernels/table", "kernels/views", "descriptors/table", "base/parameters",
-    "base/threads", "base/validation", "checks", "loading", "extras", "atomic", "study/",
+    "checks", "estimator_input", "extras", "atomic", "study/",
 )  # fmt: skip
 """Modules that change no number of a method or descriptor."""
 

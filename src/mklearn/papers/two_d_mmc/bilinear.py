@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.embedding import Embedding
 from mklearn.base.fit_context import fit_context
 from mklearn.base.parameters import Nonnegative, PositiveInt, at_least, parameters
-from mklearn.checks import check_integer, check_kept, checked_array, invalid, regular_array
+from mklearn.checks import check_integer, check_kept, invalid, regular_array
 from mklearn.errors import DataError, NotApplicable
+from mklearn.estimator_input import checked_array
 from mklearn.kernels.views import only_table
 from mklearn.optimize.eigen import generalized_eigh
 

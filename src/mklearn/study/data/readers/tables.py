@@ -90,14 +90,12 @@ def read_table(
 
     `array` selects the matrix in a file with several: a variable of NPZ or MATLAB; ``X``, ``obsm/NAME`` or
     ``layers/NAME`` of AnnData; a modality or ``MODALITY/obsm/NAME`` of MuData. A text table whose first line has
-    numbers only is a matrix with unnamed columns, like an array. With `transpose`, a table of named columns has a
-    feature in each row, named in the first column, and a sample in each other column. `others` are tables of the same
-    samples, whose ids show that `transpose` is wrong.
+    numbers only is a matrix with unnamed columns, like an array. With `transpose`, rows are features, named in the
+    first column, and other columns are samples; the ids of `others`, tables of the same samples, show if it is wrong.
     """
-    named = (columns.label_column, columns.event_column, columns.group_column, *columns.leave_out)
-    text = list(dict.fromkeys(filter(None, (columns.id_column, *named))))
-    notes, left_out = list[str](), list[str]()
-    suffix = table_suffix(path)
+    targets = (columns.label_column, columns.event_column)
+    text = list(dict.fromkeys(filter(None, (columns.id_column, *targets, columns.group_column, *columns.leave_out))))
+    notes, left_out, suffix = list[str](), list[str](), table_suffix(path)
     if transpose and suffix in (*ARRAYS, *ANNOTATED):
         raise DataError(f"{path}: `transpose` is for tables of named columns (.csv, .tsv, .parquet)")
     if suffix in ANNOTATED:
@@ -112,11 +110,7 @@ def read_table(
         if transpose:
             frame = _transposed(frame.drop(columns=left_out), path, columns.id_column)
         for other in others:
-            if n := columns_of_samples(frame, other.ids, columns.id_prefix):
-                raise DataError(
-                    f"{path} looks transposed: {n} of its {'rows' if transpose else 'columns'} are named as the "
-                    f"samples of {other.path}; {'omit' if transpose else 'set'} `transpose: true`"
-                )
+            _refuse_other_orientation(frame, path, other, columns.id_prefix, transpose)
         notes = _notes_on_index(frame, columns.id_column, path)
         about = frame[[name for name in text if name in frame]]
         features = frame.drop(columns=list(about))
@@ -131,38 +125,41 @@ def read_table(
         values = column_text(about[name], path, str(name), may_be_empty=True)
         return np.where(np.isin(values, list(columns.missing_labels)), "", values)
 
-    has_ids = columns.id_column in about
-    ids = np.arange(1, len(features) + 1).astype(str)
+    has_ids, ids = columns.id_column in about, np.arange(1, len(features) + 1).astype(str)
     if has_ids:
-        ids = column_text(about[columns.id_column], path, columns.id_column)
-        ids = ids if columns.id_prefix is None else ids.astype(f"U{columns.id_prefix}")
-        cut = f" of {columns.id_prefix} characters (id_prefix)" if columns.id_prefix else ""
+        ids, cut = column_text(about[columns.id_column], path, columns.id_column), ""
+        if columns.id_prefix:
+            ids, cut = ids.astype(f"U{columns.id_prefix}"), f" of {columns.id_prefix} characters (id_prefix)"
         check_unique(ids, f"{path}: ids{cut}")
     elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
         require_columns([*about, *features], (columns.id_column,), path)
-    labels, events = words(columns.label_column), words(columns.event_column)
-    if labels is not None and columns.rows is not None:
-        labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
-    if columns.event_column is not None:
-        names = (columns.label_column, columns.event_column)
-        if labels is not None and events is not None:
-            labels, censored = survival_times(labels, events, ids, path, names, columns.occurred)
-            notes += censored
-        else:
-            labels = None
-    elif labels is not None:
-        what = f"{path}: column {columns.label_column!r}"
-        is_class = columns.task == "classes"
-        labels = class_names(labels, what, columns.label_column) if is_class else target_numbers(labels, what, ids)
+    if (labels := words(columns.label_column)) is not None:
+        if columns.rows is not None:
+            labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
+        labels, censored = _targets(labels, words(columns.event_column), ids, path, columns)
+        notes += censored
     batches = {
         str(name): column_text(frame[name], path, str(name), may_be_empty=True)
         for frame in (about, features)
         for name in frame
-        if name == columns.group_column or (is_batch_name(str(name)) and name not in named[:2])
+        if name == columns.group_column or (is_batch_name(str(name)) and name not in targets)
     }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    left_out += map(str, about)
-    return Table(path, features, has_ids, labels, words(columns.group_column), batches, left_out, notes)
+    groups, names = words(columns.group_column), [*left_out, *map(str, about)]
+    return Table(path, features, has_ids, labels, groups, batches, names, notes)
+
+
+def _targets(
+    labels: np.ndarray, events: np.ndarray | None, ids: np.ndarray, path: Path, columns: Columns
+) -> tuple[np.ndarray | None, list[str]]:
+    """Return the labels as names of classes, numbers or survival times, with notes; None if times lack their events."""
+    if columns.event_column is not None:
+        names = (columns.label_column, columns.event_column)
+        return (None, []) if events is None else survival_times(labels, events, ids, path, names, columns.occurred)
+    what = f"{path}: column {columns.label_column!r}"
+    if columns.task == "classes":
+        return class_names(labels, what, columns.label_column), []
+    return target_numbers(labels, what, ids), []
 
 
 def columns_of_samples(frame: pd.DataFrame, ids: Collection[str], prefix: int | None = None) -> int:
@@ -171,6 +168,16 @@ def columns_of_samples(frame: pd.DataFrame, ids: Collection[str], prefix: int | 
     words = frame.select_dtypes(exclude="number").astype(str)
     in_rows = any(words[name].str[:prefix].isin(ids).any() for name in words)
     return n if 2 * n > min(len(ids), frame.shape[1]) and not in_rows else 0
+
+
+def _refuse_other_orientation(
+    frame: pd.DataFrame, path: Path, other: Table, prefix: int | None, transpose: bool
+) -> None:
+    if n := columns_of_samples(frame, other.ids, prefix):
+        raise DataError(
+            f"{path} looks transposed: {n} of its {'rows' if transpose else 'columns'} are named as the samples of "
+            f"{other.path}; {'omit' if transpose else 'set'} `transpose: true`"
+        )
 
 
 def _transposed(frame: pd.DataFrame, path: Path, id_column: str) -> pd.DataFrame:
