@@ -198,13 +198,13 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
 
     def _choose_decision(self, problem: RidgeProblem, outputs: Array) -> None:
         assert problem.codes is not None
-        weights = np.bincount(problem.codes, problem.weights, minlength=len(self.classes_))
-        self._frequencies = weights / weights.sum()
-        errors, spread = (
-            np.average(((problem.targets - each) ** 2).sum(axis=1), weights=problem.weights)
-            for each in (outputs, self._frequencies)
+        weights = np.ones(len(outputs)) if problem.weights is None else problem.weights
+        sums = np.bincount(problem.codes, weights, minlength=len(self.classes_))
+        self._frequencies = sums / sums.sum()
+        error, spread = (
+            float((weights @ (problem.targets - each) ** 2).sum()) for each in (outputs, self._frequencies)
         )
-        self.left_out_r2_ = float(1.0 - errors / spread)
+        self.left_out_r2_ = 1.0 - error / spread
         cosines = target_cosines(outputs, self._frequencies)
         by_output, by_cosine = (scores.argmax(axis=1) == problem.codes for scores in (outputs, cosines))
         self.decision_ = self.decision
@@ -215,7 +215,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         scores, correct = (outputs, by_output) if self.decision_ == "ridge" else (cosines, by_cosine)
         self.left_out_accuracy_ = float(np.average(correct, weights=problem.weights))
         self._score_range = score_range(scores)
-        self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights, left_out.n_sets)
+        of_sets = float(left_out.squares(problem.targets - outputs, weights).sum())
+        n_errors = error / of_sets if of_sets > 0 else left_out.n_sets
+        self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights, n_errors)
         self._errors_ = self._errors_of(scores, problem.codes)
         self._error_codes_, self._error_weights_ = problem.codes, problem.weights
         self._error_groups_ = None if problem.groups is None else group_codes(problem.groups, len(scores))

@@ -34,13 +34,14 @@ def softmax(scores: Array, beta: float, widest: float) -> Array:
 
 
 def fit_inverse_temperature(
-    scores: Array, codes: NDArray[np.intp], sample_weight: Array | None = None, n_sets: int | None = None
+    scores: Array, codes: NDArray[np.intp], sample_weight: Array | None = None, n_errors: float | None = None
 ) -> float:
     """Find the beta > 0 whose `softmax` of left-out scores (n, c) has the smallest log loss for class codes (n,).
 
     The targets are smoothed: a share of 1/(n + 1) of each is spread evenly over all classes, about one sample in total.
     Perfectly separated samples therefore do not give certain predictions, and fewer samples give less certain ones.
-    Here n is ``n_sets``, the number of sets left out, by default the number of samples. The log loss is convex in beta.
+    Here n is ``n_errors``, the effective number of left-out errors (`mklearn.optimize.left_out.LeftOut.squares`), by
+    default the number of samples. The log loss is convex in beta.
 
     References
     ----------
@@ -53,7 +54,7 @@ def fit_inverse_temperature(
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     shifted = scores - scores.max(axis=1, keepdims=True)
     own = shifted[np.arange(n), codes]
-    share = 1.0 / ((n_sets or n) + 1.0)
+    share = 1.0 / ((n_errors or n) + 1.0)
     wanted = (1.0 - share) * own + share * shifted.mean(axis=1)
 
     def loss(log_beta: float) -> float:

@@ -263,6 +263,13 @@ def test_weights_are_repeated_samples_that_are_left_out_together(digits: tuple[V
     assert not one.coefficients_[:, weights == 0].any()
 
 
+def test_probabilities_are_as_certain_with_a_few_unrelated_groups(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    none, three = (MultiViewClassifier().fit(views[:150], y[:150], groups=g) for g in (None, np.arange(150) % 3))
+    losses = [log_loss(y[150:], model.predict_proba(views[150:])) for model in (none, three)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.1)
+
+
 @pytest.mark.parametrize(("weights", "message"), [({77: 1.0}, "names the class 77"), ({0: -1.0}, "class_weight")])
 def test_class_weights_that_are_refused(weights: dict[int, float], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
