@@ -91,8 +91,8 @@ def view_contributions(
     Returns
     -------
     tuple of ViewContribution
-        Contributions in the order of the views. Differences are shares (0.01 is one percentage point); their 95 %
-        intervals follow `mklearn.base.statistics` and are NaN for two to four splits.
+        Contributions in the order of the views, as shares (0.01 is one percentage point). Their 95 % intervals are for
+        new groups if all splits hold out whole ones (`mklearn.base.statistics`), and NaN for two to four splits.
 
     Raises
     ------
@@ -104,27 +104,34 @@ def view_contributions(
     ----------
     Breiman, "Random forests", Machine Learning 45, 2001, section 10, for the permutation.
     """
-    views, labels, survival = as_views(X), np.asarray(y), predicts_survival(estimator)
-    if survival and labels.dtype.fields is None:
-        labels = signed_times(*times_and_events(y))
-    if views is None or len(views.names) < 2:
-        raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
-    if (single := np.sum([~lacking(views[name]) for name in views.names], axis=0) < 2).any():
-        raise DataError(f"{single.sum()} samples have one view or none: leave them out, as each view is left out once")
-    if labels.shape != (len(views),):
-        raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
-    numbers = is_regressor(estimator)
-    if numbers and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
-        raise DataError("the target is constant or has missing values: there is nothing that views could contribute")
+    views, labels = _several_views(estimator, X, y)
     n_permutations = check_integer(n_permutations, "n_permutations")
     splitter = default_splitter(estimator, random_state, groups) if cv is None else cv
-    splitter = check_cv(splitter, labels, classifier=not (numbers or survival))
+    splitter = check_cv(splitter, labels, classifier=not (is_regressor(estimator) or predicts_survival(estimator)))
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
     _, values, bounds = measure_of_predictions(estimator, labels)
     complete, *others = _successes(estimator, values, views, labels, groups, splits, n_permutations, random_state)
-    losses = [[paired_sample_difference(complete, each, n_train, bounds=bounds) for each in other] for other in others]
+    whole = _held_out(groups, splits, len(views))
+    measured = partial(paired_sample_difference, n_train=n_train, bounds=bounds, groups=whole)
+    losses = [[measured(complete, each) for each in other] for other in others]
     return tuple(map(ViewContribution, views.names, *losses))
+
+
+def _several_views(estimator: Any, X: Any, y: ArrayLike) -> tuple[Views, NDArray[Any]]:
+    """Check samples and targets for `view_contributions`; return the views, and labels, numbers or signed times."""
+    views, labels = as_views(X), np.asarray(y)
+    if predicts_survival(estimator) and labels.dtype.fields is None:
+        labels = signed_times(*times_and_events(y))
+    if views is None or len(views.names) < 2:
+        raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
+    if (single := np.sum([~lacking(views[name]) for name in views.names], axis=0) < 2).any():
+        raise DataError(f"{single.sum()} of {len(views)} samples have at most one view: leave them out")
+    if labels.shape != (len(views),):
+        raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
+    if is_regressor(estimator) and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
+        raise DataError("the target is constant or has missing values: there is nothing that views could contribute")
+    return views, labels
 
 
 def measure_of_predictions(
@@ -136,6 +143,13 @@ def measure_of_predictions(
     deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
     measure, least = ("r2", -math.inf) if deviation else ("accuracy", 0.0)
     return measure, partial(success_values, deviation=deviation), (least, 1.0)
+
+
+def _held_out(groups: ArrayLike | None, splits: Sequence[Any], n: int) -> NDArray[np.intp] | None:
+    """Return the groups as codes if every split holds out whole groups, else None."""
+    codes = None if groups is None else group_codes(groups, n)
+    divided = codes is not None and any(np.isin(codes[test], codes[train]).any() for train, test in splits)
+    return None if divided else codes
 
 
 def _successes(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -110,6 +110,18 @@ def test_default_splits_are_by_groups_which_reach_fit(measure: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", RepeatedSamplesWarning)  # repeated samples of one group are no mistake
         measure(MultiViewClassifier(kernels="gaussian"), repeated, np.arange(60) // 4 % 2, groups=np.arange(60) // 4)
+
+
+def test_intervals_are_for_new_groups_where_splits_hold_out_whole_ones() -> None:
+    views, y = digits(60)
+    rows = np.repeat(np.arange(60), 4)
+    splits = list(GroupKFold(2).split(rows, y[rows], rows))[:1]
+    given = KernelSVC(kernels="gaussian"), {name: table[rows] for name, table in views.items()}, y[rows]
+    samples, groups = (view_contributions(*given, cv=splits, groups=g)[1] for g in (None, rows))
+    assert samples.permuted.mean == groups.permuted.mean
+    assert np.ptp(groups.permuted[1:3]) > 1.3 * np.ptp(samples.permuted[1:3])
+    divided = view_contributions(*given, cv=splits, groups=np.arange(240) % 7)[1]
+    assert divided.permuted == samples.permuted
 
 
 # --- weights over splits

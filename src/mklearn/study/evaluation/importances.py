@@ -36,7 +36,8 @@ def importances(
     A clone of the estimator is fitted on the training samples of each of the first splits. The loss is the accuracy (R²
     for a regressor, Harrell's C for survival times) on the test samples, minus the value after shuffling a view or
     feature among them. The result has the columns `COLUMNS` and a row for each view and feature, the most important
-    first, with 95 % intervals. If the estimator can't be fitted, or no measure computed, its only row has the reason.
+    first, with 95 % intervals. With groups, every split holds out whole ones, and the intervals are for new groups. If
+    the estimator can't be fitted, or no measure computed, the only row has the reason.
 
     Notes
     -----
@@ -69,7 +70,7 @@ def importances(
             again = [fitted.predict(_permuted(tested, name, columns, rng)) for _ in range(permutations)]
             values[row, test] = np.mean([value(each, y[test]) for each in again], axis=0)
     n_train = float(np.mean([len(split.train) for split in splits]))
-    losses = [paired_sample_difference(right, values, n_train, bounds=bounds) for values in permuted]
+    losses = [paired_sample_difference(right, values, n_train, bounds=bounds, groups=groups) for values in permuted]
     rows = [
         (view, name, measure, loss.mean, loss.low, loss.high, len(splits), permutations, "")
         for (view, name, _), loss in sorted(zip(shuffled, losses, strict=True), key=lambda pair: -pair[1].mean)

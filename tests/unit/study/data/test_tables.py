@@ -311,7 +311,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         ("", "is empty; expected a line of column names"),
         (FRAME.drop(columns="id").to_csv(index=False), "no column 'id'; it has"),
         ("# a, b\n# c, d", "is empty; expected a line of column names"),
-        (FRAME.assign(e="", f="x").to_csv(index=False).replace(",e,f", ",,", 1), "column 8 has no name; name it"),
+        (FRAME.assign(e="", f=["x", *5 * [""]]).to_csv(index=False).replace(",e,f", ",,", 1), "column 8 has no name;"),
         ("# a,b,c,d\n" + FRAME[[*"abcd"]].to_csv(index=False, header=False), "no column 'id'; it has '# a', 'b', 'c'"),
         ("# by hand\n#" + FRAME[[*"abcd"]].to_csv(index=False), "no column 'id'; it has '#a', 'b'"),
         (FRAME.drop(columns="label").to_csv(index=False), "no column 'label', and no labels file given"),

@@ -238,9 +238,9 @@ def test_init_writes(
         ([GENES.T.assign(g8=["1.5", "2,5"] * 12, g9="a").to_csv(sep=";", decimal=","), PEOPLE], [], "24 cells have"),
         ([GENES.T.assign(g9=[1, 2, 9000, -999] * 6), PEOPLE], [], "'t0' has 6 values -999, unlike all others of the c"),
         ([GENES.T.assign(t=[-3, 2, 9, 9999] * 6)], ["--target", "t"], "'t' has 6 values 9999, unlike all others"),
-        ([GENES.T.assign(near=[9999, *range(23)], far=[9999, *[0, 700] * 11, 0]), PEOPLE], [],
+        ([GENES.T.assign(near=[9999, *[0, 49] * 11, 0], far=[9999, *[0, 200] * 11, 0]), PEOPLE], [],
          "'t0' has 1 value 9999, unlike all others of the column(s) 'near':"),
-        ([GENES.T.assign(near=[-3, 2, 60, 99] * 6, far=[-3, 2, 9, 99] * 6), PEOPLE], [], "has 6 values 99, unlike all "
+        ([GENES.T.assign(near=[0, 2, 60, 99] * 6, far=[-3, 2, 31, 99] * 6), PEOPLE], [], "has 6 values 99, unlike all "
          "others of the column(s) 'far'"),
         ([GENES.T.assign(t=[*range(1, 23), 365.0, 640.0])], ["--target", "t"],
          "'t': '365 of s22', '640 of s23' lie far from"),
