@@ -69,4 +69,4 @@ plt.show()
 # %%
 # An interval that contains 0 says that the method can't be told from the average. Here that is so for all: with 100
 # training samples, even the pixels alone can't. On Caltech-101 the average gains 5.7 points over the best single
-# kernel, and learned weights at most 1.0 more (:doc:`/reports/README`).
+# kernel, and learned weights at most 1.2 more (:doc:`/reports/README`).

@@ -1,6 +1,6 @@
 """
-Colour, views that lack, and probabilities
-==========================================
+Colour, missing views, and probabilities
+========================================
 
 Patches of two photos, described by their colours and their shapes. Some lack a view. The classifier says how sure it
 is, and leaves the patches that it is not sure of to a person.

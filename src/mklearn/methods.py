@@ -78,7 +78,7 @@ METHODS: dict[str, MethodRow] = {
         "mklearn.subspace.loo_mkl:LeaveOneOutMKL",
         "Leave-one-out MKL",
         reference="Allen 1974; Ye 2007; the criterion is this library's own",
-        advice="From a fast regression: above the average for certain in 5 of 20 settings, 2.5 points below at worst.",
+        advice="Weights from a fast regression: above the average for certain in 5 of 20 settings, at worst 2.5 below.",
         tuned=("regularisation", "shrinkage", "ridge", "max_iter"),
     ),
     "mkl_dr": _mkl_embedding(
@@ -154,7 +154,7 @@ METHODS: dict[str, MethodRow] = {
         "Kernel PCA and a linear classifier",
         reference="Wu, Zuo, Zhu, Lin 2015; Schoelkopf, Smola, Mueller 1998",
         advice="To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on "
-        "ten of eleven sets; with all of them C has no say.",
+        "ten of eleven sets; with all of them C has no effect.",
         combines=True,
         tuned=("n_components",),
         parts={"machine": Part(("fsvc", "r_svm_plus", "r_svm_plus_mu", "rmm_svc"), without=("feature_scaling",))},
@@ -290,8 +290,9 @@ METHODS: dict[str, MethodRow] = {
         "mklearn.regressors.kernel_ridge:KernelRidge",
         "Kernel ridge regression",
         reference="Saunders, Gammerman, Vovk 1998",
-        advice="Kernels and weights of your own choice; the ridge is chosen by closed-form leave-one-out.",
+        advice="The average of kernels of your choice, or the best one; closed-form leave-one-out chooses the ridge.",
         combines=True,
+        fixed=("shrinkage",),
         targets=("numbers",),
     ),
     "mean_regressor": _regression_baseline(

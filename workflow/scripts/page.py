@@ -28,7 +28,7 @@ def page(
     order: list[str] | None = None, sources: list[tuple[str, str]] | None = None, final: FinalSpec | None = None,
     rivals: list[str] | None = None,
 ) -> None:  # fmt: skip
-    """Write the page (index.html), and next to it summary.md, summary.csv, answer.txt and figures/.
+    """Write the page (index.html), and next to it summary.md, answer.txt, figures/, summary.csv and tables of sections.
 
     ``run`` is the record of the run, which holds the study. ``models`` are the weights, objectives and embeddings of
     the fits, ``samples`` and ``splits`` those of the data sets, ``importances`` the importances of the ``final`` model,

@@ -27,7 +27,7 @@ LARGEST_PART = 0.75
 
 @parameters
 class MultiViewClassifier(ClassScores, MultiViewRidge):
-    """Weighted mean of kernel ridge classifiers on a dictionary of kernels, with equal, learned and stacked weights.
+    """Weighted mean of kernel ridge classifiers on families of kernels, with equal and with learned kernel weights.
 
     No parameter has to be chosen, and none is chosen by cross-validation:
 
@@ -59,8 +59,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         By default the dictionary for every view of X. Else kernel matrices or specs of kernels, as for
         `mklearn.subspace.KernelFDA`.
     learned : "auto" or float
-        Weight of the regression with learned kernel weights, from 0 to 1; the one with equal weights has the rest, and
-        families have none. "auto" chooses the weights of all regressions (step 4). The prior weight of learned kernel
+        "auto" chooses the weights of all regressions by left-out errors (step 4); a number from 0 to 1 is the weight of
+        the regression with learned kernel weights, the one with equal weights has the rest, and families have none. The
+        prior weight of learned kernel
         weights is 3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for ten. All c - 1 independent
         outputs share them, and more outputs determine them better. With landmarks, the prior weights are used.
     shrinkage : float
@@ -77,8 +78,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same total
         weight.
     weight_samples : int
-        Largest number of training samples from which kernel weights are learned. More samples are subsampled, in
-        proportion to the classes. Everything else uses all samples.
+        Largest number of training samples from which views are chosen, the weights of kernels and regressions are
+        learned, and missing views are completed. More samples are subsampled, in proportion to the classes. The
+        regressions are fitted to all samples.
     missing_views : {"regression", "error"}
         For the dictionary only. With "regression" samples may lack a view (a row of NaN). The missing row is estimated
         by kernel ridge regression on their other views that are used (step 2), with equal weights, without the classes;

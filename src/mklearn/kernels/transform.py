@@ -26,9 +26,9 @@ class StackTransform:
     Parameters
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec
-        A spec is a kind ("gaussian", "linear", "polynomial", "precomputed", "product"), or a mapping with "kind" or
-        "implementation" ("module:Class", a subclass of `mklearn.kernels.Kernel`), the parameters of the kernel's class,
-        and optionally
+        A spec is a kind ("gaussian", "laplacian", "linear", "matern", "polynomial", "precomputed", "product",
+        "tanimoto"), or a mapping with "kind" or "implementation" ("module:Class", a subclass of
+        `mklearn.kernels.Kernel`), the parameters of the kernel's class, and optionally
 
         - "id" in a sequence: the kernel's name (default: its number);
         - "view": the input view (default: the view with the kernel's name). Values of a view of the class

@@ -90,8 +90,8 @@ class LeftOut:
     def squares(self, errors: Array, weights: Array) -> Array:
         """Return ``sum_G (sum_G w e)^2 / sum w``, at least ``sum (w e)^2 / sum w``, for columns of errors e (n, c).
 
-        It is the mean squared error, sum_G w e^2 / sum w, times n over the effective number of errors: samples of a set
-        with equal errors count as one, and samples with independent or opposite errors as several.
+        It is the mean squared error, ``sum w e^2 / sum w``, times n over the effective number of errors: samples of a
+        set with equal errors count as one, and samples with independent or opposite errors as several.
         """
         weighted = weights[:, None] * errors
         of_sets, of_samples = ((each**2).sum(axis=0) for each in (self.sums(weighted), weighted))

@@ -112,8 +112,9 @@ class Report(Strict):
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
     """Smallest relevant gain in percentage points: a method "did not pay" only if its interval excludes this gain."""
     views: bool = True
-    """Whether the page shows what each view adds to the others, and what it does alone, for the first multi-view
-    method on each data set of several views. It takes two fits per view on up to ten splits."""
+    """Whether the page shows what each view adds to the others, and what it does alone, for the final model's method,
+    else the first multi-view method, on each data set of several views. It takes two fits per view, and one of all
+    views, on up to ten splits."""
     parts: list[str] = []
     """Functions ``module:function`` that add figures and tables, see :mod:`mklearn.study.report.parts`."""
 

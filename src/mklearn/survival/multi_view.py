@@ -38,9 +38,9 @@ class MultiViewSurvival(MultiViewRegressor):
     Parameters
     ----------
     horizon : float, optional
-        Time up to which the mean is restricted, after the first event. By default the 90 % quantile of the times of
-        events, or the largest time if this is the first event. As in scikit-survival, nothing is extrapolated: a
-        horizon above the largest time of the training samples, censored or not, is refused.
+        Time up to which the mean is restricted; it must be after the first event. By default the 90 % quantile of the
+        times of events or, if that is the first event, the largest time. As in scikit-survival, nothing is
+        extrapolated: a horizon above the largest time of the training samples, censored or not, is refused.
     times : sequence of float, optional
         Times in ascending order. The targets are then the pseudo-observations of the survival at each of them, with
         shared kernel weights, in place of the restricted mean; ``horizon`` is the last of them, with the same limit.

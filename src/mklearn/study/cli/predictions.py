@@ -24,8 +24,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "predict",
         help="predict new images or tables with the model of a study",
         description="Prints a table as CSV, or writes it: id, label, prediction set, and probabilities or decision "
-        "values; or id, predicted number and its interval. Images are read, resized and described as in the "
-        "study. Where tables have labels, the accuracy is printed too, and of numbers the error.",
+        "values; or id, predicted number and its interval; or id, risk and survival. Images are read, resized and "
+        "described as in the study. Where tables have labels, the accuracy, RMSE or Harrell's C is printed too.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file, such as results/photos/model.mklearn")
     predict.add_argument(
@@ -33,7 +33,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="a folder of images (any depth) or one image; or one table, a folder of files named as the study's, or "
         "VIEW=FILE for each view; or images, then tables",
     )  # fmt: skip
-    predict.add_argument("--output", metavar="FILE", help="write the table to FILE.csv or FILE.parquet")
+    predict.add_argument(
+        "--output", metavar="FILE", help="write the table to FILE, whose name ends in .csv or .parquet"
+    )
     predict.set_defaults(run=_predict)
 
 

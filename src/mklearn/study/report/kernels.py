@@ -66,8 +66,8 @@ def weights_section(results: Results) -> Section:
         parts[0] = ReportPart(parts[0].figures, parts[0].tables, {"weights.csv": pd.DataFrame(rows)}, parts[0].heading)
     note = (
         "One tick for each split, a dot for their mean. The dashed line is the uniform weight. Methods with fixed "
-        "uniform weights are left out. Weights are no importances, because views that tell the same share a weight in "
-        "any proportion, and a kernel of small scale needs a large one. Between splits: total variation "
+        "uniform weights are left out. Weights are not importances: views with the same information share a weight "
+        "in any proportion, and a kernel of small scale needs a large one. Between splits: total variation "
         "distance between the weights of two splits, mean over all pairs; 0: the same weights in every split, 1: "
         "nothing in common. From equal: the same distance from equal weights. All weights are in weights.csv."
     )

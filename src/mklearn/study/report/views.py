@@ -80,8 +80,8 @@ def views_section(results: Results, contributions: pd.DataFrame) -> Section:
         f"Adds to the others: {metric.name} with all views minus without this one, on the same test samples. Alone: "
         f"mean {metric.name} on this view only, of the samples that have it. Brackets are 95 % intervals; ▲ and ▼ mark "
         "intervals that exclude 0, where the p-value is below 5 % after Holm's correction for the number of views. A "
-        "view that tells the same as others adds little, however good it is alone. Samples of a group are left out "
-        "together where the study's splits do so. All numbers are in views.csv."
+        "view with the same information as others adds little, however good it is alone. Samples of a group are left "
+        "out together where the study's splits do so. All numbers are in views.csv."
     )
     parts = [ReportPart(tables=tables, files={"views.csv": contributions})] if tables else []
     return Section("views", "Which view matters?", parts, note, printed=True)
