@@ -46,7 +46,7 @@ def checked_sample_weight(
     DataError
         The weights are not one finite number >= 0 for each sample, or all weights of a class are zero.
     ConfigError
-        A class weight is for an unknown class, or not positive.
+        A class weight is not positive, or is for a class that is not in y while one of y has none.
     """
     if sample_weight is None and class_weight is None:
         return None
@@ -59,9 +59,11 @@ def checked_sample_weight(
     if isinstance(class_weight, Mapping):
         labels = classes.tolist()
         unknown = [label for label in class_weight if label not in labels]
-        if unknown:
+        if unknown and not set(labels) <= set(class_weight):
             listed = ", ".join(map(repr, labels[:10]))
-            raise ConfigError(f"class_weight names the class {unknown[0]!r}, which is not in y; classes: {listed}")
+            raise ConfigError(
+                f"class_weight names the class {unknown[0]!r}, which is not in y, and not each class of y: {listed}"
+            )
         weight_of = {label: check_positive(value, f"class_weight[{label!r}]") for label, value in class_weight.items()}
         by_class = np.array([weight_of.get(label, 1.0) for label in labels])
     else:

@@ -73,7 +73,10 @@ def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def in_order(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind_partial(*args, **kwargs)
+        try:
+            given = signature.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{function.__qualname__}() {error}") from None
         for name in {"y", "sample_weight", "groups"} & set(given.arguments):
             given.arguments[name] = in_order_of(given.arguments.get("X"), given.arguments[name], name)
         return function(*given.args, **given.kwargs)

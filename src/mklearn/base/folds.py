@@ -99,7 +99,7 @@ def _check_classes(classes: NDArray[Any], sizes: Labels) -> None:
     if sizes.min() < 2:
         raise NotApplicable(
             f"inner cross-validation needs two training samples of each class; class {classes[sizes.argmin()]!s} has "
-            "one: raise the training size, or give the parameters and the dimension instead of choosing them"
+            "one: take more samples of it, or leave it out; methods without parameters to choose need no inner folds"
         )
 
 

@@ -40,7 +40,7 @@ from mklearn.base.parameters import Nonnegative, NonnegativeInt, PositiveInt, Sh
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import MixtureProducts
 from mklearn.checks import check_positive, invalid
-from mklearn.errors import ConfigError, warn
+from mklearn.errors import ConfigError, DataError, warn
 from mklearn.estimator_input import nonnegative_weights
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.imputation import Impute
@@ -166,6 +166,8 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
                 "cross-validation are then too small: leave them out, or give both the same group in `groups`",
                 RepeatedSamplesWarning,
             )
+        if unknown.all():
+            raise DataError("all samples lack every view: their rows are NaN")
         if not unknown.any():
             return sample_weight
         warn(

@@ -98,7 +98,7 @@ class StackingSVC(ClassScores, KernelClassifier):
         stack = self._training_stack(X)
         codes = self._class_codes(stack, y)
         names = None if groups is None else group_codes(groups, len(codes))
-        folds, machine = inner_folds(codes, self.cv, self.random_state, names), KernelSVC(C=self.C)
+        folds, machine = inner_folds(self.classes_[codes], self.cv, self.random_state, names), KernelSVC(C=self.C)
         outputs = [_scores(cross_val_predict(machine, K, codes, cv=folds, method="decision_function")) for K in stack]
         self._score_ranges = list(map(score_range, outputs))
         self.inverse_temperatures_ = np.array([fit_inverse_temperature(each, codes) for each in outputs])

@@ -31,6 +31,7 @@ from mklearn.kernels.matrices import (
     centred_off_diagonal_mass,
     checked_trace,
     has_cholesky_factor,
+    kernel_size,
     off_diagonal_mass,
     psd_repair,
     scale_to_centred_trace,
@@ -206,7 +207,7 @@ class Kernel(ABC):
 
     def _centred_and_scaled(self, kernel: Array, *, is_psd: bool) -> tuple[Array, PSDRepair]:
         """Centre, repair and scale in place; also return the repair."""
-        diagonal = np.diagonal(kernel).copy()
+        size = kernel_size(kernel)
         self._centring = KernelCentring() if self.centre else None
         if self._centring is not None:
             kernel = self._centring.fit_transform(kernel, out=kernel)
@@ -216,7 +217,7 @@ class Kernel(ABC):
         self.divisor_ = 1.0
         if self.normalise == "centred_trace" and self.centre and repair.vectors is None:
             mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_
-            self.divisor_ = checked_trace(mean_diagonal, diagonal)  # the mean is 0
+            self.divisor_ = checked_trace(mean_diagonal, size, kernel.dtype)  # the mean is 0
             kernel /= kernel.dtype.type(self.divisor_)
         elif self.normalise == "centred_trace":
             kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)

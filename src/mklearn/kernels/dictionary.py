@@ -98,11 +98,18 @@ def _feature_kernels(
 def _pairwise_kernels(view: str, values: Pairwise, others: Spec) -> list[Spec]:
     """Return the specs of a view of pairwise values: kernel values as they are, or two kernels of distances.
 
-    Distances d give ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether or not they are squared distances.
+    Nonnegative values with a zero diagonal are distances d. They give ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``,
+    whether or not they are squared distances.
     """
     present = _present(values)
-    if not present.shape[0] or not are_distances(as_float_matrix(present.among(), f"view {view!r}")):
+    among = as_float_matrix(present.among(), f"view {view!r}") if present.shape[0] else np.eye(1)
+    if not are_distances(among):
         return [{"id": view, "kind": "precomputed", "view": view, **others}]
+    if 2 * np.count_nonzero(among) < among.size:
+        raise DataError(
+            f"view {view!r} has zeros on its diagonal, as distances have, and mostly elsewhere: give similarities, "
+            "such as an adjacency matrix, positive values on the diagonal"
+        )
     return [
         {"id": f"{view}-{suffix}", "kind": "gaussian", "measure": measure, "view": view, **others}
         for suffix, measure in (("distance", "squared_euclidean"), ("squared", "distance"))

@@ -135,7 +135,8 @@ class FeatureScaler:
             features = _log(features, self._small)
         if self.scaling in ("standard", "log"):
             deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.ones(self.n_features_in_)
-            self._origin, self._unit = features.mean(axis=0), np.where(self._constant, np.inf, deviations)
+            self._origin = features.mean(axis=0)
+            self._unit = np.where(self._constant | (deviations == 0), np.inf, deviations)  # 0: squares underflow
         elif self.scaling == "minmax":
             self._origin = features.min(axis=0)
             self._unit = np.where(self._constant, np.inf, np.ptp(features, axis=0))

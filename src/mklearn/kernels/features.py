@@ -25,6 +25,9 @@ def as_features(values: Any, name: str) -> Any:
     from scipy.sparse import csr_array
 
     table = csr_array(values)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
     if table.dtype.kind not in "fiub":
         raise DataError(f"{name} has dtype {table.dtype}; expected real numbers")
     if table.dtype not in (np.float32, np.float64):

@@ -131,18 +131,22 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
         All samples coincide in feature space (centred trace zero), or `K` is far from positive semidefinite.
     """
     kernel = as_square_matrix(K, "the kernel", dtype=None)
-    divisor = checked_trace(centred_trace(kernel), np.diagonal(kernel))
+    divisor = checked_trace(centred_trace(kernel), kernel_size(kernel), kernel.dtype)
     return np.divide(kernel, kernel.dtype.type(divisor), out=out), divisor
 
 
-def checked_trace(trace: float, diagonal: Array) -> float:
-    """Return the centred trace of a kernel if it is valid; `diagonal` is the diagonal before centring.
+def kernel_size(kernel: Array) -> float:
+    """Return the largest absolute value on the diagonal of a kernel or, if that is 0 (as of -d), of all values."""
+    return float(np.abs(np.diagonal(kernel)).max()) or float(np.abs(kernel).max())
+
+
+def checked_trace(trace: float, size: float, dtype: np.dtype) -> float:
+    """Return the centred trace of a kernel if it is valid; `size` is the `kernel_size` before centring.
 
     Raises `ConstantKernel` if the trace is not larger than the rounding errors of kernel values.
     """
-    size = float(np.abs(diagonal).max())
     # below this limit the difference of the two means is rounding error
-    if trace <= max(1e-12, 4 * float(np.finfo(diagonal.dtype).eps)) * size or size == 0:
+    if trace <= max(1e-12, 4 * float(np.finfo(dtype).eps)) * size or size == 0:
         raise ConstantKernel(
             f"the kernel has centred trace {trace:.3g}: in its feature space all training samples coincide (or the "
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out, choose "

@@ -105,7 +105,11 @@ class Source:
                 if not self.observed_.any():
                     n = len(self.observed_)
                     raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
-                self.train_ = self._features(table, fit=True)
+                features = self._features(table, fit=True)
+                values = features.data if is_sparse(features) else features
+                # shared with the caller's table, which may change
+                is_shared = features is table or values is getattr(table, "data", None) or values.base is not None
+                self.train_ = features.copy() if is_shared else features
         else:
             self.observed_, self.train_, self._is_absent = like.observed_, like.train_, like._is_absent
             self._preprocessing, self._imputer = like._preprocessing, like._imputer
@@ -196,7 +200,8 @@ class Source:
             if self._preprocessing is not None:
                 raise
             raise DataError(
-                f"{error}. `impute` of the estimator or the kernel's spec fills in NaN; `preprocessing` encodes text"
+                f"{error}. `impute` of the kernel's spec (of the estimator, with the dictionary) fills in NaN; "
+                "`preprocessing` encodes text"
             ) from None
 
 

@@ -119,7 +119,17 @@ class Views:
             if len(rows) != 2 or rows[1] is not Ellipsis:
                 raise DataError("views are indexed by sample, views[rows], or by name, views['name']")
             rows = rows[0]
-        return self._of_samples(rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows)))
+        if isinstance(rows, slice):
+            return self._of_samples(rows)
+        positions = np.atleast_1d(np.asarray(in_order_of(self, rows, "the mask") if _is_mask(rows) else rows))
+        positions = positions if positions.size else positions.astype(np.intp)
+        is_mask = positions.dtype.kind == "b"
+        if positions.ndim != 1 or positions.dtype.kind not in "iub" or (is_mask and len(positions) != len(self)):
+            raise DataError(
+                f"rows of dtype {positions.dtype} and shape {positions.shape} choose no samples: expected positions "
+                f"(whole numbers), a slice, or {len(self)} booleans; views['name'] is a view"
+            )
+        return self._of_samples(positions)
 
     def _of_samples(self, rows: Any) -> Views:
         return Views({name: select_rows(table, rows) for name, table in self._tables.items()})
@@ -136,6 +146,10 @@ class Views:
     def __repr__(self) -> str:
         widths = ", ".join(f"{name} ({(*table.shape, 1)[1]})" for name, table in self._tables.items())
         return f"Views({len(self)} samples: {widths})"
+
+
+def _is_mask(rows: Any) -> bool:
+    return hasattr(rows, "iloc") and np.asarray(rows).dtype.kind == "b"
 
 
 def as_views(X: Any) -> Views | None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.fit_context import aligned
 from mklearn.base.parameters import Positive, parameters
 from mklearn.checks import as_float_array
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.estimator_input import nonnegative_weights
 from mklearn.regressors.multi_view import MultiViewRegressor
 from mklearn.survival.kaplan_meier import pseudo_restricted_means, pseudo_survival
@@ -184,7 +184,10 @@ random_state, landmarks, alphas
         """Compute Harrell's C of the risks; ``sample_weight`` is not supported and has to be None."""
         if sample_weight is not None:
             raise ConfigError("sample_weight has no meaning for Harrell's C: leave it out")
-        return harrell_c(y, self.predict(X))
+        risks = self.predict(X)
+        if np.isnan(risks).any():
+            raise DataError(f"{np.isnan(risks).sum()} samples lack every view, and have no risk: leave them out")
+        return harrell_c(y, risks)
 
     @property
     def predict_interval(self) -> Any:

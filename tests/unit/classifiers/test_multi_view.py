@@ -276,6 +276,12 @@ def test_class_weights_that_are_refused(weights: dict[int, float], message: str)
         MultiViewClassifier(class_weight=weights).fit(np.eye(6), np.arange(6) % 2)
 
 
+def test_class_weights_may_name_a_class_that_a_fold_lacks() -> None:
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    one, two = (MultiViewClassifier(class_weight=w).fit(X, y) for w in ({0: 2.0, 1: 1.0}, {0: 2.0, 1: 1.0, 77: 5.0}))
+    np.testing.assert_array_equal(one.class_scores(X), two.class_scores(X))
+
+
 # --- views
 
 

@@ -63,14 +63,18 @@ def test_sparse_views_stay_sparse_and_have_kernels_of_dense_ones() -> None:
 def test_distances_and_kernel_values_are_told_apart() -> None:
     distances = cdist(X, X, "cityblock")
     rounded = Pairwise(cdist(X, X, "cosine") + 1e-16)  # as of squared norms, whose diagonal is not exactly 0
-    views = Views({"d": Pairwise(distances), "k": Pairwise(X @ X.T), "r": rounded})
-    assert ids(views) == ["d-distance", "d-squared", "k", "r-distance", "r-squared"]
+    views = Views({"d": Pairwise(distances), "k": Pairwise(X @ X.T), "r": rounded, "n": Pairwise(-distances)})
+    assert ids(views) == ["d-distance", "d-squared", "k", "r-distance", "r-squared", "n"]
     stack = StackTransform(kernel_dictionary(views)).fit_transform(views)
     expected = StackTransform({"k": {"kind": "linear"}}).fit_transform({"k": X})["k"]
     np.testing.assert_allclose(stack["k"], expected, atol=1e-10)
+    shifted = StackTransform({"n": "precomputed"}).fit_transform({"n": Pairwise(distances.max() - distances)})["n"]
+    np.testing.assert_allclose(stack["n"], shifted, atol=1e-10)  # centred kernels do not know the constant
     absent = distances.copy()
     absent[4] = np.nan
     assert ids(Views({"d": Pairwise(absent)})) == ["d-distance", "d-squared"]
+    with pytest.raises(DataError, match="such as an adjacency matrix, positive values on the diagonal"):
+        ids(Views({"d": Pairwise(np.where(distances < np.quantile(distances, 0.2), distances, 0.0))}))
 
 
 def test_views_may_be_missing() -> None:

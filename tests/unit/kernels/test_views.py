@@ -33,11 +33,16 @@ def tables() -> dict[str, Any]:
     return {"array": values, "frame": frame, "sparse": sp.coo_array(values), "text": np.array(NAMES, dtype=object)}
 
 
-@pytest.mark.parametrize("rows", [[4, 1], np.array([4, 1]), np.arange(6) % 2 == 0, slice(1, 4), 3, pd.Index([0, 5])])
+MASK = pd.Series(np.arange(6) > 3, NAMES)
+"""A mask with the row labels of the views."""
+
+
+@pytest.mark.parametrize("rows", [[4, 1], np.array([4, 1]), np.arange(6) > 3, slice(1, 4), 3, pd.Index([0, 5]), MASK])
 def test_rows_of_every_view(rows: Any) -> None:
     views = Views(tables())
     expected = np.arange(12.0).reshape(6, 2)[np.atleast_1d(rows) if not isinstance(rows, slice) else rows]
-    for chosen in (views[rows], views[rows, ...]):
+    turned = rows.iloc[::-1] if rows is MASK else rows
+    for chosen in (views[turned], views[turned, ...]):
         np.testing.assert_array_equal(chosen["array"], expected)
         np.testing.assert_array_equal(chosen["frame"].to_numpy(), expected)
         np.testing.assert_array_equal(chosen["sparse"].toarray(), expected)
@@ -94,6 +99,9 @@ def test_refuses_tables() -> None:
         views["colour"]
     with pytest.raises(DataError, match="not one table of numbers"):
         np.asarray(views)
+    for rows in ([0.0, 1.0], ["array"], np.ones((6, 2), dtype=bool), [True, False], [[1, 2], [3, 4]]):
+        with pytest.raises(DataError, match="choose no samples: expected positions"):
+            views[rows]
     assert "frame" in views
     assert "colour" not in views
 
