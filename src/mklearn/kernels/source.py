@@ -107,8 +107,7 @@ class Source:
                     raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
                 features = self._features(table, fit=True)
                 values = features.data if is_sparse(features) else features
-                # shared with the caller's table, which may change
-                is_shared = features is table or values is getattr(table, "data", None) or values.base is not None
+                is_shared = features is table or values.base is not None  # with the caller's table, which may change
                 self.train_ = features.copy() if is_shared else features
         else:
             self.observed_, self.train_, self._is_absent = like.observed_, like.train_, like._is_absent
