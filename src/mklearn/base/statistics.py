@@ -168,7 +168,7 @@ def sample_interval(
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = min(n_equal or count, count)
     elif spread.variance > 0.0:
-        count = min(spent / spread.variance, count)
+        count = min(spent / spread.variance, n_tested)
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)

@@ -190,6 +190,16 @@ def test_groups_of_equal_samples_count_as_one_sample_each():
     assert p_values[0] < p_values[1]
 
 
+def test_groups_with_similar_accuracies_count_as_more_than_one_sample_each():
+    groups, rng = np.repeat(np.arange(6), 20), np.random.default_rng(0)
+    right = np.where(groups == np.arange(6)[:, None], rng.random(120) < 0.9, math.nan)
+    interval = sample_interval(right, 100, groups=groups)
+    usual = stats.ttest_1samp(np.nanmean(right, axis=1), 0).confidence_interval()
+    assert interval.high - interval.low == pytest.approx(usual.high - usual.low, rel=0.4)
+    equal = np.where(groups == np.arange(6)[:, None], np.arange(120) % 10 > 0, math.nan)
+    assert np.ptp(sample_interval(equal, 100, groups=groups)[1:]) > 0.3  # without a spread they do
+
+
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     low, high = sample_interval(np.ones((10, 50)), 20)[1:]
     quantile = stats.t.ppf(0.975, 49)

@@ -1,6 +1,7 @@
 """Plans: short forms, names of kernels and methods, and keys, which differ exactly if numbers can differ."""
 
 import copy
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs, page_spec, tables_spec
 from mklearn.study.naming import kernel_names
+from mklearn.study.plan import datasets
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.provenance import canonical
 from mklearn.study.reading import check_study
@@ -228,6 +230,23 @@ def test_methods_on_features_need_features(tmp_path: Path) -> None:
     data = {"kind": "precomputed", "matrices": {"k": f"{tmp_path}/k.csv"}, "labels": f"{tmp_path}/k.csv"}
     with pytest.raises(ConfigError, match=r"neighbour takes features, and data set 'own' has none \(matrices\)"):
         planned({"study": "s", "datasets": {"own": data}, "methods": {"m": {"kind": "nearest_neighbour"}}})
+
+
+@pytest.mark.parametrize("most", [datasets.MOST_READ, 0])
+def test_images_are_known_by_their_contents_or_if_they_are_many_by_their_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(datasets, "MOST_READ", most)
+    for path in (files := [tmp_path / label / f"{number}.png" for label in "ab" for number in range(3)]):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(path.name.encode())
+        os.utime(path, (1e9, 1e9))
+    listing = datasets._listing("p", str(tmp_path))
+    os.utime(files[0], (2e9, 2e9))
+    assert (datasets._listing("p", str(tmp_path)) == listing) == (most > 0)
+    files[0].write_bytes(b"9.png")
+    os.utime(files[0], (1e9, 1e9))
+    assert (datasets._listing("p", str(tmp_path)) == listing) == (most == 0)
 
 
 def test_inputs_of_a_method() -> None:

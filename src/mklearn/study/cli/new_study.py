@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from mklearn.errors import ConfigError
@@ -51,4 +52,4 @@ def _init(options: argparse.Namespace) -> None:
         raise ConfigError(f"{path}: the file exists; --force replaces it, --output names another.")
     write_text(path, study.text)
     print("\n".join([study.text, *study.notes]))
-    print(f"{path} is written and valid. Run it: mklearn run {path}")
+    print(f"{path} is written and valid. Run it: mklearn run {shlex.quote(str(path))}")

@@ -7,6 +7,7 @@ Archives conform to the profiles RO-Crate 1.1, Workflow RO-Crate 1.0 and Workflo
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,12 +127,14 @@ def finished_run(study: Path) -> tuple[Path, dict[str, Any]]:
     checked = read_study(source)
     folder = Path(checked.results) / checked.study
     if not (folder / "run.json").is_file():
-        raise DataError(f"{folder / 'run.json'} is missing: run the study first (mklearn run {source}).")
+        raise DataError(
+            f"{folder / 'run.json'} is missing: run the study first (mklearn run {shlex.quote(str(source))})."
+        )
     record = read_record(folder / "run.json")
     if record["config"] != checked.model_dump(mode="json"):
         raise ConfigError(
-            f"{study}: not the study that was run at {record['utc']}: run it again (mklearn run {source}), or name the "
-            f"folder of results, {folder}"
+            f"{study}: not the study that was run at {record['utc']}: run it again (mklearn run "
+            f"{shlex.quote(str(source))}), or name the folder of results, {folder}"
         )
     return folder, record
 

@@ -34,7 +34,7 @@ from mklearn.study.report.wording import plural
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import FitSpec
 
-NO_LOG = "its job wrote no log"
+NO_LOG, ERROR = "its job wrote no log", "] error: "
 SAME_AGAIN = ("inaccurate", "not_applicable")
 """Statuses that a rerun of the same fit would not change."""
 
@@ -62,7 +62,8 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
     by_fit = dict(iter(failed.groupby(split[:3])))
     files = [("model", jobs.path("model"), jobs.log("model"))] if jobs.plan.final is not None else []
     for key, fit in zip(jobs.keys("fit"), jobs.plan.fits.values(), strict=True):
-        path, log = jobs.path("fit", **key), jobs.log("fit", **key)
+        paths, log = [jobs.path("fit", output, **key) for output in OUTPUTS["fit"]], jobs.log("fit", **key)
+        path = next((each for each in paths if not os.path.exists(each)), paths[0])
         name, reported = f"{fit.method_id} on {fit.dataset.id}", False
         for setting in fit.spec.settings:
             its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])
@@ -76,17 +77,27 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
         if not os.path.exists(path):
             reason = reason_in(log)
             yield Failure(path, "missing", "" if reason == NO_LOG else f"{name}: missing: {reason}")
+    others = [(rule, key) for rule in OUTPUTS if rule not in ("fit", "model") for key in jobs.keys(rule)]
+    for rule, key in others:
+        log = jobs.log(rule, **key)
+        gone = [path for name in OUTPUTS[rule] if not os.path.exists(path := jobs.path(rule, name, **key))]
+        if gone and ERROR in _last_line(log):
+            yield Failure(gone[0], "missing", f"{' '.join([rule, *key.values()])}: missing: {reason_in(log)}")
 
 
 def reason_in(log: str) -> str:
     """Return why a job failed, from the last line of its log, and the path of the log."""
-    try:
-        lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
+    if not os.path.exists(log):
         return NO_LOG
-    last = next(filter(str.strip, reversed(lines)), "")
-    reason = last.partition("] error: ")[2][:300].removesuffix(".") or "its job was killed or interrupted"
+    last = _last_line(log)
+    reason = last.partition(ERROR)[2][:300].removesuffix(".") or "its job was killed or interrupted"
     return f"{reason}, see {log}" if last else f"its job was killed, or its script could not start: {log} is empty"
+
+
+def _last_line(log: str) -> str:
+    """Return the last line of a log that is not empty; "" if there is none."""
+    lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n") if os.path.exists(log) else []
+    return next(filter(str.strip, reversed(lines)), "")
 
 
 def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:

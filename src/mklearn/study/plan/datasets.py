@@ -14,12 +14,14 @@ from mklearn.errors import ConfigError, absence
 from mklearn.study.data.registry import MIRROR_VARIABLE, entry
 from mklearn.study.datasets import DatasetConfig, FeatureFiles, FeatureTables, ImageFolder, RegisteredDataset
 from mklearn.study.entries import Protocol
-from mklearn.study.provenance import digest, key
+from mklearn.study.provenance import digest, file_digest, key
 from mklearn.study.specs.data_specs import DOWNLOADS, FOLDER_KEY, FileSpec, SplitSpec, TargetKind
 from mklearn.study.specs.fit_spec import Impute, Setting
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
 """Default block size: a sixteenth (``BLOCKS``) of the samples, at least ``FEWEST_ROWS``, at most ``MOST_ROWS``."""
+MOST_READ = 200 << 20
+"""Largest total size, in bytes, of a folder of images whose contents are read for each plan."""
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
 """Description of the user's own data in titles, by family."""
 
@@ -145,7 +147,7 @@ def _own_files(dataset_id: str, paths: Mapping[str, str]) -> list[str]:
 
 
 def _listing(dataset_id: str, path: str) -> str:
-    """Return a digest of the names, sizes and modification times of the images in a folder.
+    """Return a digest of the names and contents of the images in a folder; of times and sizes if they are too many.
 
     It represents the images in the specification of the job. Ten thousand input files would slow down every plan, and
     Snakemake rejects some characters in the names of folders.
@@ -155,7 +157,11 @@ def _listing(dataset_id: str, path: str) -> str:
     if not Path(path).is_dir():
         raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
     files = [(file, file.stat()) for file in find_images(Path(path))[0]]
-    return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in files])
+    few = sum(stat.st_size for _, stat in files) <= MOST_READ
+    return digest([
+        [file.relative_to(path).as_posix(), *([file_digest(file)] if few else [stat.st_size, stat.st_mtime_ns])]
+        for file, stat in files
+    ])  # fmt: skip
 
 
 def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:

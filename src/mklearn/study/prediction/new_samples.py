@@ -84,15 +84,15 @@ def _notes_on_values(samples: NewSamples, inputs: ModelInputs, arrays: Arrays) -
         values, margin = np.asarray(samples.X[name]), (high - low) / 2
         known = ~np.isnan(values).all(axis=1)
         values = values[known]
-        outside = ((values < low - margin) | (values > high + margin)) & (high > low)  # NaN is not
         coded = np.isin(values, MISSING_CODES) & ((values < low) | (values > high))
+        outside = ((values < low - margin) | (values > high + margin)) & (high > low) & ~coded  # NaN is not
         if outside.sum() > MANY_OUTSIDE * values.size:
             most = np.argsort(-outside.sum(axis=0), kind="stable")[: outside.any(axis=0).sum()]
             yield (
                 f"{outside.sum():,} of {values.size:,} values of view {name!r} lie far outside the range of the "
                 f"training samples (columns {some(columns[most], 3)}); {question}"
             )
-        elif coded.any():
+        if coded.any():
             ids = samples.ids[known]
             cells = [f"{values[at]:g} in {columns[at[1]]} of {ids[at[0]]}" for at in zip(*coded.nonzero(), strict=True)]
             yield (

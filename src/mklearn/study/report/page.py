@@ -162,7 +162,7 @@ def _content(
 
 def results_section(results: Results) -> Section:
     """Return the section with the figure of differences and the result table of each setting."""
-    exact = " Unless whole groups are held out, intervals are exact (Clopper, Pearson) and p is McNemar's exact test."
+    exact = " Unless several groups are held out, intervals are exact (Clopper, Pearson) and p is McNemar's exact test."
     parts = [
         ReportPart(
             difference_figures(results, setting), [result_table(results, setting)], heading=setting.title,

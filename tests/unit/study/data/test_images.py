@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +21,7 @@ from mklearn.study.data import resizing
 from mklearn.study.data.description import described
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import images
-from mklearn.study.data.readers.images import IMAGE_SUFFIXES, archive, class_folders
+from mklearn.study.data.readers.images import IMAGE_SUFFIXES, archive, class_folders, decode_image
 from mklearn.study.data.registry import entry
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import SampleSet
@@ -140,6 +141,10 @@ def test_deep_images_and_rotation(tmp_path: Path) -> None:
     np.testing.assert_array_equal(class_folders({FOLDER_KEY: tmp_path}).images[0], deep)
     with pytest.raises(DataError, match="can't be read as rgb; convert it to 8 bits or leave it out"):
         class_folders({FOLDER_KEY: tmp_path}, colour="rgb")
+    for suffix in ("tif", "png"):
+        data = cv2.imencode(f".{suffix}", np.stack([deep] * 3, axis=2))[1].tobytes()
+        with pytest.raises(DataError, match="colours of 16 bits can't be read; convert it to 8 bits"):
+            decode_image(data, suffix)
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was turned by 90 degrees
     save(tmp_path / "b" / "y.jpg", np.zeros((4, 8), np.uint8), exif=exif)

@@ -50,7 +50,8 @@ class Made:
         for row, (status, message) in zip(reversed(rows), reversed(output), strict=False):
             row |= {"status": status, "message": message}
         Path(self.files[key]).parent.mkdir(parents=True, exist_ok=True)
-        Path(self.files[key]).touch()
+        for output in ("model", "predictions"):
+            Path(self.jobs.path("fit", output, **self.jobs.keys("fit")[self.keys.index(key)])).touch()
         self.rows[key] = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
     def collect(self) -> None:
@@ -94,6 +95,16 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
         name = made.jobs.plan.fits[key].method_id
         assert any(line.startswith(f"  {name} on") and words in line for line in text.splitlines()), (name, words)
     assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
+
+
+def test_a_job_of_another_rule_that_failed(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    log = Path(made.jobs.log("evaluate"))
+    log.parent.mkdir(parents=True)
+    log.write_text("python evaluate.py\n[    1.0 s] error: a.predictions.npz is damaged\n", encoding="utf-8")
+    assert f"  evaluate: missing: a.predictions.npz is damaged, see {log}\n" in listing(capsys)
+    assert listing(capsys, "--targets").split() == [made.jobs.path("evaluate")]
+    os.unlink(damaged := made.jobs.all_of("fit", "predictions")[0])
+    assert damaged in listing(capsys, "--targets").split()
 
 
 def test_a_failed_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,20 +40,25 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
     """Decode the content of an image file in one of `FORMATS`; raise DataError with `name` if this fails.
 
     "grey" gives (rows, cols): colours are converted to luma (ITU-R 601), and 16-bit grey stays 16-bit. "rgb" gives
-    (rows, cols, 3) uint8. Transparency is dropped, the EXIF orientation is applied, and only the first frame of an
-    animation is used.
+    (rows, cols, 3) uint8. Transparency is dropped, the EXIF orientation is applied, and only the first frame, or page,
+    and the bands of its colours are used.
     """
     require("PIL")
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
+            raw = str([tile[3] for tile in opened.tile])
             opened.load()
             image = ImageOps.exif_transpose(opened)
             deep = image.mode in ("I", "F") or image.mode.startswith("I;16")
             if deep and colour == "rgb":
                 wrong = f"a {image.mode} image (more than 8 bits per pixel) can't be read as rgb"
                 raise DataError(f"{name}: {wrong}; convert it to 8 bits or leave it out")
+            if ";16" in raw and not deep:  # of which Pillow keeps the upper 8 bits
+                raise DataError(
+                    f"{name}: colours of 16 bits can't be read; convert it to 8 bits, or to bands as tables"
+                )
             return np.array(image if deep else image.convert("L" if colour == "grey" else "RGB"))
     except UnidentifiedImageError as error:
         raise DataError(f"{name}: not an image of a format that is read: {', '.join(FORMATS)}") from error
