@@ -221,7 +221,8 @@ def _from_tables(
             notes += note
         views[view.name] = values.reindex(ids).to_numpy(dtype=view.dtype or np.float64)
         if lacking := int(np.isnan(views[view.name]).all(axis=1).sum()):
-            notes.append(f"view {view.name!r} is missing for {lacking} samples; it is filled in")
+            no_file = f" (no file {view.file})" if view.file and view.name not in files else ""
+            notes.append(f"view {view.name!r} is missing for {lacking} samples{no_file}; it is filled in")
     check_ids(tables if images is None else {})
     nothing = np.logical_and.reduce([np.isnan(values).all(axis=1) for values in views.values()])
     if nothing.any():
