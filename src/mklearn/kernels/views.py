@@ -121,15 +121,16 @@ class Views:
             rows = rows[0]
         if isinstance(rows, slice):
             return self._of_samples(rows)
-        positions = np.atleast_1d(np.asarray(in_order_of(self, rows, "the mask") if _is_mask(rows) else rows))
-        positions = positions if positions.size else positions.astype(np.intp)
-        is_mask = positions.dtype.kind == "b"
-        if positions.ndim != 1 or positions.dtype.kind not in "iub" or (is_mask and len(positions) != len(self)):
+        chosen = np.atleast_1d(np.asarray(rows))
+        is_mask = chosen.dtype.kind == "b" and chosen.shape == (len(self),)
+        if chosen.size and not is_mask and (chosen.dtype.kind not in "iu" or chosen.ndim != 1):
             raise DataError(
-                f"rows of dtype {positions.dtype} and shape {positions.shape} choose no samples: expected positions "
-                f"(whole numbers), a slice, or {len(self)} booleans; views['name'] is a view"
+                f"rows of dtype {chosen.dtype} and shape {chosen.shape} choose no samples: expected positions (whole "
+                f"numbers), a slice, or {len(self)} booleans; views['name'] is a view"
             )
-        return self._of_samples(positions)
+        if is_mask:
+            chosen = np.asarray(in_order_of(self, rows, "the mask"))
+        return self._of_samples(chosen if chosen.size else slice(0))
 
     def _of_samples(self, rows: Any) -> Views:
         return Views({name: select_rows(table, rows) for name, table in self._tables.items()})
@@ -146,10 +147,6 @@ class Views:
     def __repr__(self) -> str:
         widths = ", ".join(f"{name} ({(*table.shape, 1)[1]})" for name, table in self._tables.items())
         return f"Views({len(self)} samples: {widths})"
-
-
-def _is_mask(rows: Any) -> bool:
-    return hasattr(rows, "iloc") and np.asarray(rows).dtype.kind == "b"
 
 
 def as_views(X: Any) -> Views | None:
