@@ -116,7 +116,7 @@ def standard_deviation(values: ArrayLike) -> float:
 
 def sample_interval(
     values: ArrayLike, n_train: float, *, draws: ArrayLike | None = None, bounds: tuple[float, float] = SHARE,
-    groups: ArrayLike | None = None, n_equal: float | None = None,
+    groups: ArrayLike | None = None, class_sizes: ArrayLike | None = None,
 ) -> Interval:  # fmt: skip
     """Compute the mean of a metric over splits, with the confidence interval described in the module's docstring.
 
@@ -134,9 +134,10 @@ def sample_interval(
     groups : array-like of shape (N,), optional
         Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for fewer than
         five.
-    n_equal : float, optional
-        Number of independent samples if all values are 0 or all are 1: for a recall, the size of its class. At most,
-        and by default, the number of groups, or of tested samples.
+    class_sizes : array-like of shape (C,), optional
+        Of a mean over C classes, such as the balanced accuracy, the number n_c of samples of each; for a recall, that
+        of its class. If all values are 0 or all are 1, they count as ``C^2 / sum_c 1/n_c`` independent samples, by
+        default as all tested ones; with groups, at most as the number of groups.
 
     Returns
     -------
@@ -154,21 +155,22 @@ def sample_interval(
         return Interval(math.nan, math.nan, math.nan)
     p = mean(np.nanmean(table, axis=1))
     is_tested = (~np.isnan(table)).any(axis=0)
-    n_tested = int(is_tested.sum())
-    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and (not n_equal or p in SHARE):
-        n = min(n_equal or n_tested, n_tested)
-        return Interval(p, *exact_share(p * n, n))
-    spread = _spread(table, n_train, 0.0 if bounds == SHARE else _length(bounds), groups)
+    n_tested = n_equal = float(is_tested.sum())
+    if class_sizes is not None:
+        n_equal = min(n_tested, np.size(class_sizes) ** 2 / float((1.0 / np.asarray(class_sizes)).sum()))
+    is_mean = class_sizes is None or p in SHARE
+    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and is_mean:
+        return Interval(p, *exact_share(p * n_equal, n_equal))
+    spread = _spread(table, n_train, groups)
     quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, *np.clip([p - half_width, p + half_width], *bounds).tolist())
     spent = max(p * (1.0 - p), 0.0)
-    count = float(n_tested if groups is None else len(np.unique(np.asarray(groups)[is_tested])))
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
-        count = min(n_equal or count, count)
-    elif spread.variance > 0.0:
-        count = min(spent / spread.variance, n_tested)
+        count = n_equal if groups is None else min(n_equal, len(np.unique(np.asarray(groups)[is_tested])))
+    else:
+        count = spent / max(spread.variance, spent / n_tested)
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)
@@ -177,7 +179,7 @@ def sample_interval(
 
 def paired_sample_difference(
     first: ArrayLike, second: ArrayLike, n_train: float, *, draws: ArrayLike | None = None,
-    bounds: tuple[float, float] = SHARE, groups: ArrayLike | None = None,
+    bounds: tuple[float, float] = SHARE, groups: ArrayLike | None = None, class_sizes: ArrayLike | None = None,
 ) -> Difference:  # fmt: skip
     """Compute the mean difference of a metric between two methods on the same test samples, with its interval.
 
@@ -185,13 +187,14 @@ def paired_sample_difference(
     ----------
     first, second : array-like of shape (J, N)
         Values as in :func:`sample_interval`, with NaN in the same places. Different shapes raise `DataError`.
-    n_train, draws, bounds, groups
+    n_train, draws, bounds, groups, class_sizes
         As in :func:`sample_interval`.
 
     Notes
     -----
-    The variance is at least ``2/(N + 2)^2``, the value of Bonett and Price (2012) without any disagreement: two methods
-    that agree on every sample of a pool may differ on the next sample. A metric without bounds has no such minimum.
+    The variance of a share is at least ``2/(N + 2)^2``, the value of Bonett and Price (2012) without any disagreement:
+    two methods that agree on every sample of a pool may differ on the next sample. A mean over classes has the mean of
+    the classes' minima, ``sum_c 2/(n_c + 2)^2 / C^2``. Metrics with other bounds than 0 and 1 have no minimum.
     For a single test set, the interval also contains the interval of the exact test, conditional on the number of
     samples that exactly one method classifies correctly.
     """
@@ -206,7 +209,9 @@ def paired_sample_difference(
     difference = mean(np.nanmean(table, axis=1))
     if 1 < len(table) < FEWEST_SPLITS:
         return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
-    result = _difference(difference, _spread(table, n_train, _length(bounds), groups), disagreement)
+    sizes = np.asarray((~np.isnan(table)).any(axis=0).sum() if class_sizes is None else class_sizes, dtype=np.float64)
+    least = float((2.0 / (sizes + 2.0) ** 2).sum()) / sizes.size**2 if bounds == SHARE else 0.0
+    result = _difference(difference, _spread(table, n_train, groups, least), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other) and groups is None:
         return _exact_difference(result, int((table == 1.0).sum()), int((table == -1.0).sum()))
     return result
@@ -297,20 +302,13 @@ def _of_groups(
     return of_groups, n_train * float(n_groups.sum() / n_test.sum())
 
 
-def _length(bounds: tuple[float, float]) -> float:
-    return bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
-
-
 def _spread(
-    values: NDArray[np.float64], n_train: float, length: float, groups: ArrayLike | None
+    values: NDArray[np.float64], n_train: float, groups: ArrayLike | None, least: float = 0.0
 ) -> _Spread:  # fmt: skip
-    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring.
-
-    `length` is the length of the metric's range, for the minimum of `paired_sample_difference`, or 0 for no minimum.
-    """
+    """Estimate the variance of the mean of values, (J, N), by the formula in the module's docstring; A >= `least`."""
     is_tested = ~np.isnan(values).all(axis=0)
     values = values[:, is_tested]
-    means, n_tested = np.nanmean(values, axis=1), values.shape[1]
+    means = np.nanmean(values, axis=1)
     if groups is not None:
         if len(np.unique(names := np.asarray(groups)[is_tested])) < FEWEST_SPLITS:
             return _Spread(math.nan, math.nan)
@@ -318,7 +316,7 @@ def _spread(
     tested = ~np.isnan(values)
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
-    of_samples = max(_variance_of_samples(values, tested), 2.0 * length**2 / (n_tested + 2) ** 2)
+    of_samples = max(_variance_of_samples(values, tested), least)
     if n_splits == 1:
         return _Spread(of_samples, max(n_samples - 1, 1))
     of_splits = means.var(ddof=1)

@@ -197,7 +197,7 @@ def test_groups_with_similar_accuracies_count_as_more_than_one_sample_each():
     usual = stats.ttest_1samp(np.nanmean(right, axis=1), 0).confidence_interval()
     assert interval.high - interval.low == pytest.approx(usual.high - usual.low, rel=0.4)
     equal = np.where(groups == np.arange(6)[:, None], np.arange(120) % 10 > 0, math.nan)
-    assert np.ptp(sample_interval(equal, 100, groups=groups)[1:]) > 0.3  # without a spread they do
+    assert sample_interval(equal, 100, groups=groups)[1:] == pytest.approx((0.81, 0.95), abs=0.01)
 
 
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():
@@ -208,17 +208,29 @@ def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     nearly = np.ones((10, 50))
     nearly[3, 7] = 0.0  # fewer errors give no wider interval
     assert sample_interval(nearly, 20).low > 0.9
-    five = sample_interval(np.ones((10, 50)), 20, groups=np.arange(50) // 10, n_equal=50)
+    five = sample_interval(np.ones((10, 50)), 20, groups=np.arange(50) // 10, class_sizes=[50])
     assert five.low < 0.5
     untested = np.hstack([np.ones((10, 50)), np.full((10, 10), np.nan)])
     assert sample_interval(untested, 20, groups=np.arange(60) // 10) == pytest.approx(five)
-    assert sample_interval(np.zeros((10, 50)), 20, n_equal=4).high > 0.4
-    assert sample_interval(np.full((10, 50), 1 - 2e-16), 20, n_equal=4).low < 0.6
+    assert sample_interval(np.zeros((10, 50)), 20, class_sizes=[4]).high > 0.4
+    assert sample_interval(np.full((10, 50), 1 - 2e-16), 20, class_sizes=[4]).low < 0.6
     one = np.ones((1, 10))
-    assert sample_interval(one, 20, n_equal=400) == sample_interval(one, 20)
+    assert sample_interval(one, 20, class_sizes=[400]) == sample_interval(one, 20)
     one[0, 0] = 0
-    assert sample_interval(one, 20, n_equal=4).low != pytest.approx(sample_interval(one, 20).low, abs=1e-3)
-    assert sample_interval(np.zeros((1, 200)), 20, n_equal=4).high == pytest.approx(1 - 0.025**0.25)  # exact
+    assert sample_interval(one, 20, class_sizes=[4]).low != pytest.approx(sample_interval(one, 20).low, abs=1e-3)
+    assert sample_interval(np.zeros((1, 200)), 20, class_sizes=[4]).high == pytest.approx(1 - 0.025**0.25)  # exact
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sizes", "variance"),
+    [((0, 1), None, 2 / 62**2), ((0, 1), [6], 2 / 8**2), ((0, 1), [6, 54], (2 / 8**2 + 2 / 56**2) / 4),
+     ((-1, 1), None, 0), ((-math.inf, 1), None, 0)],
+)  # fmt: skip
+def test_methods_that_agree_on_every_sample_may_differ_on_the_next(bounds: Any, sizes: Any, variance: float) -> None:
+    right = outcomes(np.random.default_rng(0), 10, n_test=60)
+    same = paired_sample_difference(right, right, 20, bounds=bounds, class_sizes=sizes)
+    assert same.mean == 0
+    assert same.high == -same.low == pytest.approx(stats.t.ppf(0.975, 59) * math.sqrt(variance))
 
 
 def test_too_few_splits_have_no_verdict():

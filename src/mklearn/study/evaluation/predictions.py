@@ -230,19 +230,17 @@ class Predictions:
             self._majority[name] = float(np.mean([compute(y, np.full(len(y), largest)) for y in parts]))
         return self._majority[name]
 
-    def n_equal(self, keys: Mapping[str, Any]) -> float | None:
-        """Return the number of independent samples of a mean over classes that is 0 or 1, or None for other metrics.
+    def class_sizes(self, keys: Mapping[str, Any]) -> NDArray[np.intp] | None:
+        """Return the numbers of tested samples of the classes that a metric is a mean over; None for other metrics.
 
-        With n_c samples of each of C classes it is ``C^2 / sum_c 1/n_c``. For the recall of the smallest class it is
-        the smallest n_c, a lower bound: the class is smallest among the training samples.
+        For the recall of the smallest class it is the smallest number, a lower bound: the class is smallest among the
+        training samples.
         """
         metric, rows = metric_named(keys["metric"]), self._groups.get(_key(keys))
         if not metric.over_classes or rows is None or rows.empty:
             return None
         _, counts = _class_counts(rows)
-        if metric.kind == "minority_recall":
-            return float(counts.min())
-        return float(len(counts) ** 2 / (1.0 / counts).sum())
+        return counts[[counts.argmin()]] if metric.kind == "minority_recall" else counts
 
 
 def _class_counts(rows: pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -266,8 +266,8 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     n_train, n_test = _sizes(group.units)
     if predictions is not None and (outcomes := _outcomes(group, predictions)) is not None:
         interval = sample_interval(
-            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds, n_equal=predictions.n_equal(group.keys),
-            groups=predictions.held_out_groups(group.keys, outcomes),
+            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds,
+            groups=predictions.held_out_groups(group.keys, outcomes), class_sizes=predictions.class_sizes(group.keys),
         )  # fmt: skip
     else:
         interval = corrected_resampled_interval(values, n_train, n_test)
@@ -296,8 +296,10 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
     one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
     if predictions is not None and one is not None and other is not None:
         one, other = common(one, other)
-        groups, bounds = predictions.held_out_groups(group.keys, one), metric_named(group.keys["metric"]).bounds
-        return paired_sample_difference(one, other, n_train, draws=draws(one), bounds=bounds, groups=groups)
+        return paired_sample_difference(
+            one, other, n_train, draws=draws(one), bounds=metric_named(group.keys["metric"]).bounds,
+            groups=predictions.held_out_groups(group.keys, one), class_sizes=predictions.class_sizes(group.keys),
+        )  # fmt: skip
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
 
 

@@ -161,11 +161,11 @@ def chosen_section(results: Results) -> Section:
 
 
 def _choices(rows: pd.DataFrame, of: int) -> Cell:
-    """Return a cell with the number of splits that chose each value: ``10 in 17 of 20 splits and 1 in 3``."""
+    """Return a cell with the number of fits that chose each value: ``10 in 17 of 20 fits and 1 in 3``."""
     values = [f"{each:.3g}" if isinstance(each, float) else str(each) for each in rows["value"]]
     (first, most), *others = pd.Series(values).value_counts().items()
     share = f"{most} of " if most < of else "all " * (of > 1)
-    texts = [f"{first} in {share}{plural(of, 'split')}", *(f"{value} in {n}" for value, n in others)]
+    texts = [f"{first} in {share}{plural(of, 'fit')}", *(f"{value} in {n}" for value, n in others)]
     ends = rows["end"].value_counts()
     narrow = [f"{end} of its grid, which may be too narrow" for end, n in ends.items() if end and 2 * n > of]
     return Cell("; ".join([enumeration(texts), *narrow]), kind="prose warn" if narrow else "prose")

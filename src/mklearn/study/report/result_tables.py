@@ -179,7 +179,7 @@ def _result_columns(
         ),
         Column("Time, × reference", "training time divided by the reference's: median over splits", name="time",
                cell=number_of("counted", "time_ratio", wording.times_as_long)),
-        Column("p", "of the difference, after Holm's correction for the comparisons of this table", name="p",
+        Column("p", "of the difference, after Holm's correction for the setting's comparisons by all rules", name="p",
                on_page=False, cell=number_of("inner", "p_holm", wording.p_value)),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval",
                cell=lambda row: interval_cell(row.inner, metric.in_percent)),
@@ -266,7 +266,7 @@ def metrics_section(results: Results) -> Section:
     of_numbers = rows["metric"].isin([each.kind for each in metrics if list(each.targets) == ["numbers"]])
     numeric = rows[rows["dataset"].isin(rows["dataset"][of_numbers])]
     tables += _means_over_targets(numeric, [each for each in metrics if each.in_percent and "numbers" in each.targets])
-    note = "Means over splits, by the parameters that inner cross-validation chose."
+    note = "Means over splits, or over targets, by the parameters that inner cross-validation chose."
     return Section("metrics", "All metrics", [ReportPart(tables=tables)] if tables else [], note, printed=True)
 
 

@@ -302,12 +302,12 @@ def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() 
 
 def test_where_all_are_right_the_classes_count(monkeypatch: pytest.MonkeyPatch) -> None:
     predictions, scores, right = _predictions(metric_named("balanced_accuracy"), wrong_share=0.0, noise=0.0)
-    monkeypatch.setattr(predictions, "n_equal", lambda keys: 4.0 if keys["metric"] == "balanced_accuracy" else None)
+    monkeypatch.setattr(predictions, "class_sizes", lambda keys: {"balanced_accuracy": [2, 2]}.get(keys["metric"]))
     for groups in (None, np.arange(60) // 2):
         monkeypatch.setattr(predictions, "held_out_groups", lambda keys, outcomes, groups=groups: groups)
         found = summarise(scores, predictions).set_index(["method", "metric"]).loc["other", "ci_low"]
-        for metric, n_equal in (("accuracy", None), ("balanced_accuracy", 4.0)):
-            assert found[metric] == pytest.approx(sample_interval(right[1], 30, groups=groups, n_equal=n_equal).low)
+        for metric, sizes in (("accuracy", None), ("balanced_accuracy", [2, 2])):
+            assert found[metric] == pytest.approx(sample_interval(right[1], 30, groups=groups, class_sizes=sizes).low)
 
 
 def test_the_majority_class_has_a_value_of_metrics_of_labels() -> None:

@@ -136,8 +136,8 @@ def test_choices_are_counted_over_splits_and_the_end_of_a_grid_is_named(study):
     fits = [replace(fit, chosen=pd.DataFrame(rows)), *(each for each in study["fits"] if each is not fit)]
     (part,) = chosen_section(Results(study["scores"], study["summary"], fits)).parts
     shown = [[cell.text for cell in row[1:]] for table in part.tables for row in table.rows]
-    counted = "10 in 3 of 5 splits and 1 in 2; largest of its grid, which may be too narrow"
-    assert shown == [["C", counted], ["kernel", "a in all 5 splits"]]
+    counted = "10 in 3 of 5 fits and 1 in 2; largest of its grid, which may be too narrow"
+    assert shown == [["C", counted], ["kernel", "a in all 5 fits"]]
     assert part.files["chosen.csv"].to_dict("records") == rows
     rare = pd.DataFrame([row | {"parameter": f"alpha of {row['repeat']}"} for row in rows[:5]])
     assert chosen_section(Results(study["scores"], study["summary"], [replace(fit, chosen=rare)])).parts == []
