@@ -38,14 +38,13 @@ def sizes(rooms: list[str], repository: Path = REPOSITORY) -> dict[str, Size]:
 def too_long(path: Path) -> list[str]:
     """Name a file, and each function in it, that is too long."""
     text = path.read_text(encoding="utf-8")
-    sizes = {"": len(text.splitlines())}
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
-            sizes[node.name] = (node.end_lineno or node.lineno) - node.lineno + 1
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    found = [("", len(text.splitlines()), LONGEST_FILE)]
+    found += [(node.name, (node.end_lineno or 0) - node.lineno + 1, LONGEST_FUNCTION) for node in functions]
     return [
         f"{path.relative_to(REPOSITORY)} {name}: {size} lines; expected at most {most}. Split it by subject."
-        for name, size in sizes.items()
-        if size > (most := LONGEST_FUNCTION if name else LONGEST_FILE)
+        for name, size, most in found
+        if size > most
     ]
 
 

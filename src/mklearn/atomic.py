@@ -33,8 +33,8 @@ NOT_WRITABLE = frozenset(
 # Key of the JSON description in Parquet metadata.
 _METADATA_KEY = b"mklearn"
 _AGAIN = "if a run wrote it, delete it and run again"
-# Text that a spreadsheet runs; a minus or plus without a call, as in coordinates or "- none", does no harm.
-_FORMULA = re.compile(r"[=@\t\r]|[+-].*[(|!]", re.DOTALL)
+# Text that a spreadsheet evaluates; a plus or minus without a call, as in coordinates or "- none", does no harm.
+_FORMULA = re.compile(r"[=@\t\r]|[+-].*[\w'][(|!]", re.DOTALL)
 
 
 @contextmanager

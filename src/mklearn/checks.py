@@ -207,7 +207,10 @@ def are_distances(matrix: Array) -> bool:
 def refuse_distances(kernel: Array, name: str) -> None:
     """Raise `DataError` for distances in place of kernel values: only a zero kernel has zeros on its diagonal."""
     if kernel.any() and are_distances(kernel):
-        raise DataError(f"{name} has a zero diagonal, as distances have; use kind 'gaussian' with measure 'distance'")
+        raise DataError(
+            f"{name} has a zero diagonal, as distances have; use kind 'gaussian' with measure 'distance', or give "
+            "similarities (an adjacency matrix) positive values there"
+        )
 
 
 def check_square(matrix: Array, name: str, of: str = "") -> None:

@@ -20,7 +20,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils.validation import has_fit_parameter
 
 from mklearn.base.fit_context import aligned
-from mklearn.base.folds import default_splitter
+from mklearn.base.folds import default_splitter, held_out
 from mklearn.base.pipelines import predicts_survival
 from mklearn.base.statistics import Difference, paired_sample_difference, success_values
 from mklearn.checks import check_integer, invalid
@@ -92,7 +92,7 @@ def view_contributions(
     -------
     tuple of ViewContribution
         Contributions in the order of the views, as shares (0.01 is one percentage point). Their 95 % intervals are for
-        new groups if all splits hold out whole ones (`mklearn.base.statistics`), and NaN for two to four splits.
+        new groups if all splits hold out whole ones (`mklearn.base.statistics`); NaN for two to four splits or groups.
 
     Raises
     ------
@@ -111,8 +111,8 @@ def view_contributions(
     splits = list(splitter.split(np.zeros(len(views)), labels, groups))
     n_train = float(np.mean([len(train) for train, _ in splits]))
     _, values, bounds = measure_of_predictions(estimator, labels)
+    whole = held_out(groups, splits, len(views))
     complete, *others = _successes(estimator, values, views, labels, groups, splits, n_permutations, random_state)
-    whole = _held_out(groups, splits, len(views))
     measured = partial(paired_sample_difference, n_train=n_train, bounds=bounds, groups=whole)
     losses = [[measured(complete, each) for each in other] for other in others]
     return tuple(map(ViewContribution, views.names, *losses))
@@ -126,7 +126,9 @@ def _several_views(estimator: Any, X: Any, y: ArrayLike) -> tuple[Views, NDArray
     if views is None or len(views.names) < 2:
         raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
     if (single := np.sum([~lacking(views[name]) for name in views.names], axis=0) < 2).any():
-        raise DataError(f"{single.sum()} of {len(views)} samples have at most one view: leave them out")
+        raise DataError(
+            f"{single.sum()} of {len(views)} samples have at most one view, and every view is left out in turn"
+        )
     if labels.shape != (len(views),):
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
     if is_regressor(estimator) and not (np.isfinite(labels).all() and np.ptp(labels) > 0):
@@ -143,13 +145,6 @@ def measure_of_predictions(
     deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
     measure, least = ("r2", -math.inf) if deviation else ("accuracy", 0.0)
     return measure, partial(success_values, deviation=deviation), (least, 1.0)
-
-
-def _held_out(groups: ArrayLike | None, splits: Sequence[Any], n: int) -> NDArray[np.intp] | None:
-    """Return the groups as codes if every split holds out whole groups, else None."""
-    codes = None if groups is None else group_codes(groups, n)
-    divided = codes is not None and any(np.isin(codes[test], codes[train]).any() for train, test in splits)
-    return None if divided else codes
 
 
 def _successes(

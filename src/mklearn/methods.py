@@ -255,6 +255,7 @@ METHODS: dict[str, MethodRow] = {
         "LDA with shrinkage (scikit-learn)",
         reference="Ledoit, Wolf 2004",
         advice="Each class shrinks its own covariance: take ledoit_wolf_lda for few samples per class.",
+        defaults={"solver": "lsqr", "shrinkage": "auto"},
     ),
     "stacking": MethodRow(
         "mklearn.classifiers.stacking_svc:StackingSVC",

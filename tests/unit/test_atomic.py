@@ -100,10 +100,10 @@ def test_parquet_round_trip_bytes_and_damage(tmp_path: Path) -> None:
 
 
 def test_a_table_for_a_spreadsheet_has_no_formulas() -> None:
-    words = ["=1+1", "+1+cmd|'/C calc'!A0", "@x", "-x", "\tx", "-1.5", "-1(2)", "a=b", "", "+1_-2"]
+    words = ["=1+1", "+1+cmd|'/C calc'!A0", "@x", "-f\n(2)", "\tx", "-1.5", "+Sheet!A1", "a=b", "", "+1_-2"]
     frame = pd.DataFrame({"name": words, "kind": pd.Categorical(["=a", "b"] * 5), "x": -np.arange(10.0)})
     back = pd.read_csv(io.StringIO(csv_text(frame)), keep_default_na=False)
-    escaped = {"=1+1", "+1+cmd|'/C calc'!A0", "@x", "\tx", "-1(2)"}
+    escaped = {"=1+1", "+1+cmd|'/C calc'!A0", "@x", "\tx", "+Sheet!A1"}
     assert back["name"].tolist() == [f"'{word}" if word in escaped else word for word in words]
     assert back["kind"].tolist() == ["'=a", "b"] * 5
     assert back["x"].tolist() == frame["x"].tolist()

@@ -76,7 +76,8 @@ def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             given = signature.bind_partial(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{function.__qualname__}() {error}") from None
+            owner = f"{type(args[0]).__name__}." if args else ""
+            raise TypeError(f"{owner}{function.__name__}() {error}") from None
         for name in {"y", "sample_weight", "groups"} & set(given.arguments):
             given.arguments[name] = in_order_of(given.arguments.get("X"), given.arguments[name], name)
         return function(*given.args, **given.kwargs)

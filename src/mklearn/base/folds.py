@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.pipelines import predicts_survival
 from mklearn.errors import DataError, NotApplicable
-from mklearn.optimize.left_out import LeftOut
+from mklearn.optimize.left_out import LeftOut, group_codes
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Labels = NDArray[np.intp]
@@ -29,6 +30,21 @@ def default_splitter(estimator: Any, random_state: int, groups: ArrayLike | None
         return grouped(min(5, LeftOut(np.size(groups), groups).n_sets), shuffle=True, random_state=random_state)
     repeated = model_selection.RepeatedKFold if continuous else model_selection.RepeatedStratifiedKFold
     return repeated(n_splits=5, n_repeats=2, random_state=random_state)
+
+
+def held_out(groups: ArrayLike | None, splits: Iterable[Any], n: int) -> NDArray[np.intp] | None:
+    """Return the groups as codes if every split holds out whole groups, else None.
+
+    None is also returned if the splits, pairs (train, test), test a single group, or groups of one sample each.
+    """
+    if groups is None:
+        return None
+    codes, tested = group_codes(groups, n), np.zeros(n, dtype=bool)
+    for train, test in splits:
+        if np.isin(codes[test], codes[train]).any():
+            return None
+        tested[test] = True
+    return codes if 1 < len(np.unique(codes[tested])) < tested.sum() else None
 
 
 def inner_folds(
@@ -99,7 +115,7 @@ def _check_classes(classes: NDArray[Any], sizes: Labels) -> None:
     if sizes.min() < 2:
         raise NotApplicable(
             f"inner cross-validation needs two training samples of each class; class {classes[sizes.argmin()]!s} has "
-            "one: take more samples of it, or leave it out; methods without parameters to choose need no inner folds"
+            "one: add samples of it, or leave it out; methods without parameters to choose need no inner folds"
         )
 
 

@@ -203,9 +203,9 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}
-        Least squares ("lsqr", the default) or an eigenvalue decomposition ("eigen"); "svd" does not shrink.
+        Least squares ("lsqr") or an eigenvalue decomposition ("eigen"); "svd", scikit-learn's default, does not shrink.
     shrinkage : "auto", float or None
-        Shrinkage intensity from 0 to 1; "auto" (the default) is the Ledoit-Wolf estimate, None no shrinkage.
+        Shrinkage intensity from 0 to 1; "auto" is the Ledoit-Wolf estimate, None, the default, no shrinkage.
 
     Attributes
     ----------
@@ -213,12 +213,6 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
     message_ : str
         Reason why the fit is inaccurate; else empty.
     """
-
-    def __init__(
-        self, solver: str = "lsqr", shrinkage: Any = "auto", priors: Any = None, n_components: int | None = None,
-        store_covariance: bool = False, tol: float = 1e-4, covariance_estimator: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(solver, shrinkage, priors, n_components, store_covariance, tol, covariance_estimator)
 
     score = aligned(LinearDiscriminantAnalysis.score)
 
@@ -269,8 +263,7 @@ class UnitSpread(TransformerMixin, BaseEstimator):
         self.span_ = PCA(svd_solver="full").fit(X)
         spread = np.sqrt(2.0 * self.span_.explained_variance_.sum())  # E|x - x'|^2 = 2 tr(covariance)
         self.scale_ = float(spread) if spread > 0 else 1.0
-        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self.span_)):
-            setattr(self, name, getattr(self.span_, name))
+        validate_data(self, X, skip_check_array=True)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:

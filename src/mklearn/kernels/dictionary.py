@@ -105,7 +105,8 @@ def _pairwise_kernels(view: str, values: Pairwise, others: Spec) -> list[Spec]:
     among = as_float_matrix(present.among(), f"view {view!r}") if present.shape[0] else np.eye(1)
     if not are_distances(among):
         return [{"id": view, "kind": "precomputed", "view": view, **others}]
-    if 2 * np.count_nonzero(among) < among.size:
+    equal = np.flatnonzero(among[np.count_nonzero(among, axis=1).argmin()] == 0)  # of distances: to each other too
+    if 2 * np.count_nonzero(among) < among.size and among[np.ix_(equal, equal)].any():
         raise DataError(
             f"view {view!r} has zeros on its diagonal, as distances have, and mostly elsewhere: give similarities, "
             "such as an adjacency matrix, positive values on the diagonal"

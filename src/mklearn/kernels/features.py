@@ -15,6 +15,14 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "toarray")
 
 
+def canonical(table: Any) -> Any:
+    """Return a sparse matrix with one entry for each place, not modified."""
+    if not getattr(table, "has_canonical_format", True):
+        table = table.copy()
+        table.sum_duplicates()
+    return table
+
+
 def as_features(values: Any, name: str) -> Any:
     """Return a table as a finite floating-point matrix; a sparse table becomes a CSR array.
 
@@ -24,10 +32,7 @@ def as_features(values: Any, name: str) -> Any:
         return as_float_matrix(values, name)
     from scipy.sparse import csr_array
 
-    table = csr_array(values)
-    if not table.has_canonical_format:
-        table = table.copy()
-        table.sum_duplicates()
+    table = canonical(csr_array(values))
     if table.dtype.kind not in "fiub":
         raise DataError(f"{name} has dtype {table.dtype}; expected real numbers")
     if table.dtype not in (np.float32, np.float64):

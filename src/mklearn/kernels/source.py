@@ -106,8 +106,8 @@ class Source:
                     n = len(self.observed_)
                     raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
                 features = self._features(table, fit=True)
-                values = features.data if is_sparse(features) else features
-                is_shared = features is table or values.base is not None  # with the caller's table, which may change
+                # with the caller's table, which may change
+                is_shared = is_sparse(features) or features is table or features.base is not None
                 self.train_ = features.copy() if is_shared else features
         else:
             self.observed_, self.train_, self._is_absent = like.observed_, like.train_, like._is_absent
@@ -199,7 +199,7 @@ class Source:
             if self._preprocessing is not None:
                 raise
             raise DataError(
-                f"{error}. `impute` of the kernel's spec (of the estimator, with the dictionary) fills in NaN; "
+                f"{error}. Set `impute` in the kernel's spec (with the dictionary: in the estimator) to fill in NaN; "
                 "`preprocessing` encodes text"
             ) from None
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import Array, regular_array
 from mklearn.errors import DataError
+from mklearn.kernels.features import canonical
 from mklearn.kernels.stack import KernelStack
 
 
@@ -125,8 +126,8 @@ class Views:
         is_mask = chosen.dtype.kind == "b" and chosen.shape == (len(self),)
         if chosen.size and not is_mask and (chosen.dtype.kind not in "iu" or chosen.ndim != 1):
             raise DataError(
-                f"rows of dtype {chosen.dtype} and shape {chosen.shape} choose no samples: expected positions (whole "
-                f"numbers), a slice, or {len(self)} booleans; views['name'] is a view"
+                f"rows of dtype {chosen.dtype} and shape {chosen.shape} can't select samples: expected positions "
+                f"(whole numbers), a slice, or {len(self)} booleans; views['name'] is a view"
             )
         if is_mask:
             chosen = np.asarray(in_order_of(self, rows, "the mask"))
@@ -232,7 +233,7 @@ def _table(name: object, table: Any) -> Any:
     if isinstance(table, SampleView):
         return table
     if hasattr(table, "toarray"):
-        table = table.tocsr()
+        table = canonical(table.tocsr())
     elif not hasattr(table, "iloc"):
         table = regular_array(table, f"view {name!r}")
     if len(table.shape) < 1 or 0 in table.shape:

@@ -270,7 +270,7 @@ def test_probabilities_are_as_certain_with_a_few_unrelated_groups(digits: tuple[
     assert losses[1] == pytest.approx(losses[0], rel=0.1)
 
 
-@pytest.mark.parametrize(("weights", "message"), [({77: 1.0}, "names the class 77"), ({0: -1.0}, "class_weight")])
+@pytest.mark.parametrize(("weights", "message"), [({0: 2.0, 77: 1.0}, "the class 77"), ({0: -1.0}, "class_weight")])
 def test_class_weights_that_are_refused(weights: dict[int, float], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         MultiViewClassifier(class_weight=weights).fit(np.eye(6), np.arange(6) % 2)

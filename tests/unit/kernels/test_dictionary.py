@@ -75,6 +75,8 @@ def test_distances_and_kernel_values_are_told_apart() -> None:
     assert ids(Views({"d": Pairwise(absent)})) == ["d-distance", "d-squared"]
     with pytest.raises(DataError, match="such as an adjacency matrix, positive values on the diagonal"):
         ids(Views({"d": Pairwise(np.where(distances < np.quantile(distances, 0.2), distances, 0.0))}))
+    for groups in (np.arange(len(X)) < len(X) // 4, np.zeros(len(X)), np.arange(3) > 1):  # most samples are equal
+        assert len(ids(Views({"d": Pairwise(np.abs(np.subtract.outer(groups * 1.0, groups)))}))) == 2
 
 
 def test_views_may_be_missing() -> None:

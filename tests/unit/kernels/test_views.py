@@ -37,7 +37,8 @@ MASK = pd.Series(np.arange(6) > 3, NAMES)
 """A mask with the row labels of the views."""
 
 
-@pytest.mark.parametrize("rows", [[4, 1], np.array([4, 1]), np.arange(6) > 3, slice(1, 4), 3, pd.Index([0, 5]), MASK])
+@pytest.mark.parametrize("rows", [[4, 1], np.array([4, 1]), np.arange(6) > 3, slice(1, 4), 3, pd.Index([0, 5]), MASK,
+                                  np.array([4, 1], np.uint8)])  # fmt: skip
 def test_rows_of_every_view(rows: Any) -> None:
     views = Views(tables())
     expected = np.arange(12.0).reshape(6, 2)[np.atleast_1d(rows) if not isinstance(rows, slice) else rows]
@@ -100,7 +101,7 @@ def test_refuses_tables() -> None:
     with pytest.raises(DataError, match="not one table of numbers"):
         np.asarray(views)
     for rows in ([0.0, 1.0], ["array"], np.ones((6, 2), dtype=bool), [True, False], [[1, 2], [3, 4]]):
-        with pytest.raises(DataError, match="choose no samples: expected positions"):
+        with pytest.raises(DataError, match="can't select samples: expected positions"):
             views[rows]
     assert "frame" in views
     assert "colour" not in views

@@ -34,13 +34,13 @@ from mklearn.study.report.wording import plural
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import FitSpec
 
-NO_LOG, ERROR = "its job wrote no log", "] error: "
+NO_LOG = "its job wrote no log"
 SAME_AGAIN = ("inaccurate", "not_applicable")
 """Statuses that a rerun of the same fit would not change."""
 
 
 class Failure(NamedTuple):
-    """A fit whose status at one training size is not "ok", or a missing file."""
+    """A fit whose status at one training size is not "ok", or a missing file of a job."""
 
     path: str
     """Path of the file to make again."""
@@ -50,7 +50,7 @@ class Failure(NamedTuple):
 
 
 def failures_of(jobs: Jobs) -> Iterator[Failure]:
-    """Yield fits that lack a value in some split, and missing files, in the order of the plan."""
+    """Yield fits that lack a value in some split, and missing files: of fits and the model, then of other jobs."""
     try:
         table, _ = read_parquet(jobs.path("evaluate"))
     except DataError:  # the next run will make it
@@ -81,27 +81,23 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
     for rule, key in others:
         log = jobs.log(rule, **key)
         gone = [path for name in OUTPUTS[rule] if not os.path.exists(path := jobs.path(rule, name, **key))]
-        if gone and ERROR in _last_line(log):
+        if gone and os.path.exists(log):
             yield Failure(gone[0], "missing", f"{' '.join([rule, *key.values()])}: missing: {reason_in(log)}")
 
 
 def reason_in(log: str) -> str:
     """Return why a job failed, from the last line of its log, and the path of the log."""
-    if not os.path.exists(log):
+    try:
+        lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
         return NO_LOG
-    last = _last_line(log)
-    reason = last.partition(ERROR)[2][:300].removesuffix(".") or "its job was killed or interrupted"
+    last = next(filter(str.strip, reversed(lines)), "")
+    reason = last.partition("] error: ")[2][:300].removesuffix(".") or "its job was killed or interrupted"
     return f"{reason}, see {log}" if last else f"its job was killed, or its script could not start: {log} is empty"
 
 
-def _last_line(log: str) -> str:
-    """Return the last line of a log that is not empty; "" if there is none."""
-    lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n") if os.path.exists(log) else []
-    return next(filter(str.strip, reversed(lines)), "")
-
-
 def failures_in(studies: Iterable[str | None]) -> tuple[str, list[str]]:
-    """Return the failures of each study as text, and the files of fits whose rerun may succeed.
+    """Return the failures of each study as text, and the files of jobs whose rerun may succeed.
 
     Studies are named as in :func:`mklearn.study.engine.workflow_files.study_file`. The files are arguments for
     ``snakemake --forcerun``.

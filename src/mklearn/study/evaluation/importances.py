@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from mklearn.base.folds import held_out
 from mklearn.base.statistics import paired_sample_difference
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import NotApplicable, SolverFailed
@@ -36,8 +37,8 @@ def importances(
     A clone of the estimator is fitted on the training samples of each of the first splits. The loss is the accuracy (R²
     for a regressor, Harrell's C for survival times) on the test samples, minus the value after shuffling a view or
     feature among them. The result has the columns `COLUMNS` and a row for each view and feature, the most important
-    first, with 95 % intervals. With groups, every split holds out whole ones, and the intervals are for new groups. If
-    the estimator can't be fitted, or no measure computed, the only row has the reason.
+    first, with 95 % intervals, for new groups if the splits hold out several whole ones. If the estimator can't be
+    fitted, or no measure computed, the only row has the reason.
 
     Notes
     -----
@@ -70,7 +71,8 @@ def importances(
             again = [fitted.predict(_permuted(tested, name, columns, rng)) for _ in range(permutations)]
             values[row, test] = np.mean([value(each, y[test]) for each in again], axis=0)
     n_train = float(np.mean([len(split.train) for split in splits]))
-    losses = [paired_sample_difference(right, values, n_train, bounds=bounds, groups=groups) for values in permuted]
+    whole = held_out(groups, [(split.train, split.test) for split in splits], len(y))
+    losses = [paired_sample_difference(right, values, n_train, bounds=bounds, groups=whole) for values in permuted]
     rows = [
         (view, name, measure, loss.mean, loss.low, loss.high, len(splits), permutations, "")
         for (view, name, _), loss in sorted(zip(shuffled, losses, strict=True), key=lambda pair: -pair[1].mean)

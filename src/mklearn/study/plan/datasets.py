@@ -157,7 +157,7 @@ def _listing(dataset_id: str, path: str) -> str:
     if not Path(path).is_dir():
         raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
     files = [(file, file.stat()) for file in find_images(Path(path))[0]]
-    few = sum(stat.st_size for _, stat in files) <= MOST_READ
+    few = sum(stat.st_size for _, stat in files) <= MOST_READ and all(os.access(file, os.R_OK) for file, _ in files)
     return digest([
         [file.relative_to(path).as_posix(), *([file_digest(file)] if few else [stat.st_size, stat.st_mtime_ns])]
         for file, stat in files

@@ -143,7 +143,7 @@ def test_deep_images_and_rotation(tmp_path: Path) -> None:
         class_folders({FOLDER_KEY: tmp_path}, colour="rgb")
     for suffix in ("tif", "png"):
         data = cv2.imencode(f".{suffix}", np.stack([deep] * 3, axis=2))[1].tobytes()
-        with pytest.raises(DataError, match="colours of 16 bits can't be read; convert it to 8 bits"):
+        with pytest.raises(DataError, match="16-bit colour can't be read: convert the image to 8 bits per channel"):
             decode_image(data, suffix)
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was turned by 90 degrees

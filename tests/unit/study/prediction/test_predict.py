@@ -323,7 +323,7 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
         ({"s": 1}, 998.0, 20, None),
         ({"s": 1}, 4.0, 20, None),
         ({"s": 9}, 998.0, 20, "9 of 640 values of view 'upper' lie far outside"),
-        ({"s": 9}, -9999.0, 20, "'-9999 in {column} of {id}'"),
+        ({"s": 9}, -9999.0, 20, "mklearn: view 'upper' has values outside the range of the training samples that may"),
     ],
 )
 def test_unlikely_values_are_noted(

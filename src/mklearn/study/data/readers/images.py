@@ -10,6 +10,7 @@ import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -48,17 +49,20 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
 
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
-            raw = str([tile[3] for tile in opened.tile])
+            tiles: Any = opened.tile
+            bits = [*getattr(opened, "tag_v2", {}).get(258, ())]  # of each channel of a TIFF
+            bits += [16 for kind, _, _, how in tiles if ";16B" in str(how) or (kind[:3] == "ppm" and how[1] > 255)]
             opened.load()
             image = ImageOps.exif_transpose(opened)
             deep = image.mode in ("I", "F") or image.mode.startswith("I;16")
             if deep and colour == "rgb":
                 wrong = f"a {image.mode} image (more than 8 bits per pixel) can't be read as rgb"
                 raise DataError(f"{name}: {wrong}; convert it to 8 bits or leave it out")
-            if ";16" in raw and not deep:  # of which Pillow keeps the upper 8 bits
-                raise DataError(
-                    f"{name}: colours of 16 bits can't be read; convert it to 8 bits, or to bands as tables"
+            if max(bits, default=8) > 8 and not deep:  # Pillow would keep the upper 8 bits
+                wrong = (
+                    "16-bit colour can't be read: convert the image to 8 bits per channel, or put its bands in tables"
                 )
+                raise DataError(f"{name}: {wrong}")
             return np.array(image if deep else image.convert("L" if colour == "grey" else "RGB"))
     except UnidentifiedImageError as error:
         raise DataError(f"{name}: not an image of a format that is read: {', '.join(FORMATS)}") from error
