@@ -62,7 +62,7 @@ def checked_sample_weight(
         if unknown and not set(labels) <= set(class_weight):
             listed = ", ".join(map(repr, labels[:10]))
             raise ConfigError(
-                f"class_weight names the class {unknown[0]!r}, which is not in y, but lacks a class of y: {listed}"
+                f"class_weight names the class {unknown[0]!r}, which is not in y, but lacks one of y; classes: {listed}"
             )
         weight_of = {label: check_positive(value, f"class_weight[{label!r}]") for label, value in class_weight.items()}
         by_class = np.array([weight_of.get(label, 1.0) for label in labels])

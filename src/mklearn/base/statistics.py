@@ -158,8 +158,8 @@ def sample_interval(
     n_tested = n_equal = float(is_tested.sum())
     if class_sizes is not None:
         n_equal = min(n_tested, np.size(class_sizes) ** 2 / float((1.0 / np.asarray(class_sizes)).sum()))
-    is_mean = class_sizes is None or p in SHARE
-    if len(table) == 1 and bounds == SHARE and _are_outcomes(table) and groups is None and is_mean:
+    are_exact = bounds == SHARE and _are_outcomes(table) and (class_sizes is None or p in SHARE)
+    if len(table) == 1 and groups is None and are_exact:
         return Interval(p, *exact_share(p * n_equal, n_equal))
     spread = _spread(table, n_train, groups)
     quantile = _quantile(spread.freedom)

@@ -61,9 +61,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     learned : "auto" or float
         "auto" chooses the weights of all regressions by left-out errors (step 4); a number from 0 to 1 is the weight of
         the regression with learned kernel weights, the one with equal weights has the rest, and families have none. The
-        prior weight of learned kernel
-        weights is 3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for ten. All c - 1 independent
-        outputs share them, and more outputs determine them better. With landmarks, the prior weights are used.
+        prior weight of learned kernel weights is 3/4 (1 - 1/c) for c classes: 0.375 for two, 0.5 for three, 0.675 for
+        ten. All c - 1 independent outputs share them, and more outputs determine them better. With landmarks, the prior
+        weights are used.
     shrinkage : float
         Factor from 0 to 1 by which log ratios of the learned weights shrink. 0 keeps the weights with the smallest
         leave-one-out error; 1 gives equal weights to the kernels with positive weight.

@@ -106,7 +106,7 @@ class Source:
                     n = len(self.observed_)
                     raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
                 features = self._features(table, fit=True)
-                # with the caller's table, which may change
+                # Copied where they share memory with the caller's table, which may change after the fit.
                 is_shared = is_sparse(features) or features is table or features.base is not None
                 self.train_ = features.copy() if is_shared else features
         else:

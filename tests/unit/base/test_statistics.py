@@ -197,7 +197,9 @@ def test_groups_with_similar_accuracies_count_as_more_than_one_sample_each():
     usual = stats.ttest_1samp(np.nanmean(right, axis=1), 0).confidence_interval()
     assert interval.high - interval.low == pytest.approx(usual.high - usual.low, rel=0.4)
     equal = np.where(groups == np.arange(6)[:, None], np.arange(120) % 10 > 0, math.nan)
-    assert sample_interval(equal, 100, groups=groups)[1:] == pytest.approx((0.81, 0.95), abs=0.01)
+    for sizes in (None, [4]):  # which count where all are right or wrong
+        interval = sample_interval(equal, 100, groups=groups, class_sizes=sizes)
+        assert interval[1:] == pytest.approx((0.81, 0.95), abs=0.01)
 
 
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():

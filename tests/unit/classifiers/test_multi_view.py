@@ -276,6 +276,13 @@ def test_class_weights_that_are_refused(weights: dict[int, float], message: str)
         MultiViewClassifier(class_weight=weights).fit(np.eye(6), np.arange(6) % 2)
 
 
+def test_views_of_tiny_values_and_samples_without_any_view() -> None:
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    assert MultiViewClassifier().fit({"a": 1e-200 * X, "b": X}, y).view_shares_["b"] > 0  # squares of a underflow
+    with pytest.raises(DataError, match="all samples lack every view"):
+        MultiViewClassifier().fit({"a": np.nan * X}, y)
+
+
 def test_class_weights_may_name_a_class_that_a_fold_lacks() -> None:
     X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
     one, two = (MultiViewClassifier(class_weight=w).fit(X, y) for w in ({0: 2.0, 1: 1.0}, {0: 2.0, 1: 1.0, 77: 5.0}))

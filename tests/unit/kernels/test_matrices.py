@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import FunctionTransformer
 from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
@@ -54,6 +55,16 @@ def test_a_kernel_of_single_precision_that_is_rounding_alone_is_constant() -> No
     with pytest.raises(ConstantKernel):
         scale_to_centred_trace(wide)
     scale_to_centred_trace(np.exp(-squared_euclidean(X.astype(np.float64)) / (1e8 * float(distances.mean()))))
+
+
+def test_features_of_a_model_are_a_copy_of_the_callers() -> None:
+    X = np.random.default_rng(0).normal(size=(12, 4))
+    sliced = {"kind": "linear", "preprocessing": FunctionTransformer(lambda table: table[:, 1:])}
+    for table, spec in ((X.copy(), "linear"), (X.copy()[:], "linear"), (X.copy(), sliced), (sp.csr_array(X), "linear")):
+        transform, new = StackTransform({"x": spec}), table[:3].copy()
+        expected = transform.fit({"x": table}).transform({"x": new})["x"]
+        (table.data if sp.issparse(table) else table)[:] *= 0.3
+        np.testing.assert_array_equal(transform.transform({"x": new})["x"], expected)
 
 
 @pytest.mark.parametrize("weights", [[0, 0, 0], [2, -1, 0], [1, 1], [1, np.nan, 1]])

@@ -275,6 +275,15 @@ def test_a_horizon_at_the_first_event_would_be_the_same_for_all() -> None:
             each.predict_survival_function(VIEWS["gene"] if each is not model else VIEWS, [np.nan])
 
 
+def test_samples_without_any_view_have_no_score() -> None:
+    model = MultiViewSurvival().fit(VIEWS, Y)
+    views = {name: VIEWS[name].copy() for name in VIEWS.names}
+    for table in views.values():
+        table[:2] = np.nan
+    with pytest.raises(DataError, match="2 samples lack every view, and have no risk"):
+        model.score(views, Y)
+
+
 def test_a_cox_model_with_a_ridge_is_that_of_scikit_survival() -> None:
     X = StandardScaler().fit_transform(VIEWS["gene"])
     expected = CoxPHSurvivalAnalysis(alpha=20).fit(X, FORMS["scikit-survival"])

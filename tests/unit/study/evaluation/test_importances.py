@@ -62,6 +62,15 @@ def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **n
     return found.set_index(["view", "feature"])["loss"]
 
 
+def test_intervals_are_for_new_groups() -> None:
+    X, rows = np.random.default_rng(0).normal(size=(30, 2)), np.repeat(np.arange(30), 4)
+    splits, y = [Split(0, 0, np.arange(60), np.arange(60, 120))], (X[:, 0] > 0)[rows] * 1
+    given = KernelSVC(kernels="gaussian"), Views({"x": X[rows]}), [view_of("x", [])], y, splits
+    one, four = (importances(*given, permutations=5, seed=0, groups=groups) for groups in (rows, None))
+    assert one["loss"].tolist() == four["loss"].tolist()
+    assert (one["high"] - one["low"])[0] > 1.3 * (four["high"] - four["low"])[0]
+
+
 def test_losses_of_survival_are_in_concordance() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))

@@ -59,10 +59,8 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
                 wrong = f"a {image.mode} image (more than 8 bits per pixel) can't be read as rgb"
                 raise DataError(f"{name}: {wrong}; convert it to 8 bits or leave it out")
             if max(bits, default=8) > 8 and not deep:  # Pillow would keep the upper 8 bits
-                wrong = (
-                    "16-bit colour can't be read: convert the image to 8 bits per channel, or put its bands in tables"
-                )
-                raise DataError(f"{name}: {wrong}")
+                wrong = "16-bit colour can't be read: convert the image to 8 bits per channel"
+                raise DataError(f"{name}: {wrong}, or put its bands into tables")
             return np.array(image if deep else image.convert("L" if colour == "grey" else "RGB"))
     except UnidentifiedImageError as error:
         raise DataError(f"{name}: not an image of a format that is read: {', '.join(FORMATS)}") from error
