@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-NOT_WRITABLE = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOENT, errno.ELOOP,
-     errno.ENAMETOOLONG, errno.EIO, errno.EFBIG}
-)  # fmt: skip
 # Key of the JSON description in Parquet metadata.
 _METADATA_KEY = b"mklearn"
 _AGAIN = "if a run wrote it, delete it and run again"
@@ -59,14 +55,13 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(stream)
         os.replace(temporary, path)
     except OSError as error:
+        if error.errno is None:  # of a library, not of the system
+            raise
+        cause = f"{error.strerror}: {error.filename or path}"
+        reason = f"can't be written: {cause}; check the folder, its permissions and the disk"
         if error.errno in DISK_FULL:
-            raise DataError(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
-        if error.errno in NOT_WRITABLE:
-            reason = f"{error.strerror}: {error.filename or path}"
-            raise DataError(
-                f"{path}: can't be written: {reason}; check the folder, its permissions and the disk"
-            ) from error
-        raise
+            reason = "no space left on the disk (or quota used up); make room and run again"
+        raise DataError(f"{path}: {reason}") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ def split(
     """Draw the splits of a protocol from the labels, or read them from files.
 
     The random generator depends on data set, training size, repeat and seed; see
-    :func:`mklearn.study.data.draw_splits.generator`.
+    :func:`mklearn.study.data.draw_splits.generators`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import inspect
 import itertools
 import os
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,12 @@ def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[n
 # --- protocols that draw
 
 
-def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
-    """Create the random generator of one repeat, by the seed policy of this module."""
-    return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
+def generators(
+    name: str, sizes: int | Sequence[int], repeats: int, seed: int
+) -> Iterator[tuple[int, int, np.random.Generator]]:
+    """Yield each size and repeat with its random generator, by the seed policy of this module."""
+    for size, repeat in itertools.product(map(int, np.atleast_1d(sizes)), range(repeats)):
+        yield size, repeat, np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
 @constrained(
@@ -137,14 +140,13 @@ def random_per_class(
         too (``mkl_dr`` with the graphs ``sda``, ``lpp`` and ``pca``, ``kernel_pca``, ``pca``), other methods to the
         labelled samples only. Nearest neighbours are labelled samples.
     """
-    y, sizes = np.asarray(target), [int(size) for size in np.atleast_1d(train_size)]
+    y, largest = np.asarray(target), int(np.max(train_size))
     strata = _strata(y, classes)
-    small = [key for key, rows in strata.items() if len(rows) <= max(sizes) + unlabelled]
+    small = [key for key, rows in strata.items() if len(rows) <= largest + unlabelled]
     more = f", {unlabelled} unlabelled" if unlabelled else ""
-    _refuse(small, strata, f"{max(sizes)} training samples per class (train_size){more} and at least one test sample")
+    _refuse(small, strata, f"{largest} training samples per class (train_size){more} and at least one test sample")
     splits = []
-    for size, repeat in itertools.product(sizes, range(repeats)):
-        rng = generator(name, size, repeat, seed)
+    for size, repeat, rng in generators(name, train_size, repeats, seed):
         drawn = [rng.permutation(rows)[: size + unlabelled] for rows in strata.values()]
         train, hidden = (np.sort(np.concatenate([rows[part] for rows in drawn]))
                          for part in (slice(size), slice(size, None)))  # fmt: skip
@@ -171,8 +173,7 @@ def clustering(
         Number of random draws of each size.
     """
     y, splits = np.asarray(target), []
-    for size, repeat in itertools.product(map(int, np.atleast_1d(train_size)), range(repeats)):
-        rng = generator(name, size, repeat, seed)
+    for size, repeat, rng in generators(name, train_size, repeats, seed):
         rows = np.sort(np.concatenate([rng.permutation(rows)[:size] for rows in _strata(y, classes).values()]))
         splits.append(Split(repeat, 0, rows, rows, size))
     return Splits(tuple(splits), len(y))
@@ -199,13 +200,12 @@ def random(
     """
     of_groups = _present(groups, "random", name) if whole_groups else np.arange(len(target))
     _, codes, counts = np.unique(of_groups, return_inverse=True, return_counts=True)
-    sizes, most = [int(size) for size in np.atleast_1d(train_size)], len(codes) - counts.max()
-    if max(sizes) > most:
+    largest, most = int(np.max(train_size)), len(codes) - counts.max()
+    if largest > most:
         kept = "the largest group, which may be the test group" if whole_groups else "one for testing"
-        raise NotApplicable(f"train_size {max(sizes)}: expected 1 to {most}, the {len(codes)} samples without {kept}")
+        raise NotApplicable(f"train_size {largest}: expected 1 to {most}, the {len(codes)} samples without {kept}")
     splits = []
-    for size, repeat in itertools.product(sizes, range(repeats)):
-        rng = generator(name, size, repeat, seed)
+    for size, repeat, rng in generators(name, train_size, repeats, seed):
         place = rng.permutation(len(counts))
         train = np.sort(np.lexsort((rng.permutation(len(codes)), place[codes]))[:size])  # group by group
         splits.append(Split(repeat, 0, train, np.flatnonzero(~np.isin(codes, codes[train])), size))
@@ -238,8 +238,7 @@ def k_fold(
     strata = {} if target_of(y) == "numbers" else _strata(y, classes)
     _refuse([key for key, rows in strata.items() if len(rows) < folds], strata, f"{folds} stratified folds")
     splits = []
-    for repeat in range(repeats):
-        rng = generator(name, folds, repeat, seed)
+    for _, repeat, rng in generators(name, folds, repeats, seed):
         if strata:  # Deal shuffled samples to the folds in turn; each class starts where the previous one stopped.
             fold_of = np.empty(len(y), dtype=np.intp)
             fold_of[np.concatenate([rng.permutation(rows) for rows in strata.values()])] = np.arange(len(y)) % folds
@@ -268,9 +267,8 @@ def group_k_fold(
         Number of times that folds are drawn.
     """
     y, groups, splits = np.asarray(target), _present(groups, "group_k_fold", name), []
-    for repeat in range(repeats):
-        drawn_from = int(generator(name, folds, repeat, seed).integers(2**32))
-        parts = group_folds(y, groups, folds, drawn_from, classes)
+    for _, repeat, rng in generators(name, folds, repeats, seed):
+        parts = group_folds(y, groups, folds, int(rng.integers(2**32)), classes)
         splits += [Split(repeat, fold, *part) for fold, part in enumerate(parts)]
     return Splits(tuple(splits), len(y))
 
@@ -349,8 +347,8 @@ def validation_folds(
     small = [key for key, rows in strata.items() if n_test[key] < 1 or len(rows) - n_test[key] < folds]
     _refuse(small, strata, f"a test part and {folds} folds")
     splits: list[Split] = []
-    for repeat in range(repeats):
-        rng = generator(name, folds, repeat, seed) if first_seed is None else np.random.default_rng(first_seed + repeat)
+    for _, repeat, rng in generators(name, folds, repeats, seed):
+        rng = rng if first_seed is None else np.random.default_rng(first_seed + repeat)
         drawn = {key: rng.permutation(rows) for key, rows in strata.items()}
         test = np.sort(np.concatenate([rows[: n_test[key]] for key, rows in drawn.items()]))
         rest = [np.sort(rows[n_test[key] :]) for key, rows in drawn.items()]

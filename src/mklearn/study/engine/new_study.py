@@ -113,8 +113,13 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
         study["null"] = N_SHUFFLES
     study["final"] = {"method": MODEL}
     plan_study(check_study(study, source="the data"))
-    written = with_paths(study, lambda file: _relative(Path(file), folder))
+    written = with_paths(study, lambda file: _relative(file, folder))
     return NewStudy(name, f"# {counts}\n{yaml_text(written)}", tuple(notes))
+
+
+def _relative(file: str, folder: str | Path) -> str:
+    relative = os.path.relpath(file, folder)
+    return str(Path(file).resolve()) if relative.startswith("..") else relative
 
 
 def _most_folds(labels: pd.DataFrame) -> int:
@@ -136,7 +141,7 @@ def _image_entry(folder: Path) -> Entry:
             coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
     colour = "rgb" if 2 * sum(coloured) >= len(coloured) > 0 else "grey"
     shape = list(ImageFolder.model_fields["resize"].default.shape)
-    return {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
+    return {"kind": "image_folder", "path": str(folder), "colour": colour, "resize": {"shape": shape}}
 
 
 # --- tables
@@ -185,7 +190,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     special = (ids, "", predicted, choices.event, group or "", *left_out)
     notes += _notes_on_features({k: v for k, v in views.items() if k not in turned}, special, predicted, holder)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
-    entry |= {} if holder is None else {"labels": _relative(holder.path)}
+    entry |= {} if holder is None else {"labels": str(holder.path)}
     entry |= {"id_column": by_name} if by_name else {}  # defaults too: the printed study says which columns were taken
     entry |= {"target": target} if target else {"label_column": predicted}
     entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
@@ -257,7 +262,7 @@ def _view_entries(
     """Return the entries of views in the study, and their columns that are neither features nor `samples`."""
     shown, left_out = Entry(), dict[str, None]()
     for view, table in views.items():
-        path, columns = _relative(table.path), table.columns.drop(columns=list(special), errors="ignore")
+        path, columns = str(table.path), table.columns.drop(columns=list(special), errors="ignore")
         shown[view] = {"path": path, "array": table.array} if table.array else path
         if view in transposed:
             shown[view], columns = {"path": path, "transpose": True}, table.columns.iloc[:, 1:]
@@ -332,8 +337,3 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
     if any(gap[~rows].any() for gap, rows in zip(gaps, lacking, strict=True)):
         entry = entry | {"impute": "median"}
     return entry, samples
-
-
-def _relative(path: Path, folder: str | Path = ".") -> str:
-    relative = os.path.relpath(path, folder)
-    return str(path.resolve()) if relative.startswith("..") else relative

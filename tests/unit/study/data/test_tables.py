@@ -183,7 +183,7 @@ def test_arrays_without_ids_have_the_order_of_the_labels_or_numbers(tmp_path: Pa
     assert samples.ids.tolist() == IDS.tolist()
     np.testing.assert_array_equal(samples.tables["x"], X)
     FRAME[["id", "label"]].iloc[1:].to_csv(labels, index=False)
-    with pytest.raises(DataError, match=r"x\.npy: no array 'id' of ids, and 6 rows where .*labels\.csv has 5 samples"):
+    with pytest.raises(DataError, match=r"x\.npy: 6 rows and no ids, but .*labels\.csv has 5 samples; add the"):
         feature_tables({"x": tmp_path / "x.npy", "L": labels}, labels="L")
     savemat(path, {"X1": X, "X2": X[:, :2] + 1, "Y": np.arange(N) % 2 + 1.0, "one": X[:, :1]})
     views = {name: {"path": str(path), "array": array} for name, array in (("x1", "X1"), ("x2", "X2"), ("one", "one"))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import re
 import tarfile
 import unicodedata
@@ -29,7 +28,6 @@ MOST_BYTES = 8 << 30
 CLASS_FOLDERS = "(?P<id>(?P<class>[^/]+)/[^/]+)"
 _NAMED = 20
 """Maximum number of broken images that a message names."""
-_logger = logging.getLogger(__name__)
 
 
 def is_hidden(name: str) -> bool:
@@ -76,8 +74,8 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
 def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     """Read the images below the folder ``paths[FOLDER_KEY]``, in colour or grey.
 
-    Ids are relative paths, "class/file.png", in Unicode's form NFC. Other files are left out, listed in ``notes`` and
-    logged; hidden files, ``__MACOSX`` and the other files of `paths` are left out silently. Raise DataError as
+    Ids are relative paths, "class/file.png", in Unicode's form NFC. Other files are left out and listed in ``notes``;
+    hidden files, ``__MACOSX`` and the other files of `paths` are left out silently. Raise DataError as
     :func:`find_images` does, or if images are corrupt.
     """
     root = Path(paths[FOLDER_KEY])
@@ -92,8 +90,6 @@ def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleS
     tables = set(map(Path, paths.values()))
     names = [path.relative_to(root).as_posix() for path in strays if path not in tables]
     notes = [f"{len(names)} files or folders that are no images of a class were left out: {some(names)}"] * bool(names)
-    for note in notes:
-        _logger.warning("%s: %s", root, note)
     return SampleSet(ids, labels, images=list(images.values()), notes=tuple(notes))
 
 

@@ -218,24 +218,24 @@ def _check_columns(tables: Sequence[Table], columns: Columns, *, has_holder: boo
 
 def _with_ids(tables: dict[str, Table], holder: Table | None, id_column: str) -> dict[str, Table]:
     """Give the ids of the labels file, in its order, to the tables without ids."""
-    without = [table for table in tables.values() if not table.has_ids]
-    if without and holder is None and len({(table.path, len(table.ids)) for table in tables.values()}) > 1:
+    without = {name: table for name, table in tables.items() if not table.has_ids}
+    if holder is not None:
+        return tables | {name: _with_ids_of(holder, table, id_column) for name, table in without.items()}
+    if without and len({(table.path, len(table.ids)) for table in tables.values()}) > 1:
         raise DataError(
-            f"{without[0].path}: no array {id_column!r} of ids; samples of several files, or of arrays with "
-            "different numbers of rows, need ids, or a labels file in their order (labels: ...)"
+            f"{next(iter(without.values())).path}: no array {id_column!r} of ids; samples of several files, or of "
+            "arrays with different numbers of rows, need ids, or a labels file in their order (labels: ...)"
         )
-    if holder is None:
-        return tables
-    for table in without:
-        if len(table.ids) != len(holder.ids):
-            raise DataError(
-                f"{table.path}: no array {id_column!r} of ids, and {len(table.ids)} rows where {holder.path} has "
-                f"{len(holder.ids)} samples"
-            )
-    return {
-        name: table if table.has_ids else replace(table, features=table.features.set_axis(holder.ids))
-        for name, table in tables.items()
-    }
+    return tables
+
+
+def _with_ids_of(holder: Table, table: Table, id_column: str) -> Table:
+    if len(table.ids) != len(holder.ids):
+        raise DataError(
+            f"{table.path}: {len(table.ids)} rows and no ids, but {holder.path} has {len(holder.ids)} samples; add the "
+            f"ids (column or array {id_column!r}) or the missing rows"
+        )
+    return replace(table, features=table.features.set_axis(holder.ids))
 
 
 def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
@@ -391,14 +391,9 @@ def _matrix(path: Path, id_column: str, holder: Table, measure: str) -> pd.DataF
     if rows != columns:
         header = "; its first line may be a header, which needs a column of ids" if rows == columns + 1 else ""
         raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square{header}")
-    if not table.has_ids and rows != len(holder.ids):
-        raise DataError(
-            f"{path}: {rows} rows and no ids, but {holder.path} has {len(holder.ids)} samples; add the ids (column or "
-            f"array {id_column!r}) or the missing rows"
-        )
-    values = numeric_values(table.features, path, table.ids)
-    ids = table.ids if table.has_ids else holder.ids
-    names = column_text(table.names, path, "names") if table.has_ids and table.names is not None else ids
+    table = table if table.has_ids else _with_ids_of(holder, table, id_column)
+    values, ids = numeric_values(table.features, path, table.ids), table.ids
+    names = ids if table.names is None else column_text(table.names, path, "names")
     for side in (ids, names):  # columns may be in another order than rows
         lacking, extra = np.setdiff1d(holder.ids, side), np.setdiff1d(side, holder.ids)
         if len(lacking) or len(extra):

@@ -110,7 +110,9 @@ def read_table(
         if transpose:
             frame = _transposed(frame.drop(columns=left_out), path, columns.id_column)
         for other in others:
-            _refuse_other_orientation(frame, path, other, columns.id_prefix, transpose)
+            if n := columns_of_samples(frame, other.ids, columns.id_prefix):
+                named = f"{n} of its {'rows' if transpose else 'columns'} are named as the samples of {other.path}"
+                raise DataError(f"{path} looks transposed: {named}; {'omit' if transpose else 'set'} `transpose: true`")
         notes = _notes_on_index(frame, columns.id_column, path)
         about = frame[[name for name in text if name in frame]]
         features = frame.drop(columns=list(about))
@@ -168,16 +170,6 @@ def columns_of_samples(frame: pd.DataFrame, ids: Collection[str], prefix: int | 
     words = frame.select_dtypes(exclude="number").astype(str)
     in_rows = any(words[name].str[:prefix].isin(ids).any() for name in words)
     return n if 2 * n > min(len(ids), frame.shape[1]) and not in_rows else 0
-
-
-def _refuse_other_orientation(
-    frame: pd.DataFrame, path: Path, other: Table, prefix: int | None, transpose: bool
-) -> None:
-    if n := columns_of_samples(frame, other.ids, prefix):
-        raise DataError(
-            f"{path} looks transposed: {n} of its {'rows' if transpose else 'columns'} are named as the samples of "
-            f"{other.path}; {'omit' if transpose else 'set'} `transpose: true`"
-        )
 
 
 def _transposed(frame: pd.DataFrame, path: Path, id_column: str) -> pd.DataFrame:

@@ -156,13 +156,5 @@ def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str
         if len(shape) == 1 and (hasattr(value, "categories") or array.dtype.kind == "U"):
             yield f"{place}{name}", array.astype(str)
         elif len(shape) == 2 and array.dtype.kind in "uif":
-            rows, columns = (value.index, value.columns) if hasattr(value, "columns") else _names_of_matrix(value)
-            table = pd.DataFrame(array.astype(np.float64), list(map(str, rows)), list(map(str, columns)))
-            yield f"{place}{name}", table
-
-
-def _names_of_matrix(value: Any) -> Iterator[Any]:
-    """Yield the row names, then the column names, of an R matrix; numbers from 1 if it has no names."""
-    for axis, size in enumerate(value.shape):
-        dim = getattr(value, "dims", ())[axis : axis + 1]
-        yield value.coords[dim[0]].values if dim and dim[0] in value.coords else range(1, size + 1)
+            table = value.to_pandas() if hasattr(value, "to_pandas") else pd.DataFrame(value)  # a matrix has names
+            yield f"{place}{name}", table.astype(np.float64).rename(index=str, columns=str)
