@@ -38,11 +38,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Provide a temporary path next to `path`; rename it to `path` on success, remove it on failure.
 
     The folder is created if needed. The temporary name keeps the suffix, because writers choose the format by it.
-
-    Raises
-    ------
-    DataError
-        The folder is not writable, the disk is full, or the body wrote no file.
+    Raise `DataError` if it is not writable, the disk is full, or the body wrote no file.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.tmp{path.suffix}")
@@ -80,9 +76,8 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
 
 def file_content(path: str | os.PathLike[str]) -> bytes:
     """Return the bytes of a file; raise `DataError` if it does not exist or can't be read."""
-    path = existing_file(path)
     try:
-        return path.read_bytes()
+        return existing_file(path).read_bytes()
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
 
@@ -96,10 +91,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_npz(path: str | os.PathLike[str], compressed: bool = False, **arrays: Any) -> None:
     """Write named arrays as NPZ; equal arrays give equal bytes. Names may contain a slash.
 
-    Raises
-    ------
-    DataError
-        An array has dtype object (nothing is pickled), or the file can't be written.
+    Raise `DataError` for an array of dtype object (nothing is pickled), or if the file can't be written.
     """
     converted = {name: np.asanyarray(array) for name, array in arrays.items()}
     for name, array in converted.items():
@@ -117,10 +109,7 @@ def write_npz(path: str | os.PathLike[str], compressed: bool = False, **arrays: 
 def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
     """Read all arrays of an NPZ file, or only `names`, and verify their checksums.
 
-    Raises
-    ------
-    DataError
-        The file is missing, truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
+    Raise `DataError` if the file is missing, truncated, corrupt, not NPZ, has pickled objects, or lacks one of `names`.
     """
     path = existing_file(path)
     arrays: dict[str, np.ndarray] = {}
@@ -181,10 +170,7 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: M
 def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read a Parquet table and its metadata (``{}`` if there are none), and verify the checksums of its pages.
 
-    Raises
-    ------
-    DataError
-        The file is missing, can't be read, or is truncated, corrupt or not Parquet.
+    Raise `DataError` if the file is missing, can't be read, or is truncated, corrupt or not Parquet.
     """
     require("pyarrow")
     import pyarrow as pa

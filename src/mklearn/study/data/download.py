@@ -28,18 +28,11 @@ class _SourceFailed(Exception):
 def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
     """Provide a verified copy of a file at `target`; return the address of the first source that has it.
 
-    Sources, in order: the file already at `target`; the mirror in the environment variable MKLEARN_MIRROR (a folder, or
-    a file:// or http(s):// URL, with the file at ``file.mirror`` below it); the URLs of the registry. If none has the
-    file, raise DownloadError, which lists each failure.
+    Sources, in order: the mirror in the environment variable MKLEARN_MIRROR (a folder, or a file:// or http(s):// URL,
+    with the file at ``file.mirror`` below it); the URLs of the registry. If none has the file, raise DownloadError,
+    which lists each failure.
     """
-    target, mirror = Path(target), os.environ.get(MIRROR_VARIABLE) or None
-    failures: list[str] = []
-    if target.is_file():
-        try:
-            _check(file, target, may_be_unlisted=file.content_check)
-            return str(target)
-        except _SourceFailed as error:
-            failures.append(f"the present file: {error}")
+    mirror, failures = os.environ.get(MIRROR_VARIABLE) or None, list[str]()
     # ``bytes`` is the size of the mirror's copy; upstream's packaging may be larger
     most = 10 * file.bytes + 10_000_000 if file.bytes else _MOST_BYTES
     for address, source in _sources(file, mirror):

@@ -50,7 +50,7 @@ def draw_splits(
     with the same samples, splits are drawn for that table and mapped to `table` by the ids.
 
     Raise DataError with the first samples or labels in which the two tables differ; ConfigError if an excluded class is
-    unknown, fewer than two classes remain, or no splits were released; NotApplicable if a class is too small.
+    unknown, or fewer than two classes remain; NotApplicable if a class is too small.
     """
     if reference is not None:
         rows, drawn = _rows_of(reference, table, spec.dataset), draw_splits(reference, spec, files)
@@ -426,15 +426,13 @@ def given(target: np.ndarray, path: str | os.PathLike[str], *, ids: np.ndarray, 
         raise DataError(f"{path}: {error}{f'; by id: {some(twice.to_numpy())}' if len(twice) else ''}") from error
 
 
-def released(target: np.ndarray, *, ids: np.ndarray, files: Sequence[Path], source: str | None, name: str) -> Splits:
+def released(target: np.ndarray, *, ids: np.ndarray, files: Sequence[Path], source: str) -> Splits:
     """Read the splits that were released with a data set; all samples outside the test part are training samples.
 
     Each split is one repeat. `source` (``"module:function"``) takes the first of `files` and the ids of all samples,
     and returns the ids of the test samples of each split. Ids that are not in `ids` are ignored, because a study may
-    select a part of the data set. Raise ConfigError if there is no file or source.
+    select a part of the data set.
     """
-    if not files or source is None:
-        raise ConfigError(f"protocol released: no file of splits was released with data set {name!r}.")
     tests = [np.isin(ids, part) for part in load(source)(files[0], ids)]
     parts: Any = (Split(repeat, 0, np.flatnonzero(~test), np.flatnonzero(test)) for repeat, test in enumerate(tests))
     return Splits(tuple(parts), len(ids))

@@ -214,13 +214,7 @@ class SampleSet:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SampleSet:
-        """Read a file written by :meth:`save`.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, corrupt or not a sample set; the message names it.
-        """
+        """Read a file written by :meth:`save`; raise DataError if it is missing, corrupt or not a sample set."""
         arrays = read_npz(path)
         missing = [name for name in ("ids", "y", "classes", "notes") if name not in arrays]
         if missing:
@@ -292,12 +286,6 @@ def check_unique(names: np.ndarray, what: str) -> None:
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
         raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
-
-
-def check_same(ids: np.ndarray, expected: np.ndarray, path: Path) -> None:
-    """Raise DataError if a cached file does not hold the expected samples in the expected order."""
-    if not np.array_equal(ids, expected):
-        raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
 
 
 def check_text(names: Iterable[str], what: str) -> None:

@@ -17,10 +17,11 @@ MISSING = (
 """Words that mean a missing value, as in ``pandas.read_csv``; so does an empty cell."""
 MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
 """Numbers that often mean a missing value."""
-_BATCH_NAMES = (
+BATCH_NAMES = (
     "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
     "lab", "cohort",
 )  # fmt: skip
+"""Usual names of columns of batches, which may be confounded with the target."""
 
 
 def is_number(value: Any) -> bool:
@@ -51,11 +52,6 @@ def slug(text: str) -> str:
 def named_like(column: str, names: Collection[str]) -> bool:
     """Return whether a column has one of the names, ignoring case and endings as in ``patient_id``."""
     return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
-
-
-def is_batch_name(name: str) -> bool:
-    """Check whether a column has a usual name of batches, which may be confounded with the target."""
-    return named_like(name, _BATCH_NAMES)
 
 
 def read_gene_sets(path: str) -> dict[str, list[str]]:

@@ -93,8 +93,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
     if any(file.suffix.lower() in IMAGE_SUFFIXES for part in folders for file in part.iterdir()):
         if choices != Choices():
             raise ConfigError(f"{path} holds images, whose sub-folders are the classes: omit the options of tables.")
-        entry, notes = _image_entry(path), list[str]()
-        labels = pd.DataFrame({"label": [file.parent.name for file in find_images(path)[0]]})
+        (entry, labels), notes = _image_entry(path), list[str]()
         counts = target_counts(labels, "classes")
     else:
         entry, samples, notes = _table_entry(path, choices)
@@ -132,7 +131,8 @@ def _most_folds(labels: pd.DataFrame) -> int:
 # --- images
 
 
-def _image_entry(folder: Path) -> Entry:
+def _image_entry(folder: Path) -> tuple[Entry, pd.DataFrame]:
+    """Return the study entry of images, and a table of their labels."""
     files = find_images(folder)[0]
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
@@ -141,7 +141,8 @@ def _image_entry(folder: Path) -> Entry:
             coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
     colour = "rgb" if 2 * sum(coloured) >= len(coloured) > 0 else "grey"
     shape = list(ImageFolder.model_fields["resize"].default.shape)
-    return {"kind": "image_folder", "path": str(folder), "colour": colour, "resize": {"shape": shape}}
+    entry = {"kind": "image_folder", "path": str(folder), "colour": colour, "resize": {"shape": shape}}
+    return entry, pd.DataFrame({"label": [file.parent.name for file in files]})
 
 
 # --- tables

@@ -16,7 +16,7 @@ from mklearn.errors import DataError
 from mklearn.kernels.views import Pairwise, Views
 from mklearn.rows import load
 from mklearn.study.artefacts import write_arrays
-from mklearn.study.data.samples import SampleSet, check_same
+from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.outputs import STORED, RulePredictions, SplitRecord
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
@@ -49,7 +49,8 @@ def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: ND
     views: dict[str, Any] = {}
     for name, path in zip(spec.pairwise, matrices, strict=True):
         stored = read_npz(path, ("matrix", "ids"))
-        check_same(stored["ids"], ids, path)
+        if not np.array_equal(stored["ids"], ids):
+            raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
         views[name] = Pairwise(stored["matrix"])
     for name, path in zip(names, sources, strict=True):
         is_image = name == IMAGES

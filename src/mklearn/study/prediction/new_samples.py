@@ -19,7 +19,7 @@ from mklearn.kernels.views import Views
 from mklearn.rows import load
 from mklearn.study.data.description import described_images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.own_tables import agreed, array_of_view, check_ids, rows_of_images, spelled_alike
+from mklearn.study.data.readers.own_tables import agreed, check_ids, rows_of_images, spelled_alike
 from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
@@ -191,7 +191,7 @@ def _from_tables(
 
     def opened(view: ModelView) -> Table:
         path, turned = files[view.name], view.table in options.get("transposed", ())
-        read = partial(read_table, path, array=array_of_view(path, view.table, view.array), transpose=turned)
+        read = partial(read_table, path, array=view.array, view=view.table, transpose=turned)
         try:
             return read(columns=columns)
         except DataError as error:  # labels only tell how good predictions are

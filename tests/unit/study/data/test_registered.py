@@ -116,7 +116,7 @@ IMAGES, DIGITS = NAMES[:2]
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda files: write_idx(files[IMAGES], (2, 2, 2), bytes(8)), "part train has images of shape"),
+        (lambda files: write_idx(files[IMAGES], (2, 2, 2), bytes(8)), "5 ids but 4 images"),
         (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(11)), "not a readable .gz file"),
         (lambda files: write_idx(files[IMAGES], (2**31, 2**31, 9), b""), "not a readable .gz file"),
         (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(12), magic=0xD03), "not an IDX file of bytes with 3"),

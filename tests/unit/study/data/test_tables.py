@@ -383,6 +383,8 @@ def test_features_in_rows(tmp_path: Path, name: str) -> None:
 def test_wrong_features_in_rows(tmp_path: Path) -> None:
     TURNED.assign(symbol="A").to_csv(tmp_path / "one.csv")
     assert "not numbers: 'symbol'; for example 'A' of row 'a' in" in refusal(tmp_path / "one.csv", transposed=["one"])
+    TURNED.iloc[:0].to_csv(tmp_path / "one.csv")
+    assert "one.csv: no rows" in refusal(tmp_path / "one.csv", transposed=["one"])
     TURNED.set_axis(list("abca")).rename_axis("gene").to_csv(tmp_path / "one.csv")
     assert "features, in column 'gene', must be unique" in refusal(tmp_path / "one.csv", transposed=["one"])
     np.save(tmp_path / "one.npy", X)

@@ -28,7 +28,6 @@ IDS = [f"s{k}" for k in range(24)]
 ZEROS = [f"{k:03}" for k in range(24)]
 CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 12, "x": np.arange(24) / 7}).set_index("well")
 GENES = pd.DataFrame(np.arange(72.0).reshape(3, 24), pd.Index(["g1", "g2", "g3"], name="gene"), IDS)
-ZEROS = [f"{k:03}" for k in range(24)]
 PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 12}).set_index("sample_id")
 
 

@@ -18,7 +18,7 @@ from mklearn.checks import ROUNDING
 from mklearn.errors import DataError, nearest
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.data.readers.images import class_folders
-from mklearn.study.data.readers.tables import MUDATA, Columns, Table, column_text, numeric_values, read_table
+from mklearn.study.data.readers.tables import Columns, Table, column_text, numeric_values, read_table
 from mklearn.study.data.samples import SampleSet, check_numbers, check_unique, read_each, some
 from mklearn.study.data.text_tables import MISSING_CODES
 from mklearn.study.specs.data_specs import FOLDER_KEY
@@ -30,11 +30,6 @@ _EXTREME = 20
 _SYMMETRY = 1e-6
 """Largest accepted negative value and diagonal of distances, relative to the largest entry."""
 _SPELLING = "case, leading zeros or R's names (X1 of 1, a.b of a-b; check.names = FALSE keeps them)"
-
-
-def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
-    """Return the name of the array of a view: `chosen`, or the view for MuData; None for the only array of a file."""
-    return chosen or (view if path.suffix == MUDATA else None)
 
 
 def feature_tables(
@@ -59,9 +54,8 @@ def feature_tables(
     special, read = Columns(**columns), list[Table]()
 
     def opened(name: str) -> Table:
-        path = Path(paths[name])
-        array = None if name == labels else array_of_view(path, name, (arrays or {}).get(name))
-        table = read_table(path, special, array, transpose=name in transposed, others=read)
+        array, turned = (arrays or {}).get(name), name in transposed
+        table = read_table(Path(paths[name]), special, array, view=name, transpose=turned, others=read)
         read.append(table if images is None else rows_of_images(table, images.ids, images.path))
         return read[-1]
 
@@ -233,7 +227,7 @@ def _with_ids_of(holder: Table, table: Table, id_column: str) -> Table:
     if len(table.ids) != len(holder.ids):
         raise DataError(
             f"{table.path}: {len(table.ids)} rows and no ids, but {holder.path} has {len(holder.ids)} samples; add the "
-            f"ids (column or array {id_column!r}) or the missing rows"
+            f"ids (column or array {id_column!r}), or the rows that one of the two lacks"
         )
     return replace(table, features=table.features.set_axis(holder.ids))
 

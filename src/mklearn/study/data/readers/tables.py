@@ -19,7 +19,7 @@ from mklearn.extras import require
 from mklearn.study.data.readers.frames import read_frame, readable
 from mklearn.study.data.readers.labels import class_names, survival_times, target_numbers
 from mklearn.study.data.samples import check_numbers, check_unique, some
-from mklearn.study.data.text_tables import MISSING, is_batch_name, is_number, table_suffix
+from mklearn.study.data.text_tables import BATCH_NAMES, MISSING, is_number, named_like, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
 
 MUDATA = ".h5mu"
@@ -84,14 +84,16 @@ class Table:
 
 
 def read_table(
-    path: Path, columns: Columns, array: str | None = None, *, transpose: bool = False, others: Sequence[Table] = ()
+    path: Path, columns: Columns, array: str | None = None, *, view: str = "", transpose: bool = False,
+    others: Sequence[Table] = (),
 ) -> Table:  # fmt: skip
     """Read the samples of a file: columns of ids, labels and groups, and one matrix of features.
 
     `array` selects the matrix in a file with several: a variable of NPZ or MATLAB; ``X``, ``obsm/NAME`` or
-    ``layers/NAME`` of AnnData; a modality or ``MODALITY/obsm/NAME`` of MuData. A text table whose first line has
-    numbers only is a matrix with unnamed columns, like an array. With `transpose`, rows are features, named in the
-    first column, and other columns are samples; the ids of `others`, tables of the same samples, show if it is wrong.
+    ``layers/NAME`` of AnnData; a modality (by default `view`) or ``MODALITY/obsm/NAME`` of MuData. A text table whose
+    first line has numbers only is a matrix with unnamed columns, like an array. With `transpose`, rows are features,
+    named in the first column, and other columns are samples; the ids of `others`, tables of the same samples, show if
+    it is wrong.
     """
     targets = (columns.label_column, columns.event_column)
     text = list(dict.fromkeys(filter(None, (columns.id_column, *targets, columns.group_column, *columns.leave_out))))
@@ -99,7 +101,7 @@ def read_table(
     if transpose and suffix in (*ARRAYS, *ANNOTATED):
         raise DataError(f"{path}: `transpose` is for tables of named columns (.csv, .tsv, .parquet)")
     if suffix in ANNOTATED:
-        about, features = _annotated(path, array or "X", columns.id_column)
+        about, features = _annotated(path, array or (view if suffix == MUDATA else "X"), columns.id_column)
     elif suffix in ARRAYS:
         about, features = _of_arrays(path, array, text)
     elif array is not None:
@@ -120,13 +122,6 @@ def read_table(
         raise DataError(f"{path}: no rows")
     if categories := [name for name in columns.categories if name in features]:
         features = pd.get_dummies(features, columns=categories)
-
-    def words(name: str | None) -> np.ndarray | None:
-        if name not in about:
-            return None
-        values = column_text(about[name], path, str(name), may_be_empty=True)
-        return np.where(np.isin(values, list(columns.missing_labels)), "", values)
-
     has_ids, ids = columns.id_column in about, np.arange(1, len(features) + 1).astype(str)
     if has_ids:
         ids, cut = column_text(about[columns.id_column], path, columns.id_column), ""
@@ -135,29 +130,38 @@ def read_table(
         check_unique(ids, f"{path}: ids{cut}")
     elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
         require_columns([*about, *features], (columns.id_column,), path)
-    if (labels := words(columns.label_column)) is not None:
-        if columns.rows is not None:
-            labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
-        labels, censored = _targets(labels, words(columns.event_column), ids, path, columns)
-        notes += censored
+    labels, censored = _targets(about, ids, path, columns)
     batches = {
         str(name): column_text(frame[name], path, str(name), may_be_empty=True)
         for frame in (about, features)
         for name in frame
-        if name == columns.group_column or (is_batch_name(str(name)) and name not in targets)
+        if name == columns.group_column or (named_like(str(name), BATCH_NAMES) and name not in targets)
     }
     features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
-    groups, names = words(columns.group_column), [*left_out, *map(str, about)]
-    return Table(path, features, has_ids, labels, groups, batches, names, notes)
+    groups, names = _words(about, columns.group_column, path, columns), [*left_out, *map(str, about)]
+    return Table(path, features, has_ids, labels, groups, batches, names, [*notes, *censored])
+
+
+def _words(about: pd.DataFrame, name: str | None, path: Path, columns: Columns) -> np.ndarray | None:
+    """Return a column of labels, events or groups as text, "" for a missing one; None if there is no such column."""
+    if name not in about:
+        return None
+    values = column_text(about[name], path, str(name), may_be_empty=True)
+    return np.where(np.isin(values, list(columns.missing_labels)), "", values)
 
 
 def _targets(
-    labels: np.ndarray, events: np.ndarray | None, ids: np.ndarray, path: Path, columns: Columns
-) -> tuple[np.ndarray | None, list[str]]:
-    """Return the labels as names of classes, numbers or survival times, with notes; None if times lack their events."""
-    if columns.event_column is not None:
-        names = (columns.label_column, columns.event_column)
-        return (None, []) if events is None else survival_times(labels, events, ids, path, names, columns.occurred)
+    about: pd.DataFrame, ids: np.ndarray, path: Path, columns: Columns
+) -> tuple[np.ndarray | None, Sequence[str]]:
+    """Return the labels as names of classes, numbers or survival times, with notes; None if a column is missing."""
+    labels, events = (_words(about, name, path, columns) for name in (columns.label_column, columns.event_column))
+    if labels is None or (events is None and columns.event_column is not None):
+        return None, []
+    if columns.rows is not None:
+        labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
+    if events is not None:
+        names = (columns.label_column, str(columns.event_column))
+        return survival_times(labels, events, ids, path, names, columns.occurred)
     what = f"{path}: column {columns.label_column!r}"
     if columns.task == "classes":
         return class_names(labels, what, columns.label_column), []
@@ -174,6 +178,8 @@ def columns_of_samples(frame: pd.DataFrame, ids: Collection[str], prefix: int | 
 
 def _transposed(frame: pd.DataFrame, path: Path, id_column: str) -> pd.DataFrame:
     """Return a table with a feature in each row, named by its first column, as a table with a sample in each row."""
+    if not len(frame):
+        raise DataError(f"{path}: no rows")
     first, *samples = frame.columns
     names = column_text(frame[first], path, str(first))
     check_unique(np.array([id_column, *names]), f"{path}: names of features, in column {str(first)!r},")
