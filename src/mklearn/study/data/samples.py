@@ -305,12 +305,12 @@ def check_dtype(values: np.ndarray, what: str) -> None:
         raise DataError(f"{what} has dtype {values.dtype}; expected numbers")
 
 
-def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.ndarray) -> None:
-    """Raise DataError, with the columns and rows (samples), if a matrix is not numeric or not finite."""
+def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.ndarray, advice: str = "") -> None:
+    """Raise DataError, with the columns, the rows (samples) and `advice`, if a matrix is not numeric or not finite."""
     check_dtype(values, what)
     bad = ~np.isfinite(values)
     if n := int(bad.sum()):
         raise DataError(
             f"{what}: {n} value{'s' * (n != 1)} missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
-            f"samples {some(rows[bad.any(axis=1)])}"
+            f"samples {some(rows[bad.any(axis=1)])}{advice}"
         )

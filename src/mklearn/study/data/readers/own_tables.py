@@ -240,12 +240,8 @@ def _numbers(table: Table, impute: Impute) -> pd.DataFrame:
         raise DataError(f"{table.path}: has no value in any column of features; leave the table out")
     partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if impute == "none" and partly.size:
-        try:
-            check_numbers(values[partly], str(table.path), table.ids[partly], table.features.columns.to_numpy())
-        except DataError as error:
-            raise DataError(
-                f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
-            ) from error
+        advice = ". Fill them in, or set impute: mean (or median), which is fitted on training samples"
+        check_numbers(values[partly], str(table.path), table.ids[partly], table.features.columns.to_numpy(), advice)
     return pd.DataFrame(values, table.ids)
 
 
