@@ -187,9 +187,10 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     known = set().union(*(values.str[: choices.id_prefix] for values in of_ids))
     turned = [name for name, table in views.items() if columns_of_samples(table.columns, known, choices.id_prefix)]
     samples = {str(c) for name in turned for c in views[name].columns if str(c)[: choices.id_prefix] in known}
-    shown, left_out = _view_entries(views, turned, (ids, "", predicted, choices.event, group or ""), samples)
-    special = (ids, "", predicted, choices.event, group or "", *left_out)
-    notes += _notes_on_features({k: v for k, v in views.items() if k not in turned}, special, predicted, holder)
+    special = [ids, "", predicted, choices.event, group or ""]
+    shown, left_out = _view_entries(views, turned, special, samples)
+    untransposed = [table for name, table in views.items() if name not in turned]
+    notes += _notes_on_features(untransposed, [*special, *left_out], predicted, holder)
     entry: Entry = {"kind": "feature_tables", "tables": shown}
     entry |= {} if holder is None else {"labels": str(holder.path)}
     entry |= {"id_column": by_name} if by_name else {}  # defaults too: the printed study says which columns were taken
@@ -278,12 +279,12 @@ def _view_entries(
 
 
 def _notes_on_features(
-    views: Mapping[str, _Table], special: Sequence[str], predicted: str, holder: _Table | None
+    tables: Sequence[_Table], special: Sequence[str], predicted: str, holder: _Table | None
 ) -> Iterator[str]:
     """Yield a sentence on each table with features beside the labels, or with columns of the table of labels."""
     others = "leave_out takes those that are none"
-    for table in views.values():
-        features = [] if table.array or table.path.suffix in (*ARRAYS, *ANNOTATED) else map(str, table.columns)
+    for table in tables:
+        features = [] if table.path.suffix in (*ARRAYS, *ANNOTATED) else map(str, table.columns)
         names = [name for name in features if name not in special]
         if predicted in table.columns and names:
             yield f"{table.path} holds the labels ({predicted!r}) and features ({others}): {some(names, 20)}."
