@@ -84,7 +84,7 @@ class Table:
 
 
 def read_table(
-    path: Path, columns: Columns, array: str | None = None, *, view: str = "", transpose: bool = False,
+    path: Path, columns: Columns, array: str | None = None, *, view: str = "X", transpose: bool = False,
     others: Sequence[Table] = (),
 ) -> Table:  # fmt: skip
     """Read the samples of a file: columns of ids, labels and groups, and one matrix of features.
