@@ -48,6 +48,8 @@ def make(**changes: Any) -> SampleSet:
             {"tables": {"phog": np.array([[1.0], [np.inf], [2.0]])}},
             r"table 'phog': 1 value missing .* columns '0', samples 'b'",
         ),
+        ({"tables": {"phog": np.ones((2, 3))}}, r"table 'phog' has shape \(2, 3\); expected \(3, number"),
+        ({"tables": {"phog": np.ones((3, 0))}}, r"table 'phog' has shape \(3, 0\)"),
         ({"matrices": {"k": np.eye(2)}}, "matrix 'k' has shape"),
         ({"images": None, "tables": {}, "matrices": {}}, "none of them"),
     ],
