@@ -76,7 +76,7 @@ def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind
     assert found.datasets["d"].task_of_target == kind
     if kind == "numbers":
         (mistake,) = check_data(plan_study(found)).mistakes
-        assert "column 'weeks' has values that are no numbers up to 1e+60: 'late' of samples 's" in mistake
+        assert "column 'weeks' has values that are no numbers up to 1e+30: 'late' of samples 's" in mistake
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:

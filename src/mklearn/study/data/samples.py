@@ -281,11 +281,11 @@ def stack_if_regular(images: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
     return images
 
 
-def check_unique(names: np.ndarray, what: str) -> None:
-    """Raise DataError if a name occurs twice; `what` describes the names in the message."""
+def check_unique(names: np.ndarray, what: str, advice: str = "") -> None:
+    """Raise DataError with `advice` if a name occurs twice; `what` describes the names in the message."""
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
-        raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
+        raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}{advice}")
 
 
 def check_text(names: Iterable[str], what: str) -> None:

@@ -17,6 +17,8 @@ MISSING = (
 """Words that mean a missing value, as in ``pandas.read_csv``; so does an empty cell."""
 MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
 """Numbers that often mean a missing value."""
+LARGEST_NUMBER = 1e30
+"""Largest magnitude of a value in a table: geographic files write -3.4e38, float32's smallest number, for no value."""
 BATCH_NAMES = (
     "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
     "lab", "cohort",

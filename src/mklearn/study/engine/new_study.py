@@ -30,6 +30,8 @@ from mklearn.study.yaml_file import with_paths, yaml_text
 ID_NAMES = ("sample", "barcode", "name")
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")
 GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
+ROW_NUMBERS = ("id", "fid", "oid", "oid_", "objectid", "ogc_fid", "gid")
+"""Names, in any case, of the row numbers that geographic files have."""
 ROLES = ("id", *ID_NAMES, *LABEL_NAMES, *GROUP_NAMES)
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
@@ -154,7 +156,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     if unknown := sorted(set(choices.views) - set(views)):
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
     holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
-    described = [holder] if holder else list(views.values())
+    described = [holder] if holder else sorted(views.values(), key=lambda table: table.columns.shape[1])
     columns = [name for name, _ in Counter(str(name) for table in described for name in table.columns).most_common()]
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
     by_name = _named_column(choices.id_column, columns, id_names, "--id")
@@ -239,7 +241,9 @@ def _named_column(chosen: str, columns: Sequence[str], names: Sequence[str], opt
     usual = (name for like in names for name in columns if name == like or (like and named_like(name, (like,))))
     column = chosen or next(usual, None)
     if column is None:
-        raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join(columns[:20]) or 'none'}.")
+        valid = f": name one with {option}, of {', '.join(columns[:20])}."
+        none = ", and no other: expected tables, or matrices (samples, features) beside a vector of ids."
+        raise ConfigError(f"no column {names[0]!r}{valid if columns else none}")
     return column
 
 
@@ -270,12 +274,17 @@ def _view_entries(
             shown[view], columns = {"path": path, "transpose": True}, table.columns.iloc[:, 1:]
         words = [
             str(name) for name, values in columns.items()
-            if ((values.dtype.kind not in "uifb" and values.notna().any()) or named_like(str(name), ROLES))
+            if ((values.dtype.kind not in "uifb" and values.notna().any()) or _has_role(str(name)))
             and not (view in transposed and str(name) in samples)
         ]  # fmt: skip
         if table.path.suffix not in (*ARRAYS, *ANNOTATED) and len(words) < columns.shape[1]:
             left_out |= dict.fromkeys(words)
     return shown, list(left_out)
+
+
+def _has_role(name: str) -> bool:
+    """Check whether a column has a usual name of ids, row numbers, classes or groups, which are no features."""
+    return named_like(name, ROLES) or name.strip().lower() in ROW_NUMBERS
 
 
 def _notes_on_features(
@@ -298,7 +307,7 @@ def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> It
         texts = dict[str, pd.Series]()
         for name in left_out:
             values = table.columns.get(name, pd.Series(dtype=str)).dropna()
-            is_text = values.dtype.kind not in "uifb" and not named_like(name, ROLES)
+            is_text = values.dtype.kind not in "uifb" and not _has_role(name)
             if is_text and 2 * sum(map(is_number, values.astype(str).str.replace(",", "."))) > len(values):
                 numbers = values.map(is_number).astype(bool)  # all are where the file has both decimal marks
                 texts[name] = values if numbers.all() else values[~numbers]

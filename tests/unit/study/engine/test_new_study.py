@@ -230,6 +230,8 @@ def test_init_writes(
         ([GENES.set_axis(ZEROS, axis=1), PEOPLE.set_axis(ZEROS).rename_axis("sample_id")], [], "transpose: true"),
         ([CELLS.set_axis(ZEROS)], ["--label", "type"], "the first column, which has no name, has the ids"),
         ([GENES.assign(symbol="A"), PEOPLE], [], "are no features: 'symbol' (leave_out)."),
+        ([GENES.T.assign(OBJECTID=range(24), FID=1), PEOPLE], [], "are no features: 'OBJECTID', 'FID' (leave_out)."),
+        ([GENES.T.rename_axis("nr"), PEOPLE.rename_axis("nr")], [], "no column 'id': name one with --id, of nr, class"),
         ([GENES.T.rename_axis("id").assign(label=[*"ab"] * 12)], [], "    id_column: id\n    label_column: label\n"),
         ([GENES.T.assign(g8=[*"123", "<1"] * 6, g9=[*"123", "?"] * 6), PEOPLE], [],
          "t0.csv: left out though most values seem to be numbers: 'g8', 'g9'. 12 cells have text, such as '<1', '?';"),

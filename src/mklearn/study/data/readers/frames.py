@@ -102,6 +102,12 @@ def _read_text(path: Path, text_columns: Sequence[str], rows: int | None) -> pd.
     return _indexed(frame, path) if "" in frame else frame
 
 
+def decimal_mark(path: Path) -> str:
+    """Return the decimal mark of a text table, a point of other files."""
+    with readable(path):
+        return str(_layout(path)[0]["decimal"]) if table_suffix(path) in SEPARATORS else "."
+
+
 def _layout(path: Path) -> tuple[dict[str, Any], list[str], int]:
     """Return arguments of ``pandas.read_csv`` for a text table, its first line, and the number of values in the next.
 

@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import existing_file, read_npz
-from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError
 from mklearn.extras import require
-from mklearn.study.data.readers.frames import read_frame, readable
-from mklearn.study.data.readers.labels import class_names, survival_times, target_numbers
+from mklearn.study.data.readers.frames import decimal_mark, read_frame, readable
+from mklearn.study.data.readers.labels import check_decimal_points, class_names, survival_times, target_numbers
 from mklearn.study.data.samples import check_numbers, check_unique, some
-from mklearn.study.data.text_tables import BATCH_NAMES, MISSING, is_number, named_like, table_suffix
+from mklearn.study.data.text_tables import BATCH_NAMES, LARGEST_NUMBER, MISSING, is_number, named_like, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
 
 MUDATA = ".h5mu"
@@ -127,7 +126,8 @@ def read_table(
         ids, cut = column_text(about[columns.id_column], path, columns.id_column), ""
         if columns.id_prefix:
             ids, cut = ids.astype(f"U{columns.id_prefix}"), f" of {columns.id_prefix} characters (id_prefix)"
-        check_unique(ids, f"{path}: ids{cut}")
+        advice = "; each row is a sample: give the rows different ids, and name repeated ones as groups (group_column)"
+        check_unique(ids, f"{path}: ids{cut}", advice)
     elif suffix not in ARRAYS and not isinstance(features.columns, pd.RangeIndex):
         require_columns([*about, *features], (columns.id_column,), path)
     labels, censored = _targets(about, ids, path, columns)
@@ -159,10 +159,12 @@ def _targets(
         return None, []
     if columns.rows is not None:
         labels = np.where(np.asarray(about.eval(columns.rows, engine="python")), labels, "")
+    what = f"{path}: column {columns.label_column!r}"
+    if columns.task != "classes" and decimal_mark(path) == ",":
+        check_decimal_points(labels, what)
     if events is not None:
         names = (columns.label_column, str(columns.event_column))
         return survival_times(labels, events, ids, path, names, columns.occurred)
-    what = f"{path}: column {columns.label_column!r}"
     if columns.task == "classes":
         return class_names(labels, what, columns.label_column), []
     return target_numbers(labels, what, ids), []
@@ -382,7 +384,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
     """Convert a table of numbers to float64, shape (n, d). True becomes 1 and False 0.
 
     With `may_have_nan`, missing values become NaN. Raise DataError if there are no columns, or if values are not real
-    numbers, are missing or infinite, or exceed 1e60 in magnitude.
+    numbers, are missing or infinite, or exceed 1e30 in magnitude.
     """
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
@@ -401,10 +403,11 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     if not may_have_nan or np.isinf(values).any():
-        check_numbers(values, str(path), ids, frame.columns.to_numpy())
-    huge = (np.abs(values) > LARGEST_VALUE).any(axis=0)
+        check_numbers(np.where(np.isnan(values) & may_have_nan, 0.0, values), str(path), ids, frame.columns.to_numpy())
+    huge = (np.abs(values) > LARGEST_NUMBER).any(axis=0)
     if huge.any():
-        raise DataError(f"{path}: values above {LARGEST_VALUE:g} in columns {some(frame.columns[huge])}; rescale them")
+        named = f"values above {LARGEST_NUMBER:g} in columns {some(frame.columns[huge])}"
+        raise DataError(f"{path}: {named}; rescale them, or leave these cells empty if they mean no value")
     return values
 
 
