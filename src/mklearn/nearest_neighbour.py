@@ -31,16 +31,16 @@ TIE = 1e-9
 _BLOCK_ENTRIES = 1 << 20  # entries of a block of the distance matrix: 8 MB, so that three blocks fit into the cache
 
 
-def accuracy_by_dimension(
-    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, y_test: ArrayLike, rule: Rule = "euclidean"
-) -> NDArray[np.float64]:
-    """Compute the accuracy with the first 1, 2, ..., p components of an embedding, (p,).
+def nearest_neighbour_predictions_by_dimension(
+    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
+) -> NDArray:
+    """Predict labels, (p, m), with the first 1, 2, ..., p components of an embedding, in one pass.
 
     Parameters
     ----------
     Z_train, Z_test : array-like of shapes (n, p) and (m, p)
         Embeddings of the training and the test samples, components in order of importance.
-    y_train, y_test : array-like of shapes (n,) and (m,)
+    y_train : array-like of shape (n,)
         Labels of any type that can be sorted.
     rule : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is the cosine similarity about the mean of the training embedding, 0 for a sample at that mean. With
@@ -57,17 +57,6 @@ def accuracy_by_dimension(
     addition: with a ridge, test samples are closer to the mean than training samples, and the Euclidean rule favours
     the few training samples near the mean.
     """
-    predicted = nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule)
-    return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
-
-
-def nearest_neighbour_predictions_by_dimension(
-    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
-) -> NDArray:
-    """Predict labels, (p, m), with the first 1, 2, ..., p components of an embedding, in one pass.
-
-    Parameters and errors are as for :func:`accuracy_by_dimension`.
-    """
     first, second = _embeddings(Z_train, Z_test)
     labels = checked_labels(y_train, first.shape[0], "y_train")
     order = np.argsort(labels, kind="stable")
@@ -81,7 +70,7 @@ def nearest_neighbour_predictions_by_dimension(
 def nearest_neighbour_predictions(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray:
-    """Predict labels, (m,), with all components; parameters and errors are as for :func:`accuracy_by_dimension`."""
+    """Predict labels, (m,), with all components; otherwise as `nearest_neighbour_predictions_by_dimension`."""
     return np.asarray(y_train)[nearest_neighbour_indices(Z_train, Z_test, rule, y_train)]
 
 
@@ -90,8 +79,8 @@ def nearest_neighbour_indices(
 ) -> NDArray[np.intp]:
     """Find the nearest training sample of each test sample, (m,), with all components of an embedding.
 
-    Parameters and errors are as for :func:`accuracy_by_dimension`. Ties go to the first sample of the first class, or
-    without labels to the first sample.
+    Parameters and errors are as for `nearest_neighbour_predictions_by_dimension`. Ties go to the first sample of the
+    first class, or without labels to the first sample.
     """
     first, second = _embeddings(Z_train, Z_test)
     if y_train is not None:

@@ -22,7 +22,7 @@ from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.kernels import GaussianKernel
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.views import Views
-from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.nearest_neighbour import nearest_neighbour_predictions_by_dimension
 from mklearn.optimize.whitening import CentredSpan, centred_span
 from mklearn.papers.mkmmc.mkmmc import MKMMC
 from mklearn.study.data.draw_splits import random_per_class
@@ -143,7 +143,9 @@ def curves(name: str, train_size: int, faces: Faces) -> tuple[dict[str, np.ndarr
         for builders, data in ((linear, X), (kernel, kernels)):
             for method, build in builders.items():
                 model = build().fit(data[train], y[train])  # type: ignore[attr-defined]
-                curve = accuracy_by_dimension(model.embedding_, y[train], model.transform(data[test]), y[test])
+                Z = model.transform(data[test])
+                predicted = nearest_neighbour_predictions_by_dimension(model.embedding_, y[train], Z)
+                curve = (predicted == y[test]).mean(axis=1)
                 rows.setdefault(method, []).append(100 * curve)
                 if method == "mkmmc_coef":
                     models.append(model)
