@@ -49,12 +49,7 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
         Mean length of the centred training embedding.
     svc_ : LinearSVC
     kernel_weights_, kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.KernelFDA`.
+        As for `mklearn.subspace.KernelFDA`; so are the errors.
     """
 
     n_components: PositiveInt | None = field(default=None, kw_only=False)
@@ -76,9 +71,7 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute signed distances, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         stack, _ = self._new_stack(X)
         Z = self.embedder_.transform(stack.combine(self.kernel_weights_))

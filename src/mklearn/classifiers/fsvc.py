@@ -78,12 +78,7 @@ class FSVC(OneVsOneLinear):
         "armijo"). Empty for power other than 1/2. Computed when it is read.
     classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
         As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objectives_`` holds the objective of the support
-        vector machine for "exact", and F for "alternating".
-
-    Raises
-    ------
-    DataError, NotApplicable, SolverFailed
-        As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
+        vector machine for "exact", and F for "alternating". Errors are as there, too.
 
     References
     ----------

@@ -55,7 +55,7 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
 class WeightedKernelClassifier(KernelClassifier):
     """Base of kernel classifiers whose ``fit`` takes sample weights.
 
-    A subclass implements `_fit_weighted`.
+    A subclass implements `_fit_kernels`.
     """
 
     class_weight: ClassWeight = None
@@ -76,11 +76,11 @@ class WeightedKernelClassifier(KernelClassifier):
         stack = self._training_stack(X)
         codes = self._class_codes(stack, y)
         weights = checked_sample_weight(sample_weight, codes, self.classes_, self.class_weight)
-        self._fit_weighted(stack, codes, weights)
+        self._fit_kernels(stack, codes, weights)
         return self
 
-    def _fit_weighted(
-        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    def _fit_kernels(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None
     ) -> None:
         """Fit to training kernels, labels as positions in ``classes_``, and sample weights."""
         raise NotImplementedError

@@ -124,9 +124,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     def class_scores(self, X: Any) -> Floats:
         """Compute the linear classifier's score of each class, shape (m, n_classes).
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         stack, _ = self._new_stack(X)
         components = self.kernel_pca_.transform(np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64))

@@ -92,8 +92,8 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
             raise ConfigError("moments of landmark features do not include class weights: set class_weight=None")
         super()._learn(data)
 
-    def _fit_weighted(
-        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    def _fit_kernels(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None
     ) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
@@ -140,9 +140,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         check_is_fitted(self)
         if self.landmark_features_ is not None:

@@ -35,11 +35,8 @@ class CombinedSVC(DecisionLabels, KernelClassifier):
         """Return the kernel weights, shape (n_kernels,), sum 1."""
         raise NotImplementedError
 
-    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
-        self._fit_weighted(stack, codes, None)
-
-    def _fit_weighted(
-        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    def _fit_kernels(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None
     ) -> None:
         self.kernel_weights_ = self._weights(stack, codes)
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
@@ -70,9 +67,7 @@ class CombinedSVC(DecisionLabels, KernelClassifier):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         stack, _ = self._new_stack(X)
         kernel = stack.combine(self.kernel_weights_)[:, self.support_]

@@ -147,14 +147,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Fit the gates and the machines.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
+        """Fit the gates and the machines; X and y are as for `MKLSVC.fit`."""
         stack = self._training_stack(X)
         self._gating_view = self._fitted_gating_view(X)
         codes = self._class_codes(stack, y)
@@ -207,9 +200,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         stack, _ = self._new_stack(X)
         machines = self.machines_

@@ -61,12 +61,7 @@ class MKLSVC(DecisionLabels, KernelClassifier):
         alpha y at `support_`.
     intercept_ : array of shape (n_machines,)
     classes_, kernel_ids_, n_features_in_
-        As for `KernelSVC`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `KernelSVC`.
+        As for `KernelSVC`; so are the errors.
 
     References
     ----------
@@ -117,9 +112,7 @@ class MKLSVC(DecisionLabels, KernelClassifier):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         stack, _ = self._new_stack(X)
         machines = zip(self.theta_, self.dual_coef_, self.intercept_, strict=True)

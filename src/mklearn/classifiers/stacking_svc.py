@@ -85,15 +85,9 @@ class StackingSVC(ClassScores, KernelClassifier):
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> Self:
-        """Fit the classifier.
+        """Fit the classifier; X and y are as for `KernelSVC.fit`.
 
-        Parameters
-        ----------
-        X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        groups : array of shape (n,), optional
-            Groups, such as patients or photographs, that are never split between folds.
+        ``groups``, (n,), such as patients or photographs, are never split between folds.
         """
         stack = self._training_stack(X)
         codes = self._class_codes(stack, y)

@@ -1,7 +1,7 @@
 """Descriptors: functions from images to features, most of them in a file of their name.
 
 Import from the file, ``from mklearn.descriptors.hog import hog``: in the package, the name ``hog`` is the module. All
-raise `mklearn.errors.ConfigError` for invalid parameters.
+raise `mklearn.errors.ConfigError` for invalid parameters, and `mklearn.errors.DataError` for invalid images.
 """
 
 import lazy_loader as _lazy

@@ -26,7 +26,7 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        In colour, at least `grid` pixels per side; sizes may differ. Floats from 0 to 1.
+        In colour, at least `grid` pixels per side, floats from 0 to 1 (else `DataError`); sizes may differ.
     bins : (int, int, int)
         Bins of hue, saturation and value.
     grid : int
@@ -36,11 +36,6 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
     -------
     ndarray of shape (n, grid^2 * product of bins)
         Non-negative; the histogram of each cell sums to 1.
-
-    Raises
-    ------
-    DataError
-        Invalid images, grey images, floats outside 0..1, or images with fewer pixels than cells.
 
     Notes
     -----

@@ -34,10 +34,10 @@ def dense_sift(
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least ``max(sizes)`` pixels per side; sizes may differ. Patches are in pixels, so images should show their
-        objects at about one scale.
+        At least ``max(sizes)`` pixels per side (else `DataError`); sizes may differ. Patches are in pixels, so images
+        should show their objects at about one scale.
     learned : mapping
-        The result of `learn_dense_sift` for the same parameters.
+        The result of `learn_dense_sift` for the same parameters (else `DataError`).
     step : int
         Distance in pixels between the points of the grid.
     sizes : sequence of float
@@ -52,11 +52,6 @@ def dense_sift(
         Non-negative, rows sum to 1, for a chi-squared distance. Invariant to added brightness and to contrast up to
         the rounding of the image to 8 bits. Patches without gradients do not vote; an image of such patches only gives
         zeros.
-
-    Raises
-    ------
-    DataError
-        Invalid images, images smaller than the largest patch, or `learned` of other parameters.
 
     Notes
     -----

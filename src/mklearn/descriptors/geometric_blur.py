@@ -56,7 +56,7 @@ def geometric_blur(
         Sizes may differ. Radii are in pixels, so images should show their objects at about one scale (MKL-DR: 60,000
         pixels).
     learned : mapping
-        The result of `learn_geometric_blur` for the same parameters.
+        The result of `learn_geometric_blur` for the same parameters (else `DataError`).
     radii : sequence of float
         Radii of the rings in pixels, increasing; 0 is the point itself. MKL-DR (NIPS 2008) has two descriptors, GB-1
         and GB-2, whose radii it does not give; we use the default for GB-1 and (0, 6, 12, 24, 36, 60) for GB-2.
@@ -74,11 +74,6 @@ def geometric_blur(
     PointSets
         Descriptors of ``n_components`` entries. An image without edges (flat, or less than 3 pixels high or wide) has
         no points. Invariant to added brightness and to contrast; not to mirroring, rotation or scale.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or `learned` of other parameters.
 
     Notes
     -----

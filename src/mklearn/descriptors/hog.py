@@ -33,7 +33,7 @@ def hog(
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least ``cell * block`` pixels per side; all of one size. For 8 x 8 digits use ``cell=4``.
+        At least ``cell * block`` pixels per side; all of one size (else `DataError`). For 8 x 8 digits use ``cell=4``.
     orientations : int
         Bins over 180 degrees; the sign of the gradient is ignored. 9 in the paper.
     cell : int
@@ -50,11 +50,6 @@ def hog(
     ndarray of shape (n, n_blocks * block^2 * orientations), in colour three times as wide
         Non-negative. Invariant to added brightness, and to contrast up to the 1e-5 that avoids a division by zero. An
         image without edges gives zeros.
-
-    Raises
-    ------
-    DataError
-        Invalid images, images that are too small, or images of different sizes.
 
     Notes
     -----

@@ -46,9 +46,9 @@ def lbp(
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least ``grid + 2 * radius`` pixels per side; sizes may differ. For 8 x 8 digits use ``grid=2``.
+        At least ``grid + 2 * radius`` pixels per side (else `DataError`); sizes may differ.
     grid : int
-        Cells per side. Ahonen et al. [2]_ use 7 for faces of 130 x 150 pixels; the default suits smaller images.
+        Cells per side: 7 for faces of 130 x 150 pixels in [2]_; 4 suits smaller images, 2 digits of 8 x 8.
     radius : int
         Distance of the neighbours in pixels: 2 in Ahonen et al. [2]_, 1 in the original pattern.
     patterns : {"uniform", "rotation_invariant"}
@@ -62,11 +62,6 @@ def lbp(
     ndarray of shape (n, grid^2 * 59) or (n, grid^2 * 10), in colour three times as wide
         Non-negative; the histogram of each cell sums to 1. Invariant to every strictly increasing map of the grey
         values, so to brightness and contrast. In a flat image all pixels have the pattern "all at least as bright".
-
-    Raises
-    ------
-    DataError
-        Invalid images, or images that are too small.
 
     Notes
     -----

@@ -17,7 +17,7 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        Sizes may differ.
+        At least as many pixels as blocks per side (else `DataError`); sizes may differ.
     resolutions : sequence of int
         Blocks per side. LMKL [1]_ uses 4, 8, 16, 32, 64 for faces and 2, 4, 8, 16 for digits, each in a kernel of its
         own; for that, call with one resolution at a time.
@@ -26,11 +26,6 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
     -------
     ndarray of shape (n, sum of r^2)
         Linear in the pixels: brightness adds to every feature, contrast multiplies every feature.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or an image with fewer pixels than blocks along a side.
 
     Notes
     -----

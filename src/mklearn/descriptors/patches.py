@@ -16,23 +16,18 @@ def patches(images: Images, *, size: int, patch: Sequence[int] | None = None) ->
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        Sides are multiples of `size`.
+        Sides are multiples of `size`; for all patches, of one size (else `DataError`).
     size : int
         Pixels per side of a patch. LMKL for images (Gonen, Alpaydin) uses 8 and 16 for 64 x 64 faces, 4 and 8 for
         16 x 16 digits.
     patch : (row, column), optional
-        One patch of the grid, counted from 0 at the top left; LMKL computes one kernel per patch. By default all
-        patches, row by row.
+        One patch of the grid (else `DataError`), counted from 0 at the top left; LMKL computes one kernel per patch. By
+        default all patches, row by row.
 
     Returns
     -------
     ndarray of shape (n, n_patches * size^2)
         The pixels of each patch, row by row.
-
-    Raises
-    ------
-    DataError
-        Invalid images, sides that are not multiples of `size`, a patch outside the grid, or images of different sizes.
     """
     grey = as_grey_images(images)
     for number, image in enumerate(grey):

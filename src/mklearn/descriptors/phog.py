@@ -37,7 +37,7 @@ def phog(
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least ``max(3, 2^(levels - 1))`` pixels per side; sizes may differ.
+        At least ``max(3, 2^(levels - 1))`` pixels per side (else `DataError`); sizes may differ.
     levels : int
         Number of levels, from level 0 (the whole image). MKL-DR (NIPS 2008) uses levels 0 to 2, so 3.
     bins : int
@@ -55,11 +55,6 @@ def phog(
         Non-negative, rows sum to 1. Invariant to added brightness and to contrast but for rounding, as the edge
         thresholds are relative to the image: of two neighbours with equal gradients, rounding decides which is the
         edge. That affects drawings with straight edges, but hardly photographs. An image without edges gives zeros.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or images that are too small.
 
     Notes
     -----

@@ -17,7 +17,7 @@ def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        All of one size.
+        All of one size (else `DataError`).
     norm : {"none", "l2"}
         "l2" divides each image by its Euclidean length; a black image stays zero.
 
@@ -26,11 +26,6 @@ def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     ndarray of shape (n, h * w)
         In [0, 1] for integer images and ``norm="none"``. Linear in the pixels. "l2" is invariant to contrast (a
         positive factor), not to added brightness.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or images of different sizes.
     """
 
     def extract(image: Grey) -> Grey:

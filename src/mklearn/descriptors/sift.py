@@ -44,7 +44,7 @@ def sift_points(
     images : see `mklearn.descriptors.images.as_grey_images`
         Sizes may differ. The patch is in pixels, so images should show their objects at about one scale.
     learned : mapping
-        The result of `learn_sift_points` for the same parameters.
+        The result of `learn_sift_points` for the same parameters (else `DataError`).
     size : float
         Side in pixels of the patch of 4 x 4 cells around each point. Not given in MKL-DR.
     n_points : int
@@ -57,11 +57,6 @@ def sift_points(
     PointSets
         Descriptors of ``n_components`` entries. An image without edges (flat, or less than 3 pixels high or wide) has
         no points. Invariant to added brightness and to contrast; not to mirroring, rotation or scale.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or `learned` of other parameters.
 
     Notes
     -----
@@ -99,7 +94,7 @@ def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least `size` pixels per side; all of one size.
+        At least `size` pixels per side; all of one size (else `DataError`).
     step : int
         Pixels between neighbouring points. The grid is centred, and its patches lie within the image.
     size : float
@@ -109,11 +104,6 @@ def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     -------
     ndarray of shape (n, n_points * 128)
         Not negative; each descriptor has length 1, or is 0 for a patch without gradients. Row by row of the grid.
-
-    Raises
-    ------
-    DataError
-        Invalid images, images that are too small, or images of different sizes.
 
     See Also
     --------

@@ -42,12 +42,7 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     offset_ : array of shape (n_components,)
         Centring offset, subtracted from every embedded sample.
     kernel_weights_, kernel_ids_, embedding_, n_features_in_
-        As for `mklearn.subspace.kfd.KernelFDA`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`.
+        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors.
 
     References
     ----------

@@ -95,9 +95,9 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least 11 pixels per side, at most ten times as long as short; sizes may differ.
+        At least 11 pixels per side, at most ten times as long as short (else `DataError`); sizes may differ.
     learned : mapping
-        The result of `learn_c2_serre` for the same parameters.
+        The result of `learn_c2_serre` for the same parameters (else `DataError`).
     n_patches : int
         Number of features. Not given in MKL-DR; 1,000 is [common].
 
@@ -107,11 +107,6 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
         In 0..1, the features of smaller patches first; 1 where the image holds the patch. Invariant to added brightness
         and to contrast, nearly invariant to shifts; not to mirroring or rotation. All images without contrast give
         ``exp(-||P||^2 / ...)``.
-
-    Raises
-    ------
-    DataError
-        Invalid images, images too small or too long, or `learned` of other parameters.
 
     Notes
     -----
@@ -202,9 +197,9 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least 11 pixels per side, at most ten times as long as short; sizes may differ.
+        At least 11 pixels per side, at most ten times as long as short (else `DataError`); sizes may differ.
     learned : mapping
-        The result of `learn_c2_mutch_lowe` for the same parameters.
+        The result of `learn_c2_mutch_lowe` for the same parameters (else `DataError`).
     n_patches : int
         Number of features. Not given in MKL-DR; Mutch and Lowe have about twice the default [common].
     inhibition : float
@@ -217,11 +212,6 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
         In 0..1, the features of smaller patches first; 1 where the image holds the patch. Invariant to added brightness
         and to contrast, nearly invariant to shifts below the 5 %; not to larger ones, mirroring or rotation. All images
         without contrast give ``exp(-||P||^2 / ...)``.
-
-    Raises
-    ------
-    DataError
-        Invalid images, images too small or too long, or `learned` of other parameters.
 
     Notes
     -----

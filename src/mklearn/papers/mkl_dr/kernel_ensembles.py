@@ -108,9 +108,7 @@ class KernelVoting(KernelEnsemble):
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,).
 
-        Parameters
-        ----------
-        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X is as for ``fit``; precomputed kernels have shape (m, n_train, n_kernels).
         """
         stack, _ = self._new_stack(X)
         models = zip(self.estimators_, stack, strict=True)

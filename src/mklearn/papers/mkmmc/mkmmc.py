@@ -80,12 +80,7 @@ class MKMMC(KernelEmbedding):
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, embedding_, n_features_in_
-        As for `mklearn.subspace.kernel_mmc.KernelMMC`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`.
+        As for `mklearn.subspace.kernel_mmc.KernelMMC`; so are the errors.
 
     References
     ----------

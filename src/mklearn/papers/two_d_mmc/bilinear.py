@@ -17,6 +17,7 @@ from mklearn.base.parameters import Nonnegative, PositiveInt, at_least, paramete
 from mklearn.checks import check_integer, check_kept, invalid, regular_array
 from mklearn.errors import DataError, NotApplicable
 from mklearn.estimator_input import checked_array
+from mklearn.graphs import class_structure
 from mklearn.kernels.views import only_table
 from mklearn.optimize.eigen import generalized_eigh
 
@@ -116,15 +117,8 @@ class BilinearEmbedding(Embedding):
         """
         array = self._check_images(X, reset=True)
         images = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
-        codes = None
         labels = self._checked_labels(y, len(images))
-        if labels is not None:
-            codes = np.searchsorted(self.classes_, labels)
-            if len(self.classes_) < 2:
-                raise NotApplicable(
-                    f"y holds one class only ({str(self.classes_[0])!r}): {type(self).__name__} needs at least two "
-                    "classes"
-                )
+        codes = None if labels is None else class_structure(labels).codes
         sizes = self._sizes()
         step, scale = self._problem(images, codes)
         start = self._start(sizes, images)
