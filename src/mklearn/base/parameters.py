@@ -1,8 +1,9 @@
 """Parameter checks of estimators.
 
-Estimators declare their parameters with `parameters`, and check them in ``fit`` as scikit-learn does. Functions that a
-study can name declare the valid values of theirs with `constrained`. The scikit-learn classes behind this are private:
-pyproject.toml caps the version, and `tests/unit/base/test_parameters.py` detects what an update breaks.
+The types of parameters state their valid values. Estimators (see `parameters`) check them in ``fit``, as scikit-learn
+does; so do descriptors, and studies for all functions that they can name (`constrained`). The scikit-learn classes
+behind this are private: pyproject.toml caps the version, and `tests/unit/base/test_parameters.py` detects what an
+update breaks.
 """
 
 from __future__ import annotations
@@ -52,10 +53,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def constrained(**constraints: Any) -> Callable[[Function], Function]:
-    """Decorate a function that a study can name to declare the valid values of its parameters."""
+    """Decorate a function of studies to declare valid values of its parameters; by default by their types."""
 
     def declare(function: Function) -> Function:
-        setattr(function, "_parameter_constraints", constraints)  # noqa: B010 - not a declared attribute of functions
+        types = {} if constraints else inspect.get_annotations(function, eval_str=True)
+        stated = {name: valid_values(kind) for name, kind in types.items() if name != "return"}
+        setattr(function, "_parameter_constraints", constraints or stated)  # noqa: B010 - not a declared attribute
         return function
 
     return declare

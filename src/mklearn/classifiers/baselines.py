@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.fit_context import aligned
-from mklearn.base.parameters import CLASS_WEIGHT, NONNEGATIVE, POSITIVE, SHARE, StrOptions, at_least, constrained
+from mklearn.base.parameters import ClassWeight, Nonnegative, Positive, PositiveInt, Share, at_least, constrained
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import NotApplicable
 from mklearn.kernels.feature_scaling import StandardScaler, constant_features
@@ -36,8 +36,8 @@ def majority() -> DummyClassifier:
     return DummyClassifier()
 
 
-@constrained(C=[POSITIVE])
-def linear_svc(C: float = 10.0) -> Pipeline:
+@constrained()
+def linear_svc(C: Positive = 10.0) -> Pipeline:
     """Build a one-vs-rest linear SVM on features scaled to unit spread.
 
     Parameters
@@ -49,8 +49,8 @@ def linear_svc(C: float = 10.0) -> Pipeline:
     return make_pipeline(UnitSpread(), LinearSVC(C=C, random_state=0, max_iter=10_000))
 
 
-@constrained(C=[POSITIVE], bandwidth=[POSITIVE])
-def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
+@constrained()
+def gaussian_svc(C: Positive = 10.0, bandwidth: Positive = 1.0) -> Pipeline:
     """Build support vector machines on the Gaussian kernel of features of mean 0 and variance 1.
 
     Every feature counts the same, so a descriptor with more features counts more than one with fewer.
@@ -65,8 +65,8 @@ def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
     return make_pipeline(StandardScaler(), KernelSVC(kernels=[{"kind": "gaussian", "bandwidth": bandwidth}], C=C))
 
 
-@constrained(C=[POSITIVE], class_weight=CLASS_WEIGHT)
-def logistic_regression(C: float = 1.0, class_weight: Any = None) -> Pipeline:
+@constrained()
+def logistic_regression(C: Positive = 1.0, class_weight: ClassWeight = None) -> Pipeline:
     """Build multinomial logistic regression on features of mean 0 and variance 1.
 
     Every feature counts the same, so a descriptor with more features counts more than one with fewer.
@@ -81,9 +81,9 @@ def logistic_regression(C: float = 1.0, class_weight: Any = None) -> Pipeline:
     return make_pipeline(StandardScaler(), LogisticRegression(C=C, class_weight=class_weight, max_iter=10_000))
 
 
-@constrained(solver=[StrOptions({"lsqr", "eigen"})], shrinkage=[StrOptions({"auto"}), SHARE])
+@constrained()
 def standardised_shrinkage_lda(
-    solver: Literal["lsqr", "eigen"] = "lsqr", shrinkage: Literal["auto"] | float = "auto"
+    solver: Literal["lsqr", "eigen"] = "lsqr", shrinkage: Literal["auto"] | Share = "auto"
 ) -> Pipeline:
     """Build linear discriminant analysis with shrinkage on features of mean 0 and variance 1.
 
@@ -97,12 +97,11 @@ def standardised_shrinkage_lda(
     return make_pipeline(StandardScaler(), ShrinkageLDA(solver=solver, shrinkage=shrinkage))
 
 
-@constrained(
-    n_estimators=[at_least(1)], max_features=[StrOptions({"sqrt", "log2"}), SHARE], min_samples_leaf=[at_least(1)]
-)
+@constrained()
 def random_forest(
-    n_estimators: int = 300, max_features: str | float = "sqrt", min_samples_leaf: int = 1, random_state: int = 0
-) -> RandomForestClassifier:
+    n_estimators: PositiveInt = 300, max_features: Literal["sqrt", "log2"] | Share = "sqrt",
+    min_samples_leaf: PositiveInt = 1, random_state: int = 0,
+) -> RandomForestClassifier:  # fmt: skip
     """Build a random forest, as in :class:`sklearn.ensemble.RandomForestClassifier`.
 
     Parameters
@@ -121,17 +120,14 @@ def random_forest(
     )
 
 
-@constrained(
-    max_iter=[at_least(1)], learning_rate=[POSITIVE], max_leaf_nodes=[at_least(2)], min_samples_leaf=[at_least(1)],
-    l2_regularization=[NONNEGATIVE], max_features=[SHARE],
-)  # fmt: skip
+@constrained()
 def gradient_boosting(
-    max_iter: int = 100,
-    learning_rate: float = 0.1,
-    max_leaf_nodes: int = 31,
-    min_samples_leaf: int = 5,
-    l2_regularization: float = 0.0,
-    max_features: float = 1.0,
+    max_iter: PositiveInt = 100,
+    learning_rate: Positive = 0.1,
+    max_leaf_nodes: Annotated[int, at_least(2)] = 31,
+    min_samples_leaf: PositiveInt = 5,
+    l2_regularization: Nonnegative = 0.0,
+    max_features: Share = 1.0,
     random_state: int = 0,
 ) -> HistGradientBoostingClassifier:
     """Build gradient boosting, as in :class:`sklearn.ensemble.HistGradientBoostingClassifier`, without early stopping.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import ListOf, at_least
+from mklearn.base.parameters import ListOf, PositiveInt, at_least
 from mklearn.descriptors.images import (
     Grey,
     Images,
@@ -19,8 +21,11 @@ from mklearn.errors import DataError
 from mklearn.extras import require
 
 
-@descriptor(bins=[ListOf(at_least(1), length=3)], grid=[at_least(1)])
-def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), grid: int = 1) -> Grey:
+@descriptor
+def colour_histogram(
+    images: Images, *, bins: Annotated[tuple[int, int, int], ListOf(at_least(1), length=3)] = (8, 4, 4),
+    grid: PositiveInt = 1,
+) -> Grey:  # fmt: skip
     """Compute histograms of hue, saturation and value over a grid of cells [1]_ [2]_.
 
     Parameters

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import ListOf, at_least
+from mklearn.base.parameters import ListOf, NonnegativeInt, PositiveInt, at_least
 from mklearn.descriptors.images import Grey, Images, Learned, check_size, descriptor, iterate_grey_images, learned_array
 from mklearn.descriptors.local_descriptors import sample_local_descriptors
 from mklearn.descriptors.point_sets import Float32
@@ -17,15 +18,15 @@ from mklearn.errors import DataError
 _SAMPLE = 100_000
 _KMEANS_BATCH = 4096
 
-_of_words = descriptor(
-    step=[at_least(1)], sizes=[ListOf(PATCH_SIDE)], n_words=[at_least(2)], random_state=[at_least(0)]
-)
+Sides = Annotated[Sequence[float], ListOf(PATCH_SIDE)]
+NumberOfWords = Annotated[int, at_least(2)]
 
 
-@_of_words
+@descriptor
 def dense_sift(
-    images: Images, *, learned: Learned, step: int = 8, sizes: Sequence[float] = (16, 24, 32), n_words: int = 1000
-) -> Grey:
+    images: Images, *, learned: Learned, step: PositiveInt = 8, sizes: Sides = (16, 24, 32),
+    n_words: NumberOfWords = 1000,
+) -> Grey:  # fmt: skip
     """Compute a bag of visual words over dense SIFT: the descriptor SIFT-Grid of MKL-DR (NIPS 2008).
 
     Upright SIFT descriptors (Lowe, IJCV 2004) of each size are computed on a grid. Each votes for the nearest of
@@ -62,10 +63,11 @@ def dense_sift(
     return np.stack([_histogram(local, words) for local in _iterate_local(images, step, sizes)])
 
 
-@_of_words
+@descriptor
 def learn_dense_sift(
-    images: Images, *, random_state: int, step: int = 8, sizes: Sequence[float] = (16, 24, 32), n_words: int = 1000
-) -> dict[str, NDArray]:
+    images: Images, *, random_state: NonnegativeInt, step: PositiveInt = 8, sizes: Sides = (16, 24, 32),
+    n_words: NumberOfWords = 1000,
+) -> dict[str, NDArray]:  # fmt: skip
     """Learn the visual words of `dense_sift`: "words" (n_words, 128), float32.
 
     The result is reproducible with the same number of threads. Words are the centres of mini-batch k-means on about

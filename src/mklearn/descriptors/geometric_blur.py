@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, ListOf, at_least
+from mklearn.base.parameters import NONNEGATIVE, ListOf, NonnegativeInt, PositiveInt, at_least
 from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.edge_points import spread_points, thinned_gradient
 from mklearn.descriptors.images import Grey, Images, Learned, descriptor
@@ -33,16 +34,14 @@ _TRUNCATE = 3.0
 Ring = tuple[float, NDArray[np.float64]]
 """Width of the blur, and offsets (row, column) of the samples, shape (number, 2)."""
 
-_of_points = descriptor(
-    radii=[ListOf(NONNEGATIVE)], samples=[ListOf(at_least(1))], n_points=[at_least(1)], n_components=[at_least(1)],
-    random_state=[at_least(0)],
-)  # fmt: skip
+Radii = Annotated[Sequence[float], ListOf(NONNEGATIVE)]
+Samples = Annotated[Sequence[int], ListOf(at_least(1))]
 
 
-@_of_points
+@descriptor
 def geometric_blur(
-    images: Images, *, learned: Learned, radii: Sequence[float] = (0, 3, 6, 12, 24, 36),
-    samples: Sequence[int] = (1, 8, 8, 10, 12, 12), n_points: int = 160, n_components: int = 64,
+    images: Images, *, learned: Learned, radii: Radii = (0, 3, 6, 12, 24, 36),
+    samples: Samples = (1, 8, 8, 10, 12, 12), n_points: PositiveInt = 160, n_components: PositiveInt = 64,
 ) -> PointSets:  # fmt: skip
     """Compute geometric blur descriptors at edge points [1]_ [2]_.
 
@@ -93,10 +92,10 @@ def geometric_blur(
     return describe_points(images, extract, learned, shape, "geometric_blur")
 
 
-@_of_points
+@descriptor
 def learn_geometric_blur(
-    images: Images, *, random_state: int, radii: Sequence[float] = (0, 3, 6, 12, 24, 36),
-    samples: Sequence[int] = (1, 8, 8, 10, 12, 12), n_points: int = 160, n_components: int = 64,
+    images: Images, *, random_state: NonnegativeInt, radii: Radii = (0, 3, 6, 12, 24, 36),
+    samples: Samples = (1, 8, 8, 10, 12, 12), n_points: PositiveInt = 160, n_components: PositiveInt = 64,
 ) -> dict[str, NDArray]:  # fmt: skip
     """Learn the principal axes of `geometric_blur`: "mean" (d,) and "components" (n_components, d), float32.
 

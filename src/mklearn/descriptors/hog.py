@@ -7,24 +7,18 @@ from typing import Literal
 
 import numpy as np
 
-from mklearn.base.parameters import StrOptions, at_least
+from mklearn.base.parameters import PositiveInt
 from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, descriptor, features_of, require_size
 from mklearn.extras import require
 
 
-@descriptor(
-    orientations=[at_least(1)],
-    cell=[at_least(1)],
-    block=[at_least(1)],
-    block_norm=[StrOptions({"L2-Hys", "L2", "L1", "L1-sqrt"})],
-    channels=[StrOptions({"grey", "colour"})],
-)
+@descriptor
 def hog(
     images: Images,
     *,
-    orientations: int = 9,
-    cell: int = 8,
-    block: int = 2,
+    orientations: PositiveInt = 9,
+    cell: PositiveInt = 8,
+    block: PositiveInt = 2,
     block_norm: Literal["L2-Hys", "L2", "L1", "L1-sqrt"] = "L2-Hys",
     channels: Literal["grey", "colour"] = "grey",
 ) -> Grey:

@@ -25,27 +25,22 @@ _LUMA = np.array([0.2125, 0.7154, 0.0721])
 _WHITE = {np.dtype(bool): 1.0, np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
 
 
-def descriptor(**constraints: Any) -> Callable[[Function], Function]:
-    """Decorate a function of images: declare the valid values of its parameters, and check them in each call.
-
-    Calls with other values raise `ConfigError`.
-    """
+def descriptor(function: Function) -> Function:
+    """Decorate a function of images to raise `ConfigError` for values that the types of its parameters do not allow."""
+    constraints = vars(constrained()(function))["_parameter_constraints"]
     valid = {name: [make_constraint(each) for each in several] for name, several in constraints.items()}
+    del valid["images"]
+    valid.pop("learned", None)
 
-    def decorate(function: Function) -> Function:
-        @functools.wraps(function)
-        def checked(images: Images, **parameters: Any) -> Any:
-            for name, value in parameters.items():
-                out_of_range = isinstance(value, int | float) and (
-                    isinstance(value, bool) or abs(value) > LARGEST_INTEGER
-                )
-                if name in valid and (out_of_range or not any(each.is_satisfied_by(value) for each in valid[name])):
-                    raise invalid(value, name, " or ".join(map(str, valid[name])))
-            return function(images, **parameters)
+    @functools.wraps(function)
+    def checked(images: Images, **parameters: Any) -> Any:
+        for name, value in parameters.items():
+            out_of_range = isinstance(value, int | float) and (isinstance(value, bool) or abs(value) > LARGEST_INTEGER)
+            if name in valid and (out_of_range or not any(each.is_satisfied_by(value) for each in valid[name])):
+                raise invalid(value, name, " or ".join(map(str, valid[name])))
+        return function(images, **parameters)
 
-        return cast("Function", constrained(**constraints)(checked))
-
-    return decorate
+    return cast("Function", checked)
 
 
 def learned_array(

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import StrOptions, at_least
+from mklearn.base.parameters import PositiveInt
 from mklearn.descriptors.images import (
     Grey,
     Images,
@@ -24,17 +24,12 @@ from mklearn.descriptors.images import (
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 
-@descriptor(
-    grid=[at_least(1)],
-    radius=[at_least(1)],
-    patterns=[StrOptions({"uniform", "rotation_invariant"})],
-    channels=[StrOptions({"grey", "colour"})],
-)
+@descriptor
 def lbp(
     images: Images,
     *,
-    grid: int = 4,
-    radius: int = 1,
+    grid: PositiveInt = 4,
+    radius: PositiveInt = 1,
     patterns: Literal["uniform", "rotation_invariant"] = "uniform",
     channels: Literal["grey", "colour"] = "grey",
 ) -> Grey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from mklearn.base.parameters import ListOf, at_least
 from mklearn.descriptors.images import Grey, Images, as_grey_images, descriptor, features_of, require_size
 
 
-@descriptor(resolutions=[ListOf(at_least(1))])
-def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) -> Grey:
+@descriptor
+def multiresolution(images: Images, *, resolutions: Annotated[Sequence[int], ListOf(at_least(1))] = (4, 8, 16)) -> Grey:
     """Compute means over a grid of r x r blocks for each resolution r, concatenated in the given order.
 
     Parameters

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from mklearn.base.parameters import ListOf, at_least
+from mklearn.base.parameters import ListOf, PositiveInt, at_least
 from mklearn.descriptors.images import Grey, Images, as_grey_images, descriptor, features_of
 from mklearn.errors import DataError
 
 
-@descriptor(size=[at_least(1)], patch=[ListOf(at_least(0), length=2), None])
-def patches(images: Images, *, size: int, patch: Sequence[int] | None = None) -> Grey:
+@descriptor
+def patches(
+    images: Images, *, size: PositiveInt, patch: Annotated[Sequence[int], ListOf(at_least(0), length=2)] | None = None
+) -> Grey:
     """Return patches of ``size x size`` pixels on the grid that they tile.
 
     Parameters

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import POSITIVE, Options, at_least, from_to
+from mklearn.base.parameters import Options, Positive, PositiveInt, from_to
 from mklearn.descriptors.images import (
     Grey,
     Images,
@@ -25,10 +25,11 @@ _NOT_EDGES = 0.7
 _LOW_TO_HIGH = 0.4
 
 
-@descriptor(levels=[from_to(1, 6)], bins=[at_least(1)], angle=[Options(int, {180, 360})], sigma=[POSITIVE])
+@descriptor
 def phog(
-    images: Images, *, levels: int = 3, bins: int = 20, angle: Literal[180, 360] = 180, sigma: float = 2**0.5
-) -> Grey:
+    images: Images, *, levels: Annotated[int, from_to(1, 6)] = 3, bins: PositiveInt = 20,
+    angle: Annotated[int, Options(int, {180, 360})] = 180, sigma: Positive = 2**0.5,
+) -> Grey:  # fmt: skip
     """Compute histograms of gradient orientations on Canny edges over a pyramid of cells [1]_.
 
     Edge pixels vote with the size of their gradient. Level l divides the image into ``2^l x 2^l`` cells. The histograms

@@ -6,11 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from mklearn.base.parameters import StrOptions
 from mklearn.descriptors.images import Grey, Images, as_grey_images, descriptor, features_of
 
 
-@descriptor(norm=[StrOptions({"none", "l2"})])
+@descriptor
 def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     """Return the grey values of images, row by row.
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from numbers import Real
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import Interval, at_least, from_to
+from mklearn.base.parameters import Interval, NonnegativeInt, PositiveInt, from_to
 from mklearn.descriptors.edge_points import edge_points, stretch
 from mklearn.descriptors.images import Grey, Images, Learned, as_grey_images, descriptor, features_of, require_size
 from mklearn.descriptors.local_descriptors import describe_points, learn_projection, unit_rows
@@ -28,15 +29,15 @@ _FIRST_BLUR = 1.6
 _LEVELS = 3
 _PATCH_PER_DIAMETER = 6.0
 
-_of_points = descriptor(
-    size=[PATCH_SIDE], n_points=[at_least(1)], n_components=[from_to(1, LENGTH)], random_state=[at_least(0)]
-)
+Side = Annotated[float, PATCH_SIDE]
+NumberOfComponents = Annotated[int, from_to(1, LENGTH)]
 
 
-@_of_points
+@descriptor
 def sift_points(
-    images: Images, *, learned: Learned, size: float = 48.0, n_points: int = 160, n_components: int = 64
-) -> PointSets:
+    images: Images, *, learned: Learned, size: Side = 48.0, n_points: PositiveInt = 160,
+    n_components: NumberOfComponents = 64,
+) -> PointSets:  # fmt: skip
     """Compute SIFT descriptors [1]_ at edge points: the descriptor SIFT-Dist of MKL-DR (NIPS 2008).
 
     Parameters
@@ -74,10 +75,11 @@ def sift_points(
     return describe_points(images, extract, learned, (n_components, LENGTH), "sift_points")
 
 
-@_of_points
+@descriptor
 def learn_sift_points(
-    images: Images, *, random_state: int, size: float = 48.0, n_points: int = 160, n_components: int = 64
-) -> dict[str, NDArray]:
+    images: Images, *, random_state: NonnegativeInt, size: Side = 48.0, n_points: PositiveInt = 160,
+    n_components: NumberOfComponents = 64,
+) -> dict[str, NDArray]:  # fmt: skip
     """Learn the principal axes of `sift_points`: "mean" (128,) and "components" (n_components, 128), float32.
 
     They are learned from about 50,000 local descriptors, see `mklearn.descriptors.local_descriptors.learn_projection`.
@@ -87,8 +89,8 @@ def learn_sift_points(
     return learn_projection(images, extract, n_components, random_state, "sift_points")
 
 
-@descriptor(step=[at_least(1)], size=[PATCH_SIDE])
-def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
+@descriptor
+def sift_grid(images: Images, *, step: PositiveInt = 16, size: Side = 24.0) -> Grey:
     """Compute upright SIFT descriptors at fixed points: for images that are aligned, such as faces.
 
     Parameters

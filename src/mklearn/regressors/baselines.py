@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.linear_model import ElasticNet, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
+from mklearn.base.parameters import Positive, PositiveInt, Share, constrained
 from mklearn.kernels.feature_scaling import StandardScaler
 
 ALPHAS = np.logspace(-3, 6, 19)
@@ -27,8 +27,8 @@ def ridge() -> Pipeline:
     return make_pipeline(StandardScaler(), RidgeCV(alphas=ALPHAS))
 
 
-@constrained(alpha=[POSITIVE], l1_ratio=[SHARE])
-def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
+@constrained()
+def elastic_net(alpha: Positive = 0.1, l1_ratio: Share = 0.5) -> Pipeline:
     """Build an elastic net on features and a target scaled to mean 0 and variance 1.
 
     Parameters
@@ -42,9 +42,9 @@ def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
     return make_pipeline(StandardScaler(), TransformedTargetRegressor(net, transformer=preprocessing.StandardScaler()))
 
 
-@constrained(n_estimators=[at_least(1)], max_features=[SHARE])
+@constrained()
 def random_forest_regressor(
-    n_estimators: int = 300, max_features: float = 1 / 3, random_state: int = 0
+    n_estimators: PositiveInt = 300, max_features: Share = 1 / 3, random_state: int = 0
 ) -> TransformedTargetRegressor:
     """Build a random forest for a target scaled to mean 0 and variance 1.
 
@@ -63,9 +63,9 @@ def random_forest_regressor(
     return TransformedTargetRegressor(forest, transformer=preprocessing.StandardScaler())
 
 
-@constrained(learning_rate=[POSITIVE], max_iter=[at_least(1)])
+@constrained()
 def gradient_boosting_regressor(
-    learning_rate: float = 0.1, max_iter: int = 100, random_state: int = 0
+    learning_rate: Positive = 0.1, max_iter: PositiveInt = 100, random_state: int = 0
 ) -> HistGradientBoostingRegressor:
     """Build a gradient boosting regressor.
 

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import aligned
-from mklearn.base.parameters import POSITIVE, SHARE, at_least, constrained
+from mklearn.base.parameters import Positive, PositiveInt, Share, constrained
 from mklearn.checks import as_float_array
 from mklearn.errors import DataError, MissingExtra, NotApplicable, SolverFailed
 from mklearn.estimator_input import checked_array
@@ -115,8 +115,8 @@ def _require_scikit_survival() -> None:
         raise NotApplicable(str(error)) from error
 
 
-@constrained(alpha=[POSITIVE])
-def cox_ridge(alpha: float = 100.0) -> Pipeline:
+@constrained()
+def cox_ridge(alpha: Positive = 100.0) -> Pipeline:
     """Build Cox's proportional hazards model with a ridge penalty, on standardised features.
 
     The features are rotated to their principal components, which changes no prediction and makes thousands of features
@@ -137,8 +137,8 @@ def cox_ridge(alpha: float = 100.0) -> Pipeline:
     return make_pipeline(StandardScaler(), PCA(), SurvivalModel(CoxPHSurvivalAnalysis(alpha=alpha)))
 
 
-@constrained(alpha=[POSITIVE], l1_ratio=[SHARE])
-def cox_elastic_net(alpha: float = 0.05, l1_ratio: float = 0.5) -> Pipeline:
+@constrained()
+def cox_elastic_net(alpha: Positive = 0.05, l1_ratio: Share = 0.5) -> Pipeline:
     """Build Cox's proportional hazards model with an elastic net penalty, on standardised features.
 
     It is fitted for decreasing penalties, each from the solution before: from zero, coordinate descent may end far from
@@ -164,8 +164,10 @@ def cox_elastic_net(alpha: float = 0.05, l1_ratio: float = 0.5) -> Pipeline:
     return make_pipeline(StandardScaler(), SurvivalModel(net))
 
 
-@constrained(n_estimators=[at_least(1)], min_samples_leaf=[at_least(1)])
-def random_survival_forest(n_estimators: int = 300, min_samples_leaf: int = 3, random_state: int = 0) -> SurvivalModel:
+@constrained()
+def random_survival_forest(
+    n_estimators: PositiveInt = 300, min_samples_leaf: PositiveInt = 3, random_state: int = 0
+) -> SurvivalModel:
     """Build a random survival forest.
 
     Parameters

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.atomic import existing_file
-from mklearn.base.parameters import ListOf, at_least, constrained, one_of
+from mklearn.base.parameters import ListOf, PositiveInt, constrained, one_of
 from mklearn.errors import DataError
 from mklearn.kernels.views import LearnedView, Views
 from mklearn.study.data.readers.frames import read_frame
@@ -155,14 +155,12 @@ class Pairs:
         return Views({name: PairView(self.first, self.second, views[name], features) for name in views.names})
 
 
-@constrained(
-    components=[at_least(1), None], square_root=["boolean"], whiten=["boolean"], unit_length=["boolean"],
-    terms=[ListOf(one_of(PairTerm))],
-)  # fmt: skip
+@constrained()
 def verification(
-    target: np.ndarray, components: int | None = 200, square_root: bool = False, whiten: bool = True,
-    unit_length: bool = True, terms: Sequence[PairTerm] = TERMS, *, ids: np.ndarray,
-    files: Sequence[str | os.PathLike[str]], seed: int = 0, name: str = "", classes: np.ndarray | None = None,
+    target: np.ndarray, components: PositiveInt | None = 200, square_root: bool = False, whiten: bool = True,
+    unit_length: bool = True, terms: Annotated[Sequence[PairTerm], ListOf(one_of(PairTerm))] = TERMS, *,
+    ids: np.ndarray, files: Sequence[str | os.PathLike[str]], seed: int = 0, name: str = "",
+    classes: np.ndarray | None = None,
 ) -> Splits:  # fmt: skip
     """Read the pairs of a verification protocol; each fold is the test part of one split, without randomness.
 

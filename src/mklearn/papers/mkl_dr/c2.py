@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import SHARE, at_least
+from mklearn.base.parameters import NonnegativeInt, PositiveInt, Share
 from mklearn.descriptors.images import Grey, Images, Learned, descriptor, features_of, learned_array
 from mklearn.errors import DataError
 from mklearn.extras import compile_loop
@@ -40,8 +40,6 @@ PATCH_BAND = 1
 POSITION_RANGE = 0.05
 SCALE_RANGE = 1
 
-_of_patches = descriptor(n_patches=[at_least(1)], inhibition=[SHARE], random_state=[at_least(0)])
-
 
 def patch_sizes(n_patches: int) -> NDArray[np.int64]:
     """Return the size of each patch, ascending: a quarter each, the remainder to the smaller sizes."""
@@ -55,8 +53,10 @@ def _response(distance: NDArray[np.float64], size: NDArray | int) -> NDArray[np.
     return np.asarray(np.exp(-distance / (2 * (size / 4) ** 2)))
 
 
-@_of_patches
-def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) -> dict[str, NDArray]:
+@descriptor
+def learn_c2_serre(
+    images: Images, *, random_state: NonnegativeInt, n_patches: PositiveInt = 1000
+) -> dict[str, NDArray]:
     """Cut patches of C1 at random places of random images, with all orientations of each place.
 
     `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
@@ -84,8 +84,8 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
     }
 
 
-@_of_patches
-def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
+@descriptor
+def c2_serre(images: Images, *, learned: Learned, n_patches: PositiveInt = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 
     S1 and C1 are computed by `mklearn.papers.mkl_dr.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and
@@ -135,9 +135,9 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
     return features_of(grey, extract, "c2_serre")
 
 
-@_of_patches
+@descriptor
 def learn_c2_mutch_lowe(
-    images: Images, *, random_state: int, n_patches: int = 2040, inhibition: float = 0.5
+    images: Images, *, random_state: NonnegativeInt, n_patches: PositiveInt = 2040, inhibition: Share = 0.5
 ) -> dict[str, NDArray]:
     """Cut sparse patches of C1 at random places and scales of random images.
 
@@ -185,8 +185,8 @@ def learn_c2_mutch_lowe(
     return {"values": values, "orientations": orientations, "positions": positions, "scales": scales}
 
 
-@_of_patches
-def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
+@descriptor
+def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: PositiveInt = 2040, inhibition: Share = 0.5) -> Grey:
     """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
 
     S1 and C1 are computed by `mklearn.papers.mkl_dr.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its
