@@ -39,14 +39,9 @@ def checked_sample_weight(
 
     A sample of weight 2 counts as two equal samples, a sample of weight 0 as none. ``codes``, (n,), are positions in
     ``classes``, (c,). The class weights "balanced" give all classes the same total weight; classes missing from a
-    mapping have weight 1.
-
-    Raises
-    ------
-    DataError
-        The weights are not one finite number >= 0 for each sample, or all weights of a class are zero.
-    ConfigError
-        A class weight is not positive, or is for a class that is not in y while one of y has none.
+    mapping have weight 1. Raises `DataError` unless the weights are one finite number >= 0 for each sample and not all
+    zero in a class, and `ConfigError` if a class weight is not positive, or is for a class that is not in y while one
+    of y has none.
     """
     if sample_weight is None and class_weight is None:
         return None

@@ -51,12 +51,8 @@ def require(*modules: str, extra: str | None = None) -> None:
     modules : str
         Top-level modules.
     extra : str, optional
-        Extra that installs all of them. Default: the first extra that installs the missing module.
-
-    Raises
-    ------
-    MissingExtra
-        A module is not installed. The message names the extra that installs it.
+        Extra that installs all of them, for the message of `MissingExtra`. Default: the first extra that installs the
+        missing module.
     """
     for module in modules:
         if not importable(module):

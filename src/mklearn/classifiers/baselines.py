@@ -167,12 +167,7 @@ class NearestNeighbours(KNeighborsClassifier):
     Parameters
     ----------
     n_neighbors : int
-        Number of neighbours that vote.
-
-    Raises
-    ------
-    NotApplicable
-        More neighbours than training samples, in ``fit``.
+        Number of neighbours that vote; ``fit`` raises `NotApplicable` for more than there are training samples.
     """
 
     score = aligned(KNeighborsClassifier.score)
@@ -221,10 +216,7 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Fit to X of shape (n, d) and class labels y.
 
-        Raises
-        ------
-        NotApplicable
-            More than 4,096 features: the d x d covariance of each class would be far larger than the data.
+        Raises `NotApplicable` for d > 4,096: the d x d covariance of each class would be far larger than the data.
         """
         table = np.asarray(X)
         n_features = table.shape[1] if table.ndim == 2 else 0

@@ -24,13 +24,7 @@ class DecisionLabels(ClassifierMixin):
         return self.labels_of(self.decision_function(X))
 
     def labels_of(self, decision: NDArray[np.floating]) -> NDArray[Any]:
-        """Return the labels for decision values that are already computed.
-
-        Raises
-        ------
-        DataError
-            Decision values are NaN, because samples lack every view.
-        """
+        """Return the labels for decision values; raise `DataError` if some are NaN, because samples lack every view."""
         unknown = np.flatnonzero(np.isnan(decision.reshape(len(decision), -1)).any(axis=1))
         if len(unknown):
             raise DataError(

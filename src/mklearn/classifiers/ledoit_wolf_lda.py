@@ -46,13 +46,8 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     shrinkage_ : float
         s, from 0 to 1.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
-
-    Raises
-    ------
-    DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for no within-class scatter
-        (one sample per class) and no between-class scatter.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also for no
+        within-class scatter (one sample per class) and no between-class scatter.
 
     References
     ----------

@@ -55,12 +55,8 @@ class StackingSVC(ClassScores, KernelClassifier):
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Shares of the kernels in the sum of the absolute coefficients of ``final_estimator_``.
     kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.KernelFDA`; `NotApplicable` also if a class has a single sample or group.
+        As for `mklearn.subspace.KernelFDA`; so are the errors, and `NotApplicable` also if a class has a single sample
+        or group.
 
     References
     ----------

@@ -186,12 +186,8 @@ class GraphPair:
 def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
     """Return the class structure of labels, (n,), of any sortable type.
 
-    Raises
-    ------
-    DataError
-        ``y`` is not a vector, is empty, differs from ``n`` in length, or has missing labels or labels without an order.
-    NotApplicable
-        All samples are of one class.
+    Raises `DataError` if ``y`` is not a vector, is empty, differs from ``n`` in length, or has missing labels or labels
+    without an order, and `NotApplicable` if all samples are of one class.
     """
     array = label_array(y)
     if array.ndim != 1 or array.size == 0 or (n is not None and array.size != n):

@@ -49,13 +49,8 @@ class Fisherface(LinearEmbedding):
     ridge_amount_ : float
         rho.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
-
-    Raises
-    ------
-    DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`. `NotApplicable` also for "n-c" with one sample per
-        class, and for "within" if the within-class scatter is zero.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also for
+        "n-c" with one sample per class, and for "within" if the within-class scatter is zero.
 
     References
     ----------

@@ -114,18 +114,15 @@ class RatioTraceEmbedding(KernelEmbedding):
         self._set_projection(kernel, weights, projection)
 
     def _set_projection(self, kernel: Array, weights: Array, projection: Projection) -> None:
-        """Set the attributes that all these estimators have.
-
-        Raises
-        ------
-        NotApplicable
-            The projection has fewer columns than ``n_components``, or none.
-        """
+        """Set the attributes that all these estimators have."""
         self.coefficients_ = self._rescaled(weights, projection)
         self.embedding_ = self._embed_training(kernel)
 
     def _rescaled(self, weights: Array, projection: Projection) -> Array:
-        """Set the attributes that do not depend on the form of the coefficients; return the rescaled coefficients."""
+        """Set the attributes that do not depend on the form of the coefficients; return the rescaled coefficients.
+
+        Raises `NotApplicable` if the projection has fewer columns than ``n_components``, or none.
+        """
         n_columns = projection.coefficients.shape[1]
         if n_columns == 0 or (self.n_components is not None and n_columns < self.n_components):
             raise NotApplicable(

@@ -36,13 +36,9 @@ class KernelLDE(RatioTraceEmbedding):
     Attributes
     ----------
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_
-        As for `mklearn.subspace.kfd.KernelFDA`.
+        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors, and `NotApplicable` also if the class graph has no
+        edges (every class has one sample).
     graph_ : GraphPair
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`; also if the class graph has no edges (every class has one sample).
 
     References
     ----------

@@ -41,13 +41,8 @@ class MMC(LinearEmbedding):
     trade_off_ : float
         The value of lambda.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
-
-    Raises
-    ------
-    DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`. `NotApplicable` also for "trace_ratio" if the
-        within-class scatter is zero.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also for
+        "trace_ratio" if the within-class scatter is zero.
 
     References
     ----------
@@ -94,13 +89,7 @@ class MMC(LinearEmbedding):
 
 
 def trace_ratio(coordinates: Array, y: ArrayLike) -> float:
-    """Compute tr S_b / tr S_w of samples in rows, shape (n, r).
-
-    Raises
-    ------
-    NotApplicable
-        tr S_w is zero: all samples of each class coincide, or each class has one sample.
-    """
+    """Compute tr S_b / tr S_w of samples in rows, (n, r); raise `NotApplicable` if those of each class coincide."""
     between, within = (
         float(np.vdot(coordinates, operator(y).apply(coordinates)))
         for operator in (between_laplacian, within_laplacian)

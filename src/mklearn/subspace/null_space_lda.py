@@ -37,13 +37,8 @@ class NullSpaceLDA(LinearEmbedding):
     eigenvalues_ : array of shape (n_components,)
         Between-class scatter of each direction.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
-
-    Raises
-    ------
-    DataError, NotApplicable
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`. `NotApplicable` also if the null space has no
-        discriminating direction, as is typical with more samples than features.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also if the
+        null space has no discriminating direction, as is typical with more samples than features.
 
     References
     ----------

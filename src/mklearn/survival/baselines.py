@@ -35,11 +35,6 @@ class KaplanMeierSurvival(BaseEstimator):
         Times of events.
     n_features_in_ : int
 
-    Raises
-    ------
-    DataError
-        Invalid samples; times or events that are invalid, see `mklearn.survival.times.times_and_events`.
-
     References
     ----------
     Kaplan, Meier, "Nonparametric estimation from incomplete observations", JASA 53, 1958.
@@ -47,7 +42,7 @@ class KaplanMeierSurvival(BaseEstimator):
 
     @aligned
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Fit the estimate to times and events; the features, (n, d), are checked but not used."""
+        """Fit the estimate to times and events, see `times_and_events`; features, (n, d), are checked but not used."""
         n = len(checked_array(self, X, reset=True))
         time, event = times_and_events(y)
         if len(time) != n:

@@ -26,12 +26,7 @@ def harrell_c(y: Any, risk: ArrayLike) -> float:
     """Return Harrell's C: the proportion of comparable pairs whose earlier event has the higher predicted risk.
 
     A pair is comparable if the sample with the smaller time has an event; of equal times, one of the two is censored.
-    Equal risks count one half.
-
-    Raises
-    ------
-    NotApplicable
-        No pair is comparable.
+    Equal risks count one half. Raises `NotApplicable` if no pair is comparable.
 
     References
     ----------
@@ -49,12 +44,8 @@ def uno_c(y_train: Any, y: Any, risk: ArrayLike) -> float:
     """Return Uno's C: Harrell's C with pairs weighted by ``1/G(t)^2``, where the earlier event is at t.
 
     G is the probability not to be censored until t. The weighted C estimates the concordance that would be seen without
-    censoring. Events at which G is 0 in the training samples do not count.
-
-    Raises
-    ------
-    NotApplicable
-        No pair is comparable.
+    censoring. Events at which G is 0 in the training samples do not count. Raises `NotApplicable` if no pair is
+    comparable.
 
     References
     ----------
@@ -116,12 +107,8 @@ def brier_scores(y_train: Any, y: Any, survival: ArrayLike, times: ArrayLike) ->
     """Return the Brier score at each of several times, (n_times,).
 
     ``survival`` are predicted probabilities of surviving the times, (m, n_times). A sample that is censored before a
-    time has weight 0 there.
-
-    Raises
-    ------
-    NotApplicable
-        At a time, every training sample is censored before; or probabilities that are not finite.
+    time has weight 0 there. Raises `NotApplicable` if every training sample is censored before one of the times, or for
+    probabilities that are not finite.
 
     References
     ----------

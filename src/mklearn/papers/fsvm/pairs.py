@@ -164,6 +164,8 @@ def verification(
 ) -> Splits:  # fmt: skip
     """Read the pairs of a verification protocol; each fold is the test part of one split, without randomness.
 
+    Raise `DataError` for an invalid list, or one that names samples that the data set lacks or contradicts the labels.
+
     Parameters
     ----------
     target, ids : arrays of shape (n,), int and str
@@ -176,11 +178,6 @@ def verification(
         training on the first of them and validating on the second, as in View 1 of LFW.
     seed, name, classes
         Ignored; every protocol takes them.
-
-    Raises
-    ------
-    DataError
-        An invalid list, or one that names a sample that the data set does not have, or contradicts the labels.
     """
     lists = [_pairs_of(Path(path), ids, target) for path in files]
     fold, n_folds = lists[0]["fold"].to_numpy(), lists[0]["fold"].nunique()

@@ -26,18 +26,13 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 160
     seed : int
         The generator is ``default_rng(seed)``; the Gaussians are drawn one after the other.
     n : int
-        Number of samples, a quarter from each Gaussian.
+        Number of samples, a quarter from each Gaussian; `ConfigError` unless it is a positive multiple of four.
 
     Returns
     -------
     SampleSet
         ids "1", ..., "n" in the order of the Gaussians; classes "negative" and "positive"; tables "features" (n, 2) and
         "quadratic" (n, 5), the features with their squares and their product, for quadratic gates.
-
-    Raises
-    ------
-    ConfigError
-        `n` is not a positive multiple of four.
 
     Notes
     -----

@@ -79,12 +79,7 @@ class KernelVoting(KernelEnsemble):
     kernel_weights_ : array of shape (n_kernels,)
         1/M each.
     kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.KernelFDA`; the message names the kernel.
+        As for `mklearn.subspace.KernelFDA`; so are the errors, whose messages name the kernel.
 
     Notes
     -----
@@ -158,12 +153,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Normalised alphas; 0 for kernels never picked.
     kernel_ids_, classes_, n_features_in_
-        As for `KernelVoting`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `KernelVoting`; `NotApplicable` also if every class has only one sample.
+        As for `KernelVoting`; so are the errors, and `NotApplicable` also if every class has only one sample.
 
     Warns
     -----

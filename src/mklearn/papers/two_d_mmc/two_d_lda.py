@@ -56,16 +56,9 @@ class TwoDLDA(BilinearEmbedding):
         half step for R. **Not** monotone: a half step maximises another ratio, on its own side only.
     classes_ : array of shape (n_classes,)
     n_iter_, status_, embedding_, shape_, n_features_in_
-        As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
-
-    Raises
-    ------
-    DataError, ConfigError
-        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; also y missing or malformed.
-    NotApplicable
-        One class only, more components than rows or columns, or classes without variation.
-    SolverFailed
-        A singular within-class scatter with ``ridge=0``.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; so are the errors. `DataError` also for y missing or malformed,
+        `NotApplicable` for one class only or classes without variation, and `SolverFailed` for a singular within-class
+        scatter with ``ridge=0``.
 
     References
     ----------

@@ -58,14 +58,8 @@ class TwoDMMC(BilinearEmbedding):
         lambda as a number.
     classes_ : array of shape (n_classes,)
     n_iter_, status_, embedding_, shape_, n_features_in_
-        As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
-
-    Raises
-    ------
-    DataError, ConfigError
-        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; also y missing or malformed.
-    NotApplicable
-        One class only, more components than rows or columns, or ``trade_off="trace_ratio"`` if no class varies.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; so are the errors. `DataError` also for y missing or malformed,
+        and `NotApplicable` for one class only, or for ``trade_off="trace_ratio"`` if no class varies.
 
     References
     ----------
