@@ -22,7 +22,8 @@ class EasyMKL(CombinedSVC):
     Parameters
     ----------
     kernels
-        As for `KernelSVC`. They must be positive semidefinite and of one scale, for instance with unit diagonals.
+        As for `mklearn.subspace.KernelFDA`. They must be positive semidefinite and of one scale, for instance
+        with unit diagonals.
     trade_off : float
         lambda, above 0 and at most 1. With 1 the weights follow the distance between the class means, with small values
         the distance between the nearest points of the classes' convex hulls.
@@ -37,14 +38,8 @@ class EasyMKL(CombinedSVC):
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Mean of ``kernel_weights_by_class_`` over the machines.
     kernel_ids_, classes_, support_, dual_coef_, intercept_, n_features_in_
-        As for `KernelSVC`.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        As for `KernelSVC`; `NotApplicable` also if no kernel separates the classes.
-    SolverFailed
-        Kernels far from positive semidefinite or of a large scale, or a very small ``trade_off``.
+        As for `KernelSVC`; so are the errors. `NotApplicable` also if no kernel separates the classes, and
+        `SolverFailed` for kernels far from positive semidefinite or of a large scale, or a very small ``trade_off``.
 
     References
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, Literal
 
@@ -110,19 +111,17 @@ class FSVC(OneVsOneLinear):
     step_size: Positive = 0.5
     n_iter: NonnegativeInt = 15
 
-    @property
+    @cached_property
     def C0_(self) -> Floats:
         """Largest C' for which w = 0 is optimal, shape (n_pairs,)."""
-        if not hasattr(self, "_thresholds"):
-            thresholds = [zero_threshold(fit.Z, fit.y) for fit in self._joint_fits]
-            self._thresholds = np.array(thresholds) if thresholds else np.full(len(self.pairs_), np.nan)
-        return self._thresholds
+        thresholds = [zero_threshold(fit.Z, fit.y) for fit in self._joint_fits]
+        return np.array(thresholds) if thresholds else np.full(len(self.pairs_), np.nan)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling, with C0 in place of the whitened samples from which it is computed."""
         state = dict(super().__getstate__())
         if "_joint_fits" in state:
-            state["_thresholds"] = self.C0_
+            state["C0_"] = self.C0_
             state["_joint_fits"] = [replace(fit, Z=fit.Z[:0].copy(), y=fit.y[:0].copy()) for fit in self._joint_fits]
         return state
 
@@ -162,7 +161,7 @@ class FSVC(OneVsOneLinear):
         return FSVMPairFit(w, b, objective, gap, Z, y, whitening.is_simplex, C, optimum, history, rises)
 
     def _collect(self, fits: Sequence[PairFit]) -> None:
-        self.__dict__.pop("_thresholds", None)
+        vars(self).pop("C0_", None)  # of an earlier fit
         joint = [fit for fit in fits if isinstance(fit, FSVMPairFit)]
         missing = np.full(len(fits), np.nan)
         self._joint_fits = joint

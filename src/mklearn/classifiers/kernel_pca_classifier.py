@@ -39,13 +39,10 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         "implementation" ("module:name"; in a study its ``kind``) and its parameters. The default is `FSVC()`; with
         ``power=0`` and all components it is a support vector machine.
     kernels, kernel_weights
-        As for `mklearn.classifiers.kernel_svc.KernelSVC`.
+        As for `mklearn.subspace.KernelFDA`.
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     n_components_ : int
         Components taken: ``n_components``, or the rank of the centred kernel, if less.
     kernel_pca_ : KernelPCA
@@ -56,18 +53,9 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     gap_, objective_, certificate_, history_, diagnostics_, status_, message_
         Copied from the linear classifier. ``history_`` is empty unless it is an alternating F-SVM, ``diagnostics_``
         unless it is an F-SVM.
-    n_features_in_ : int
-
-    Raises
-    ------
-    DataError
-        X or y malformed.
-    NotApplicable
-        One class only, or a constant kernel.
-    ConfigError
-        Invalid kernel weights or specs, or a ``machine`` that is no `OneVsOneLinear`.
-    SolverFailed
-        As for the linear classifier.
+    kernel_weights_, kernel_ids_, classes_, n_features_in_
+        As for `mklearn.subspace.KernelFDA`; so are the errors, with those of the linear classifier, and `ConfigError`
+        also for a ``machine`` that is no `OneVsOneLinear`.
 
     References
     ----------

@@ -83,11 +83,8 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
 
     Parameters
     ----------
-    kernels : "precomputed", list of kernel specs, or mapping of names to specs
-        "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
-        (n_samples, n_features) or several views; see `mklearn.kernels.transform.StackTransform`.
-    kernel_weights : None, "uniform", int or array of shape (n_kernels,)
-        The average, one kernel by its position, or weights (scaled to sum 1).
+    kernels, kernel_weights
+        As for `mklearn.subspace.KernelFDA`.
     C : float
         Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` sets.
     C_scale : {"variance", "none"}
@@ -102,9 +99,6 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     support_ : array of int
         Positions of the training samples that are support vectors of any machine.
     dual_coef_ : array of shape (n_machines, n_support)
@@ -112,16 +106,8 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     intercept_ : array of shape (n_machines,)
     pairs_ : array of shape (n_machines, 2) or None
         Positions of the two classes of each machine, whose output is positive for the first.
-    n_features_in_ : int
-
-    Raises
-    ------
-    DataError
-        X or y malformed.
-    NotApplicable
-        One class only, or a constant kernel.
-    ConfigError
-        Invalid kernel weights or specs.
+    kernel_weights_, kernel_ids_, classes_, n_features_in_
+        As for `mklearn.subspace.KernelFDA`; so are the errors.
 
     References
     ----------

@@ -52,7 +52,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     Parameters
     ----------
     kernels
-        As for `KernelSVC`; positive semidefinite. Their scales matter: the paper scales them to unit diagonals.
+        As for `mklearn.subspace.KernelFDA`; positive semidefinite. Their scales matter: the paper has unit diagonals.
     gating : str or mapping, optional
         Name of the view whose features gate the kernels, or a mapping with "view" and, optionally, "columns",
         "preprocessing", "impute" and "feature_scaling" as in the spec of a kernel; they are standardised here. By
@@ -102,16 +102,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     support_ : array of int
         Positions of the training samples that are support vectors of any machine.
     classes_, kernel_ids_, n_features_in_
-        As for `KernelSVC`.
-
-    Raises
-    ------
-    DataError
-        X, y or the gating features are malformed, or not finite.
-    NotApplicable
-        One class only, or kernels that are constant.
-    ConfigError
-        Invalid specs of kernels.
+        As for `mklearn.subspace.KernelFDA`; so are the errors, and `DataError` also for invalid gating features.
 
     References
     ----------

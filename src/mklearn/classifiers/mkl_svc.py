@@ -25,7 +25,8 @@ class MKLSVC(DecisionLabels, KernelClassifier):
     Parameters
     ----------
     kernels
-        As for `KernelSVC`; positive semidefinite. Their scales matter: scale them alike, for instance to unit diagonal.
+        As for `mklearn.subspace.KernelFDA`; positive semidefinite. Their scales matter: scale them alike, for instance
+        to unit diagonal.
     C : float
         Bound of the dual variables for the kernels as given, as in :class:`sklearn.svm.SVC` and in the papers
         (`KernelSVC` with ``C_scale="none"``).
@@ -61,7 +62,7 @@ class MKLSVC(DecisionLabels, KernelClassifier):
         alpha y at `support_`.
     intercept_ : array of shape (n_machines,)
     classes_, kernel_ids_, n_features_in_
-        As for `KernelSVC`; so are the errors.
+        As for `mklearn.subspace.KernelFDA`; so are the errors.
 
     References
     ----------
