@@ -22,16 +22,17 @@ from mklearn.optimize.calibration import fit_inverse_temperature
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.subspace import KernelFDA
 
+SPECS = [
+    {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
+    {"kind": "gaussian", "bandwidth": 2.0, "normalise": "centred_trace"},
+    {"kind": "linear", "normalise": "centred_trace"},
+]
+
 
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
-    specs = [
-        {"kind": "gaussian", "bandwidth": 0.3},
-        {"kind": "gaussian", "bandwidth": 2.0},
-        {"kind": "linear", "normalise": "centred_trace"},
-    ]
-    transform = StackTransform(specs).fit(X[:300])
+    transform = StackTransform(SPECS).fit(X[:300])
     K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[300:900]).as_last_axis()
     return np.array(K), y[:300], np.array(K_test), y[300:900]
 
@@ -136,12 +137,6 @@ def test_an_embedded_machine_equals_its_steps_computed_separately(digits, weight
 
 
 # --- MKL SVM
-
-SPECS = [
-    {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
-    {"kind": "gaussian", "bandwidth": 2.0, "normalise": "centred_trace"},
-    {"kind": "linear", "normalise": "centred_trace"},
-]
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import KNeighborsClassifier
 
 LABELS = np.arange(36) % 3
 """Labels of `features` and `gaussian_kernels`."""
@@ -25,9 +24,9 @@ def gaussian_kernels(seed: int, **shape: Any) -> NDArray[np.float64]:
     return np.stack([np.exp(-d2 / d2.mean()) for d2 in distances], axis=-1)
 
 
-def gaussian(X: NDArray[np.float64], Y: NDArray[np.float64] | None = None, gamma: float = 8.0) -> NDArray[np.float64]:
-    """The Gaussian kernel between X and Y, by default X."""
-    return np.exp(-((X[:, None] - (X if Y is None else Y)[None]) ** 2).sum(-1) / gamma)
+def gaussian(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A Gaussian kernel of X."""
+    return np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 8.0)
 
 
 def scatters(X: NDArray[np.float64], y: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -39,13 +38,6 @@ def scatters(X: NDArray[np.float64], y: NDArray[np.int64]) -> tuple[NDArray[np.f
         S_b += len(own) * np.outer(own.mean(axis=0) - m, own.mean(axis=0) - m)
         S_w += (own - own.mean(axis=0)).T @ (own - own.mean(axis=0))
     return S_b, S_w
-
-
-def nearest_accuracy(model: Any, digits: tuple[NDArray[Any], ...]) -> float:
-    """The 1-nearest-neighbour accuracy in the embedding, of the `digits` fixture."""
-    K, y, K_test, y_test = digits
-    nearest = KNeighborsClassifier(1).fit(model.fit(K, y).embedding_, y)
-    return float(nearest.score(model.transform(K_test), y_test))
 
 
 def fit_changed(method: Any, change: dict[str, Any], X: NDArray[Any], y: NDArray[Any]) -> None:

@@ -6,7 +6,7 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from tests.unit.subspace.problems import LABELS, fit_changed, gaussian, gaussian_kernels, nearest_accuracy, scatters
+from tests.unit.subspace.problems import LABELS, fit_changed, gaussian, gaussian_kernels, scatters
 
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import lde_graph, margin_laplacian
@@ -119,14 +119,6 @@ def test_linear_kernel_is_the_linear_criterion(wine, trade_off, wide):
     np.testing.assert_allclose(pdist(kernel.transform(T @ X.T)), pdist(linear.transform(T)), rtol=1e-7)
 
 
-def test_printed_constraint_is_not_the_linear_criterion(wine):
-    """(13) "is exactly Kernel MMC, which is equivalent to that in [2]": not with coefficients held to A'A = I."""
-    X, y = wine
-    linear, printed = MMC().fit(X, y), KernelMMC(constraint="coef").fit(X @ X.T, y)
-    directions = np.linalg.qr(X.T @ printed.coefficients_)[0]
-    assert np.linalg.svd(directions.T @ linear.components_.T, compute_uv=False).min() < 0.999
-
-
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 def test_constraint_and_optimality(wine, constraint):
     X, y = wine
@@ -142,26 +134,6 @@ def test_constraint_and_optimality(wine, constraint):
     np.testing.assert_allclose(model.embedding_, K @ A)
     pivots = A[np.abs(A).argmax(axis=0), np.arange(4)]
     assert (pivots > 0).all()
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_value_is_half_the_papers_pair_sum(wine, constraint):
-    X, y = wine
-    K = gaussian(X)
-    n, counts = len(y), np.bincount(y)[y]
-    W = np.where(y[:, None] == y, 1 / n - 2 / counts[:, None], 1 / n)
-    Z = KernelMMC(2, constraint=constraint).fit(K, y).embedding_
-    value = (W * ((Z[:, None] - Z) ** 2).sum(axis=-1)).sum()
-    assert value == pytest.approx(2 * KernelMMC(2, constraint=constraint).fit(K, y).objective_)
-
-
-def test_sample_constraint_collapses_classes_and_says_nothing_about_the_kernel(wine):
-    X, y = wine
-    for gamma in (4.0, 8.0, 20.0):
-        model = KernelMMC(constraint="sample").fit(gaussian(X, gamma=gamma), y)
-        np.testing.assert_allclose(model.eigenvalues_, 1, atol=1e-6)
-        for k in range(3):
-            np.testing.assert_allclose(np.ptp(model.embedding_[y == k], axis=0), 0, atol=1e-6)
 
 
 def test_sample_constraint_has_smooth_directions_first(wine):
@@ -214,23 +186,10 @@ def test_better_kernels_weigh_more_and_nothing_is_worse_than_equal_shares():
     assert model.kernel_weights_.sum() == pytest.approx(1)
 
 
-def test_the_identity_gets_nothing_where_mkl_dr_gives_it_most(digits):
+def test_the_identity_gets_nothing_where_mkl_dr_gives_it_most():
     """0.6 I + 0.4 11' says nothing of any sample; MKL-DR's objective falls as its weight grows."""
-    K, y = digits[0][..., :5], digits[1]
-    n = len(K)
-    useless = 0.6 * np.eye(n) + 0.4
-    useless /= np.trace(useless) / n - useless.mean()
-    K = np.concatenate([K, useless[..., None]], axis=-1)
-    of_mkldr = MKLDR(max_iter=10).fit(K, y).kernel_weights_
-    assert np.argmax(of_mkldr) == 5
-    assert of_mkldr[5] > 0.2
+    K = np.concatenate([gaussian_kernels(2), 0.6 * np.eye(36)[..., None] + 0.4], axis=-1)
+    K /= np.trace(K) / 36 - K.mean(axis=(0, 1))  # unit centred trace
+    assert np.argmax(MKLDR(max_iter=10).fit(K, LABELS).kernel_weights_) == 3
     for shrinkage in (0.0, 0.5):
-        assert LeaveOneOutMKL(shrinkage=shrinkage).fit(K, y).kernel_weights_[5] < 1e-3
-
-
-def test_kernels_of_noise_are_found_out(digits):
-    model = LeaveOneOutMKL()
-    learned, uniform = nearest_accuracy(model, digits), nearest_accuracy(KernelFDA(), digits)
-    assert model.kernel_weights_[5:].sum() < 0.1
-    assert np.argmax(model.kernel_weights_) == 0
-    assert learned > uniform + 0.005
+        assert LeaveOneOutMKL(shrinkage=shrinkage).fit(K, LABELS).kernel_weights_[3] < 1e-3

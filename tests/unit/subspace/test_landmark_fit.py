@@ -118,13 +118,6 @@ def test_mistakes_are_one_sentence(model: Any, kind: type[Exception], sentence: 
         model.fit(X, Y)
 
 
-def test_attributes_do_not_outlive_their_fit():
-    model = MKLDR(kernels=KERNELS, graph="lde").fit(X, Y)
-    assert not hasattr(model.set_params(graph="lda", landmarks=9).fit(X, Y), "graph_")
-    one = KernelFDA(kernels=KERNELS, landmarks=9).fit(X, Y).set_params(landmarks=None).fit(X, Y)
-    assert not hasattr(one, "offset_")
-
-
 def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     features = LandmarkFeatures(KERNELS, n=9).fit(X, Y)
     unlabelled = Moments().partial_fit(features.transform(X))

@@ -155,16 +155,6 @@ def test_equals_scikit_learn_after_principal_components(faces: tuple[np.ndarray,
     np.testing.assert_allclose(np.abs(model.embedding_) * np.sqrt(S_w[0, 0]), np.abs(reference), rtol=1e-5, atol=1e-5)
 
 
-def test_equals_scikit_learn_with_few_features(wine: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = wine
-    model = Fisherface(scaling="within").fit(X, y)
-    assert model.n_pca_ == 13
-    reference = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
-    assert subspace_angles(model.components_.T, reference.scalings_[:, :2]).max() < 1e-6
-    share = 1 / model.eigenvalues_ - 1
-    np.testing.assert_allclose(share / share.sum(), reference.explained_variance_ratio_[:2], rtol=1e-6)
-
-
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_scales(faces: tuple[np.ndarray, np.ndarray], scaling: str, ridge: float) -> None:
