@@ -68,7 +68,9 @@ def view_contributions(
 ) -> tuple[ViewContribution, ...]:  # fmt: skip
     """Measure the contribution of each view to a method.
 
-    For each split, the method is fitted once with all views and once without each view.
+    For each split, the method is fitted once with all views and once without each view. Raises `DataError`,
+    `NotApplicable` or `ConfigError` if X is not several views, a sample has one view or none, y does not match, all
+    samples are in one group, kernel specs are invalid, or all kernels read the same view.
 
     Parameters
     ----------
@@ -93,12 +95,6 @@ def view_contributions(
     tuple of ViewContribution
         Contributions in the order of the views, as shares (0.01 is one percentage point). Their 95 % intervals are for
         new groups if all splits hold out whole ones (`mklearn.base.statistics`); NaN for two to four splits or groups.
-
-    Raises
-    ------
-    DataError, NotApplicable, ConfigError
-        X is not several views, a sample has one view or none, y does not match, all samples are in one group, kernel
-        specs are invalid, or all kernels read the same view.
 
     References
     ----------
@@ -313,7 +309,9 @@ def stability_selection(
 
     The samples are split into two halves ``n_pairs`` times, with equal class frequencies. On each half, the group lasso
     of `mklearn.optimize.kernel_lasso` chooses kernels, as in `mklearn.MultiViewClassifier` with ``n_kernels``. Kernels,
-    including feature scaling and bandwidth, are computed once from all samples, without labels.
+    including feature scaling and bandwidth, are computed once from all samples, without labels. Raises `DataError`,
+    `ConfigError` or `NotApplicable` if labels or groups do not match, numbers are not positive integers, or there is a
+    single class or group.
 
     Parameters
     ----------
@@ -333,11 +331,6 @@ def stability_selection(
         numbers in memory.
     random_state : int
         Seed of the halves.
-
-    Raises
-    ------
-    DataError, ConfigError, NotApplicable
-        Labels or groups do not match, numbers are not positive integers, or there is a single class or group.
 
     References
     ----------

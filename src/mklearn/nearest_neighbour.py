@@ -36,6 +36,8 @@ def nearest_neighbour_predictions_by_dimension(
 ) -> NDArray:
     """Predict labels, (p, m), with the first 1, 2, ..., p components of an embedding, in one pass.
 
+    Raises `DataError` for inconsistent shapes, no samples, values that are not finite, or an unknown rule.
+
     Parameters
     ----------
     Z_train, Z_test : array-like of shapes (n, p) and (m, p)
@@ -45,11 +47,6 @@ def nearest_neighbour_predictions_by_dimension(
     rule : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is the cosine similarity about the mean of the training embedding, 0 for a sample at that mean. With
         one component it equals the Euclidean rule. Ties go to the first class in sorted order.
-
-    Raises
-    ------
-    DataError
-        Inconsistent shapes, no samples, values that are not finite, or an unknown rule.
 
     Notes
     -----

@@ -73,7 +73,10 @@ def save_model(
     card: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray] | None = None,
 ) -> None:
-    """Write a fitted estimator atomically to one file.
+    """Write a fitted estimator atomically to one file; raise `MissingExtra` without skops.
+
+    Raises `DataError` if the estimator is not fitted or holds an object that can't be loaded again, such as a function
+    or a transformer of another package, if the card is not a mapping of JSON types, or the file can't be written.
 
     Parameters
     ----------
@@ -84,14 +87,6 @@ def save_model(
         Description of the model for people and programs: string keys and JSON types, without NaN.
     arrays : mapping of str to array, optional
         Arrays of numbers or strings to save with the model.
-
-    Raises
-    ------
-    DataError
-        The estimator is not fitted or holds an object that can't be loaded again, such as a function or a transformer
-        of another package; the card is not a mapping of JSON types; or the file can't be written.
-    MissingExtra
-        skops is not installed.
     """
     require("skops")
     from sklearn.exceptions import NotFittedError
@@ -116,15 +111,10 @@ def save_model(
 
 
 def load_model(path: str | os.PathLike[str]) -> SavedModel:
-    """Read a model file that was written by :func:`save_model`.
+    """Read a model file that was written by :func:`save_model`; raise `MissingExtra` without skops.
 
-    Raises
-    ------
-    DataError
-        The file is missing, damaged or not a model, was written by another version of mklearn or another minor version
-        of scikit-learn (whose fitted attributes may differ), or holds classes that are not trusted.
-    MissingExtra
-        skops is not installed.
+    Raises `DataError` if the file is missing, damaged or not a model, was written by another version of mklearn or
+    another minor version of scikit-learn (whose fitted attributes may differ), or holds classes that are not trusted.
     """
     content = file_content(path)
     try:

@@ -111,9 +111,7 @@ class StackingSVC(ClassScores, KernelClassifier):
         outputs = [_scores(machine.decision_function(K)) for machine, K in zip(self.estimators_, stack, strict=True)]
         return np.asarray(self.final_estimator_.predict_proba(self._features(outputs)))
 
-    def predict_proba(self, X: Any) -> Array:
-        """Compute the probabilities of the classes, shape (m, n_classes)."""
-        return self.class_scores(X)
+    predict_proba = class_scores
 
 
 def _scores(decision: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.parameters import constrained, make_constraint
-from mklearn.checks import LARGEST_INTEGER, LARGEST_VALUE, check_kept, invalid
+from mklearn.checks import LARGEST_INTEGER, LARGEST_VALUE, check_kept, invalid, regular_array
 from mklearn.errors import DataError
 
 Grey = NDArray[np.float64]
@@ -60,6 +60,9 @@ def learned_array(
 def as_grey_images(images: Images) -> list[Grey]:
     """Convert images to grey float64 arrays.
 
+    Raise `DataError` for no images, and for an image, named by its index, without pixels, with a wrong number of axes
+    or channels, with values that are not finite, or of a dtype without a known white value.
+
     Parameters
     ----------
     images : ndarray of shape (n, h, w) or (n, h, w, channels), or sequence of n arrays (h, w) or (h, w, channels)
@@ -70,12 +73,6 @@ def as_grey_images(images: Images) -> list[Grey]:
     -------
     list of ndarray of shape (h, w)
         Colour becomes luma (BT.709: 0.2125 R + 0.7154 G + 0.0721 B); transparent pixels are blended with white.
-
-    Raises
-    ------
-    DataError
-        There are no images, or an image has no pixels, a wrong number of axes or channels, values that are not finite,
-        or a dtype without a known white value. The message gives the index of the image.
     """
     return list(iterate_grey_images(images))
 
@@ -118,10 +115,7 @@ def _iterate_channels(images: Images) -> Iterator[NDArray[np.float64]]:
         raise DataError("There are no images: expected one or more.")
     for number, image in enumerate(images):
         check_kept(image, f"Image {number}")
-        try:
-            array = np.asarray(image)
-        except ValueError as error:
-            raise DataError(f"Image {number} is not a regular array: its rows have different lengths.") from error
+        array = regular_array(image, f"Image {number}")
         if array.ndim not in (2, 3):
             raise DataError(
                 f"Image {number} has shape {array.shape}: expected (height, width) or (height, width, channels)."

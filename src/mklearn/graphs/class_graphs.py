@@ -22,7 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from mklearn.checks import as_float_array, as_square_matrix, check_nonnegative, check_square, regular_array
+from mklearn.checks import (
+    as_float_array,
+    as_square_matrix,
+    check_integer,
+    check_nonnegative,
+    check_square,
+    regular_array,
+)
 from mklearn.errors import DataError, NotApplicable
 from mklearn.estimator_input import label_array
 
@@ -252,6 +259,5 @@ def pca_graph(n: int) -> GraphPair:
     scatter. The norm is not of the form K L K; methods add it as a ridge to both matrices. With a ridge, directions of
     the smallest ratio have the largest variance; without one, every direction has ratio 0.
     """
-    if not isinstance(n, (int, np.integer)) or n < 2:
-        raise DataError(f"Invalid value {n!r} for `n`: expected an integer >= 2, the number of samples.")
-    return GraphPair(ClassOperator(int(n), identity=0.0, total=0.0), total_laplacian(int(n)))
+    n = check_integer(n, "n", least=2)
+    return GraphPair(ClassOperator(n, identity=0.0, total=0.0), total_laplacian(n))

@@ -60,7 +60,9 @@ def kernel_squared_distances(K: ArrayLike) -> Floats:
 def lde_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
     """Build the sparse graph pair of local discriminant embedding.
 
-    W joins near samples of the same class, W' near samples of different classes.
+    W joins near samples of the same class, W' near samples of different classes. Raises `DataError` for shapes that do
+    not match, values that are not finite or distances that are not symmetric, `ConfigError` for an invalid parameter,
+    and `NotApplicable` if there is only one class, or one of the graphs has no edge.
 
     Parameters
     ----------
@@ -69,15 +71,6 @@ def lde_graph(distances: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime:
     y : array of shape (n,)
     k, k_prime : int
         Number of neighbours: in W the k nearest samples of the same class, in W' the k' nearest of other classes.
-
-    Raises
-    ------
-    DataError
-        Shapes do not match, values are not finite, or distances are not symmetric.
-    ConfigError
-        A parameter is invalid.
-    NotApplicable
-        There is only one class, or one of the graphs has no edge.
 
     Notes
     -----

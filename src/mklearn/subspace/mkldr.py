@@ -269,7 +269,13 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
         self.n_iter_ = sum(entry["step"] == "beta" for entry in self.history_)
         if self.best_iter_ == 0 and any(not np.allclose(other.weights, best.weights) for other in iterates):
-            self._warn_of_start()
+            self.status_ = "start"
+            equal = " equal" if self.init == "uniform" else ""
+            warn(
+                f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the "
+                "start, not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
+                StartWeightsWarning,
+            )
         mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
         if self.beta_step in ("sdp", "central_path") and any(mixed):
             warn(
@@ -325,15 +331,6 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
                 self.status_ = "converged"
                 break
         return iterates
-
-    def _warn_of_start(self) -> None:
-        self.status_ = "start"
-        equal = " equal" if self.init == "uniform" else ""
-        warn(
-            f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
-            "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
-            StartWeightsWarning,
-        )
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:
         return minimising_weights(S, S_prime, method=self.beta_step, solver=self.solver)
