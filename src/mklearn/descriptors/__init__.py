@@ -6,21 +6,11 @@ raise `mklearn.errors.ConfigError` for invalid parameters, and `mklearn.errors.D
 
 import lazy_loader as _lazy
 
+from mklearn.descriptors.table import DESCRIPTORS as _DESCRIPTORS
+from mklearn.rows import exported as _exported
+
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
-    submodules=[
-        "colour_histogram",
-        "dense_sift",
-        "edge_points",
-        "geometric_blur",
-        "hog",
-        "lbp",
-        "multiresolution",
-        "patches",
-        "phog",
-        "pixels",
-        "point_sets",
-        "sift",
-    ],
+    submodules=[*_exported(_DESCRIPTORS, __name__), "edge_points", "point_sets"],
     submod_attrs={"images": ["as_grey_images"], "point_sets": ["PointSets"]},
 )

@@ -188,11 +188,9 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     because weights on kernels of small rank leave fewer than ``n_components``. (e) Neighbour graphs have mean degree 1.
     (f) The default start is equal weights instead of AA' = I.
 
-    Learned weights often stay near the equal ones of the start. With seven descriptors of ten classes of Caltech-101
-    (the study mkldr-small, ten splits), they end within 0.03 of equal weights (half the sum of absolute differences)
-    with "lda", "lde" and "mfa"; with "sda" and "lpp" no iterate has a smaller f than the start. For "lpp" with three
-    descriptors of digits (ten draws of 200 samples), the best weights lower f by at most 0.3 % for a given A. The next
-    ratio-trace A-step minimises another function and mostly raises f by more; "trace_ratio" lowers f by under 0.1 %.
+    Learned weights often stay near the equal ones of the start; with "sda" and "lpp" mostly no iterate has a smaller f
+    than the start (``reports/README.md``). For "lpp" on digits the best weights lower f by at most 0.3 % for a given A,
+    and the next ratio-trace A-step, which minimises another function, mostly raises it by more.
 
     Examples
     --------
