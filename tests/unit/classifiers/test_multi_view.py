@@ -308,18 +308,6 @@ def test_sets_of_samples_that_lack_views_are_larger(digits: tuple[Views, np.ndar
     assert sizes[0] < min(sizes[1:]) - 0.3
 
 
-def test_left_out_outputs_with_all_views_give_the_errors_of_the_fit(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    rare = np.concatenate([np.flatnonzero(y == 0)[:60], np.flatnonzero(y == 8)[:15]])
-    tables = {name: np.array(views[name][rare], dtype=float) for name in ("upper", "lower")}
-    tables["upper"][:9] = np.nan
-    model = MultiViewClassifier().fit(Views(tables), y[rare])
-    outputs, rows = model._left_out_views_.with_views(np.array([True, True]))
-    np.testing.assert_array_equal(rows, np.arange(9, 75))
-    errors = model._errors_of(model._decided(outputs + model.intercept_), (y[rare] == 8).astype(int)[rows])
-    np.testing.assert_allclose(errors, model._errors_[rows], atol=1e-9)
-
-
 def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}

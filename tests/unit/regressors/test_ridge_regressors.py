@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
-from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -64,13 +64,6 @@ def test_left_out_predictions_and_ridges_are_those_of_refits(weighted: bool, gro
         expected = ridge_outputs(K, rows, y, best * variance, weights)
         np.testing.assert_allclose(model.predict(NEW_STACK)[:, column], expected, atol=1e-9)
         assert model.left_out_r2_[column] == pytest.approx(r2_score(y, left[best], sample_weight=weights))
-
-
-def test_one_linear_kernel_is_ridge_regression_of_scikit_learn() -> None:
-    own = KernelRidge(kernels=[{"kind": "linear"}], alpha=0.3).fit(X, Y)
-    centred = X - X.mean(axis=0)
-    penalty = 0.3 * (centred**2).sum() / N
-    np.testing.assert_allclose(own.predict(NEW), Ridge(alpha=penalty).fit(X, Y).predict(NEW), atol=1e-9)
 
 
 def test_predictions_are_the_weighted_mean_of_ridge_regressions_on_families_of_kernels() -> None:

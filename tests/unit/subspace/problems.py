@@ -9,17 +9,14 @@ LABELS = np.arange(36) % 3
 """Labels of `features` and `gaussian_kernels`."""
 
 
-def features(
-    seed: int, *, n: int = 36, count: int = 3, classes: int = 3, strength: float = 0.6
-) -> list[NDArray[np.float64]]:
-    """Feature sets of growing quality, for the labels arange(n) % classes."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % classes
-    return [rng.normal(size=(n, 4)) + strength * m * rng.normal(size=(classes, 4))[y] for m in range(count)]
+def features(seed: int, *, n: int = 36, strength: float = 0.6) -> list[NDArray[np.float64]]:
+    """Three feature sets of growing quality, for the labels arange(n) % 3."""
+    rng, y = np.random.default_rng(seed), np.arange(n) % 3
+    return [rng.normal(size=(n, 4)) + strength * m * rng.normal(size=(3, 4))[y] for m in range(3)]
 
 
 def gaussian_kernels(seed: int, **shape: Any) -> NDArray[np.float64]:
-    """Gaussian kernels of `features`, samples first: (n, n, count)."""
+    """Gaussian kernels of `features`, samples first: (n, n, 3)."""
     distances = [((X[:, None] - X[None]) ** 2).sum(-1) for X in features(seed, **shape)]
     return np.stack([np.exp(-d2 / d2.mean()) for d2 in distances], axis=-1)
 
@@ -38,9 +35,3 @@ def scatters(X: NDArray[np.float64], y: NDArray[np.int64]) -> tuple[NDArray[np.f
         S_b += len(own) * np.outer(own.mean(axis=0) - m, own.mean(axis=0) - m)
         S_w += (own - own.mean(axis=0)).T @ (own - own.mean(axis=0))
     return S_b, S_w
-
-
-def fit_changed(method: Any, change: dict[str, Any], X: NDArray[Any], y: NDArray[Any]) -> None:
-    """Fit with changed parameters, or with changed samples and labels: the entries "X" and "y"."""
-    parameters = {key: value for key, value in change.items() if key not in ("X", "y")}
-    method(**parameters).fit(change.get("X", X), change.get("y", y))

@@ -6,9 +6,9 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from tests.unit.subspace.problems import LABELS, fit_changed, gaussian, gaussian_kernels, scatters
+from tests.unit.subspace.problems import LABELS, gaussian, gaussian_kernels, scatters
 
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.graphs import lde_graph, margin_laplacian
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kernel_mmc import KernelMMC
@@ -51,19 +51,6 @@ def test_a_kernel_of_small_rank_gives_fewer_components_by_default_and_an_error_o
     assert KernelFDA().fit(one @ one.T, y).embedding_.shape == (150, 1)
     with pytest.raises(NotApplicable, match="1 discriminating directions, fewer than n_components=2"):
         KernelFDA(2).fit(one @ one.T, y)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"kernel_weights": [1, 2]}, ConfigError, "1 kernels"),
-        ({"kernel_weights": "best"}, ConfigError, "uniform"),
-    ],
-)
-def test_errors(change, error, message):
-    X = gaussian(np.random.default_rng(0).normal(size=(30, 4)))
-    with pytest.raises(error, match=message):
-        fit_changed(KernelFDA, change, X, np.arange(30) % 3)
 
 
 # --- local discriminant embedding

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_digits, make_moons
-from tests.unit.subspace.problems import LABELS, features, fit_changed, gaussian_kernels, scatters
+from tests.unit.subspace.problems import LABELS, features, gaussian_kernels, scatters
 
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
@@ -293,17 +293,19 @@ def test_custom_graph_equals_the_named_one():
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("model", "kernels", "error", "message"),
     [
-        ({"X": np.ones((36, 36, 2))}, NotApplicable, "constant|no kernel"),
-        ({"graph": lda_graph(np.arange(10) % 2)}, DataError, "10 samples"),
-        ({"graph": "pca", "ridge": 0.0}, ConfigError, "ridge > 0"),
-        ({"solver": "NONE", "beta_step": "sdp"}, ValueError, "NONE"),
+        (MKLDR(), np.ones((36, 36, 2)), NotApplicable, "constant|no kernel"),
+        (MKLDR(graph=lda_graph(np.arange(10) % 2)), gaussian_kernels(17), DataError, "10 samples"),
+        (MKLDR(graph="pca", ridge=0.0), gaussian_kernels(17), ConfigError, "ridge > 0"),
+        (MKLDR(solver="NONE", beta_step="sdp"), gaussian_kernels(17), ValueError, "NONE"),
+        (KernelFDA(kernel_weights=[1, 2]), gaussian_kernels(17), ConfigError, "3 kernels"),
+        (KernelFDA(kernel_weights="best"), gaussian_kernels(17), ConfigError, "uniform"),
     ],
 )
-def test_errors(change, error, message):
+def test_errors(model, kernels, error, message):
     with pytest.raises(error, match=message):
-        fit_changed(MKLDR, change, gaussian_kernels(17), LABELS)
+        model.fit(kernels, LABELS)
 
 
 def test_text_can_not_mark_samples_without_a_label() -> None:
