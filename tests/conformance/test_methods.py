@@ -233,17 +233,12 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
 @kernel_methods
 @pytest.mark.parametrize("form", ["kernels", "views"])
 def test_searches_slice_kernels_and_views(digits: Digits, kind: str, form: str) -> None:
-    y, folds = (
-        suited(digits, kind).y[digits.train],
-        list(StratifiedKFold(3).split(digits.train, digits.y[digits.train])),
-    )
-    if form == "kernels":
-        X, kernels = digits.stacks[0], "precomputed"
-    else:
-        X, kernels = (
-            Views({"X": digits.X, "lower": digits.X[:, 32:]})[digits.train],
-            {"X": "gaussian", "lower": "linear"},
-        )
+    y = suited(digits, kind).y[digits.train]
+    folds = list(StratifiedKFold(3).split(digits.train, digits.y[digits.train]))
+    X, kernels = digits.stacks[0], "precomputed"
+    if form == "views":
+        X = Views({"X": digits.X, "lower": digits.X[:, 32:]})[digits.train]
+        kernels = {"X": "gaussian", "lower": "linear"}
     model = implementation(METHODS[kind])(**parameters(kind), kernels=kernels)
     assert get_tags(model).input_tags.pairwise == (form == "kernels")
     search = GridSearchCV(model, {"kernels": [kernels]}, cv=folds, error_score="raise", refit=False).fit(X, y)
@@ -509,15 +504,10 @@ def test_input_that_a_model_can_not_be_applied_to(digits: Digits, kind: str, sub
         wrong |= {"one matrix": X_new[:, :, 0], "other training samples": X_new[:, :-1]}
     else:
         wrong["empty"] = X_new[:0]
+    if TAKES[kind] == "images":
+        wrong["as many pixels"] = X_new.reshape(-1, 4, 16)
     if kind in TREES:
         del wrong["nan"]
     for what, Z in wrong.items():
         with subtests.test(what):
             assert_refused(kind, DataError, lambda Z=Z: apply(kind, model, Z))
-
-
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if TAKES[kind] == "images"])
-def test_pictures_of_another_shape_are_refused_even_with_as_many_pixels(digits: Digits, kind: str) -> None:
-    X, X_test = digits.inputs("images")
-    model = fitted(kind, parameters(kind), X, digits.y[digits.train])
-    assert_refused(kind, DataError, lambda: model.transform(X_test.reshape(-1, 4, 16)))

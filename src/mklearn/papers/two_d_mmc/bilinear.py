@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,35 +61,6 @@ def trace_step(scatter: Scatter, side: Side, projection: Array, size: int) -> tu
     return vectors, float(values.sum())
 
 
-class Alternation(NamedTuple):
-    """Result of an alternation: both projections, and the objective after every half step."""
-
-    left: Array  # (rows, l1)
-    right: Array  # (cols, l2)
-    history: list[float]  # (2 * n_iter,)
-    status: Literal["converged", "max_iter"]
-
-
-def alternate(
-    step: Step, scale: float, start: Array, fixed: Side, sizes: tuple[int, int], max_iter: int, tol: float
-) -> Alternation:
-    """Iterate until the objective of an iteration changes by at most ``tol * max(scale, |objective|)``.
-
-    ``start`` is the projection of the side ``fixed``; the other side is solved for first.
-    """
-    other: Side = "left" if fixed == "right" else "right"
-    size = {"left": sizes[0], "right": sizes[1]}
-    projections: dict[Side, Array] = {fixed: start}
-    history: list[float] = []
-    for _ in range(max_iter):
-        projections[other], first = step(other, projections[fixed], size[other])
-        projections[fixed], value = step(fixed, projections[other], size[fixed])
-        history += [first, value]
-        if len(history) > 2 and abs(value - history[-3]) <= tol * max(scale, abs(value)):
-            return Alternation(projections["left"], projections["right"], history, "converged")
-    return Alternation(projections["left"], projections["right"], history, "max_iter")
-
-
 @parameters
 class BilinearEmbedding(Embedding):
     """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2), row by row.
@@ -120,16 +91,28 @@ class BilinearEmbedding(Embedding):
         labels = self._checked_labels(y, len(images))
         codes = None if labels is None else class_structure(labels).codes
         sizes = self._sizes()
-        step, scale = self._problem(images, codes)
-        start = self._start(sizes, images)
-        alternation = alternate(step, scale, start, self._fixed_side, sizes, self.max_iter, self.tol)
-        self.left_components_ = alternation.left
-        self.right_components_ = alternation.right
-        self.objective_history_ = np.array(alternation.history)
-        self.n_iter_ = len(alternation.history) // 2
-        self.status_ = alternation.status
+        self._alternate(*self._problem(images, codes), {self._fixed_side: self._start(sizes, images)}, sizes)
         self.embedding_ = self._embed(images, array.dtype)
         return self
+
+    def _alternate(self, step: Step, scale: float, projections: dict[Side, Array], sizes: tuple[int, int]) -> None:
+        """Iterate until the objective of an iteration changes by at most ``tol * max(scale, |objective|)``.
+
+        ``projections`` has the start of the fixed side; the other side is solved for first.
+        """
+        fixed, size = self._fixed_side, {"left": sizes[0], "right": sizes[1]}
+        other: Side = "left" if fixed == "right" else "right"
+        history: list[float] = []
+        self.status_: Literal["converged", "max_iter"] = "max_iter"
+        for _ in range(self.max_iter):
+            projections[other], first = step(other, projections[fixed], size[other])
+            projections[fixed], value = step(fixed, projections[other], size[fixed])
+            history += [first, value]
+            if len(history) > 2 and abs(value - history[-3]) <= self.tol * max(scale, abs(value)):
+                self.status_ = "converged"
+                break
+        self.left_components_, self.right_components_ = projections["left"], projections["right"]
+        self.objective_history_, self.n_iter_ = np.array(history), len(history) // 2
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

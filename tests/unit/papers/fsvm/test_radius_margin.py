@@ -92,18 +92,6 @@ def test_pairs_are_generated_also_where_w_is_zero():
     assert found.n_pairs > 1
 
 
-def test_identical_columns_share_an_l1_norm():
-    """They give min sqrt(2 lam) D |sum w| + C hinge, never a plain SVM."""
-    x = IRIS[0][:, :1]
-    X, y = np.repeat(x, 3, axis=1), IRIS[1]
-    C, lam = 8.0, 1.0
-    v, b = cp.Variable(), cp.Variable()
-    loss = cp.sum(cp.pos(1 - cp.multiply(y, x[:, 0] * v + b)))
-    program = cp.Problem(cp.Minimize(np.sqrt(2 * lam) * np.ptp(x) * cp.abs(v) + C * loss))
-    program.solve(solver="CLARABEL")
-    assert r_svm_plus_mu(X, y, C, lam).objective == pytest.approx(program.value, rel=1e-6)
-
-
 def test_squared_diameter_over_several_blocks(monkeypatch):
     monkeypatch.setattr("mklearn.papers.fsvm.radius_margin._BLOCK", 7)
     X, weights = WINE[0], np.linspace(0, 2, WINE[0].shape[1])

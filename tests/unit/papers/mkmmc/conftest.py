@@ -1,3 +1,3 @@
 """The real data of the tests of embeddings."""
 
-from tests.unit.subspace.conftest import digits, wine  # noqa: F401 - fixtures
+from tests.unit.subspace.conftest import wine  # noqa: F401 - a fixture

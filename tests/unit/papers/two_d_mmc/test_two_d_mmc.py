@@ -154,14 +154,6 @@ def test_vectors_are_images_of_one_column(images):
     np.testing.assert_allclose(np.abs(cosines), 1, atol=1e-8)
 
 
-def test_full_size_loses_nothing(images):
-    X, y = images
-    others, _ = make_images(1)
-    model = TwoDMMC((7, 5)).fit(X, y)
-    projected = ((model.transform(others)[:, None] - model.embedding_[None]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(projected, ((others[:, None] - X[None]) ** 2).sum(axis=(2, 3)), rtol=1e-10)
-
-
 # --- what all of them do
 
 
