@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from mklearn.base.parameters import PositiveInt
-from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, descriptor, features_of, require_size
+from mklearn.descriptors.images import Grey, Images, by_channel, descriptor, features_of, require_size
 from mklearn.extras import require
 
 
@@ -51,13 +50,10 @@ def hog(
     blocks, zero gradients at the image border. Colour images are converted to grey first, or have features of each
     channel; the paper uses the channel with the largest gradient.
     """
-    if channels == "colour":
-        one = partial(hog, orientations=orientations, cell=cell, block=block, block_norm=block_norm)
-        return by_channel(one, images, "hog with channels: colour")
-    grey = as_grey_images(images)
+    parts = by_channel(images, channels, "hog")
     # a gradient needs a neighbour on each side, so three pixels
     least = max(3, cell * block)
-    require_size(grey, least, f"hog with blocks of {block} x {block} cells of {cell} x {cell} pixels")
+    require_size(parts[0], least, f"hog with blocks of {block} x {block} cells of {cell} x {cell} pixels")
 
     require("skimage")
     from skimage.feature import hog as skimage_hog
@@ -65,4 +61,4 @@ def hog(
     def extract(image: Grey) -> Grey:
         return np.asarray(skimage_hog(image, orientations, (cell, cell), (block, block), block_norm))
 
-    return features_of(grey, extract, "hog", one_size=True)
+    return np.hstack([features_of(part, extract, "hog", one_size=True) for part in parts])

@@ -98,10 +98,12 @@ def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
     return coloured
 
 
-def by_channel(describe: Callable[[list[Grey]], Grey], images: Images, user: str) -> Grey:
-    """Describe the red, green and blue channels as grey images, and concatenate the features: shape (n, 3 d)."""
-    coloured = as_colour_images(images, user)
-    return np.hstack([describe([image[..., channel] for image in coloured]) for channel in range(3)])
+def by_channel(images: Images, channels: str, user: str) -> list[list[Grey]]:
+    """Return the images in grey, or for the channels "colour" each of red, green and blue as grey images."""
+    if channels == "grey":
+        return [as_grey_images(images)]
+    coloured = as_colour_images(images, f"{user} with channels: colour")
+    return [[np.ascontiguousarray(image[..., channel]) for image in coloured] for channel in range(3)]
 
 
 def _iterate_channels(images: Images) -> Iterator[NDArray[np.float64]]:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import PositiveInt
-from mklearn.descriptors.images import (
-    Grey,
-    Images,
-    as_grey_images,
-    by_channel,
-    cell_histograms,
-    descriptor,
-    features_of,
-    require_size,
-)
+from mklearn.descriptors.images import Grey, Images, by_channel, cell_histograms, descriptor, features_of, require_size
 
 # The eight neighbours in ring order, so that adjacent bits of a code are adjacent pixels.
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
@@ -70,11 +60,8 @@ def lbp(
        local binary patterns", PAMI 24, 2002.
     .. [2] Ahonen, Hadid, Pietikainen, "Face description with local binary patterns", PAMI 28, 2006.
     """
-    if channels == "colour":
-        one = partial(lbp, grid=grid, radius=radius, patterns=patterns)
-        return by_channel(one, images, "lbp with channels: colour")
-    grey = as_grey_images(images)
-    require_size(grey, grid + 2 * radius, f"lbp with {grid} cells per side and radius {radius}")
+    parts = by_channel(images, channels, "lbp")
+    require_size(parts[0], grid + 2 * radius, f"lbp with {grid} cells per side and radius {radius}")
     bins = pattern_bins(patterns)
     n_bins = int(bins.max()) + 1
 
@@ -82,7 +69,7 @@ def lbp(
         histograms = cell_histograms(bins[binary_patterns(image, radius)], n_bins, grid)
         return histograms / histograms.sum(axis=1, keepdims=True)
 
-    return features_of(grey, extract, "lbp")
+    return np.hstack([features_of(part, extract, "lbp") for part in parts])
 
 
 def binary_patterns(image: Grey, radius: int) -> NDArray[np.int64]:
