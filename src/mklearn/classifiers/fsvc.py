@@ -161,7 +161,7 @@ class FSVC(OneVsOneLinear):
         return FSVMPairFit(w, b, objective, gap, Z, y, whitening.is_simplex, C, optimum, history, rises)
 
     def _collect(self, fits: Sequence[PairFit]) -> None:
-        vars(self).pop("C0_", None)  # of an earlier fit
+        self.__dict__.pop("C0_", None)  # of an earlier fit
         joint = [fit for fit in fits if isinstance(fit, FSVMPairFit)]
         missing = np.full(len(fits), np.nan)
         self._joint_fits = joint

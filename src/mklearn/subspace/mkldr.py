@@ -290,7 +290,7 @@ class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         self.history_: list[dict[str, Any]] = []
         learned = self.kernel_weights == "learned"
         max_iter = self.max_iter if learned else 0
-        self.status_: Literal["converged", "max_iter", "start", "uniform"] = "max_iter" if learned else "uniform"
+        self.status_ = "max_iter" if learned else "uniform"
         beta = np.full(problem.n_kernels, 1.0 / problem.n_kernels)
         if learned and self.init == "orthonormal":
             S, S_prime = problem.initial_weight_matrices(self.ridge)
