@@ -35,27 +35,23 @@ class TwoDLDA(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components
+    n_components, max_iter
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     ridge : float
         Ridge relative to the mean eigenvalue of the one-sided within-class scatter. 0 requires a nonsingular scatter.
     scaling : {"within", "total", "unit", "orthonormal"}
         Scale of the columns of L and R, after every half step: L'(S_w^R + rho I)L = I, L'(S_w^R + S_b^R + rho I)L = I,
         unit length, or an orthonormal basis of the same leading subspaces (QR).
-    max_iter : int
-        Largest number of iterations.
     tol : float
         Stop when an iteration changes the trace ratio by at most this fraction.
 
     Attributes
     ----------
-    left_components_, right_components_ : arrays of shape (rows, l1), (cols, l2)
-        L and R, in each column the entry of largest absolute value positive.
     objective_history_ : array of shape ``(2 * n_iter_,)``
         Trace ratio tr(L'S_b^R L) / tr(L'(S_w^R + rho I)L) after every half step for L, and its counterpart after every
         half step for R. **Not** monotone: a half step maximises another ratio, on its own side only.
     classes_ : array of shape (n_classes,)
-    n_iter_, status_, embedding_, shape_, n_features_in_
+    left_components_, right_components_, n_iter_, status_, embedding_, shape_, n_features_in_
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`; so are the errors. `DataError` also for y missing or malformed,
         `NotApplicable` for one class only or classes without variation, and `SolverFailed` for a singular within-class
         scatter with ``ridge=0``.
