@@ -504,8 +504,6 @@ def test_input_that_a_model_can_not_be_applied_to(digits: Digits, kind: str, sub
         wrong |= {"one matrix": X_new[:, :, 0], "other training samples": X_new[:, :-1]}
     else:
         wrong["empty"] = X_new[:0]
-    if TAKES[kind] == "images":
-        wrong["as many pixels"] = X_new.reshape(-1, 4, 16)
     if kind in TREES:
         del wrong["nan"]
     for what, Z in wrong.items():
