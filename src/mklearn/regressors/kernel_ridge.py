@@ -33,7 +33,7 @@ class KernelRidge(RidgeRegressor):
         The ridge lambda relative to the centred trace of the combined kernel. If several are given, each target takes
         the one with its smallest leave-one-out error.
     shrinkage
-        For learned weights only; as for `mklearn.classifiers.MultiViewClassifier`.
+        For learned weights only; as for `mklearn.regressors.MultiViewRegressor`.
 
     Attributes
     ----------

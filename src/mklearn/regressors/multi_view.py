@@ -29,16 +29,25 @@ class MultiViewRegressor(RidgeRegressor):
 
     Parameters
     ----------
+    kernels : "dictionary", "precomputed", or specs
+        By default the dictionary for every view of X. Else kernels as for `mklearn.subspace.KernelFDA`.
     learned : "auto" or float
         "auto" chooses the weights of all regressions by left-out errors; a number from 0 to 1 is the weight of the
         regression with learned kernel weights, the one with equal weights has the rest, and families have none.
+    shrinkage : float
+        Factor from 0 to 1 by which log ratios of the learned weights shrink, towards equal weights.
+    least_agreement : float
+        Agreement with the targets, in standard deviations of noise, below which views are left out if the left-out
+        error is smaller without them by more than a standard error; the 1, 2, 4, ... of them that agree most are kept
+        if it is smaller with these. If all agree less, none is left out. 0 keeps all views.
     weight_samples : int
         Largest number of training samples from which views are chosen, the weights of kernels and regressions are
         learned, and missing views are completed. More samples are subsampled, without regard to the targets. The
         regressions are fitted to all samples.
-    kernels, shrinkage, least_agreement, n_kernels, missing_views, impute, random_state, landmarks
-        As for `mklearn.classifiers.MultiViewClassifier`, with targets in place of classes; predictions for samples that
-        lack every view are NaN.
+    n_kernels : int, optional
+        Largest number of kernels with a positive weight, chosen by a group lasso. By default all kernels are taken.
+    missing_views, impute, random_state, landmarks
+        As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace). The largest
         one is taken whose left-out error exceeds the smallest error by less than the fraction 2/n (with groups, n is
