@@ -159,10 +159,7 @@ def printable(text: Any) -> Any:
 
 
 def vega_config(scheme: Scheme, n_methods: int, *, file: bool = False) -> dict[str, Any]:
-    """Return the Vega-Lite configuration of a scheme for ``n_methods`` methods; the first has the neutral colour.
-
-    With ``file``, the configuration has a background, and fonts that every renderer has.
-    """
+    """Return the Vega-Lite configuration of a scheme for the page, or for a ``file`` with fonts of every renderer."""
     font = FILE_FONT if file else PAGE_FONT
     text = {
         "labelColor": scheme.muted, "titleColor": scheme.ink, "labelFont": font, "titleFont": font, "labelFontSize": 11,

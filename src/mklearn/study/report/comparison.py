@@ -48,12 +48,6 @@ def beside(
     return replace(results, score_table=scores, summary_table=summary, reference=reference)
 
 
-def pair_tables(comparisons: Sequence[Comparison], results: Results, predictions: Predictions | None) -> list[Table]:
-    """Return a table for each comparison of a study; comparisons without any value are left out."""
-    frames = ((comparison, pair_differences(comparison, results, predictions)) for comparison in comparisons)
-    return [differences_table(comparison, frame, results) for comparison, frame in frames if len(frame)]
-
-
 def pair_differences(comparison: Comparison, results: Results, predictions: Predictions | None) -> pd.DataFrame:
     """Compute the differences of the pairs of a comparison.
 
@@ -149,10 +143,7 @@ def _signed_rank_p(rows: pd.DataFrame) -> float:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """The tables of a study in the folder ``name``, its reference method, and its ``config``.
-
-    ``predictions`` is a table for :class:`mklearn.study.evaluation.predictions.Predictions`.
-    """
+    """The tables of a study in the folder ``name``, its reference method, and its ``config``."""
 
     name: str
     scores: pd.DataFrame

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from mklearn.study.evaluation.predictions import best_dimension
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
-from mklearn.study.report.results import Results, Setting, thinned, usable
+from mklearn.study.report.results import Results, Setting, thinned
 from mklearn.study.report.wording import change, plural
 
 REACH = 3
@@ -32,23 +32,18 @@ def difference_figures(results: Results, setting: Setting) -> list[PartFigure]:
     if others["difference"].isna().all():
         return []
     alt = f"Dots with intervals: difference of the {results.metric.name} of each method to {results.reference_title}."
-    draw = partial(
-        differences, others, results.labels, reference_title=results.reference_title, title=setting.title,
-        metric=results.metric, matters=results.matters,
-    )  # fmt: skip
-    return [PartFigure(setting.title, alt, draw)]
+    return [PartFigure(setting.title, alt, partial(differences, others, results, setting.title))]
 
 
-def differences(
-    summary: pd.DataFrame, labels: Sequence[str], *, reference_title: str, title: str, metric: Metric, matters: float
-) -> Chart:
+def differences(summary: pd.DataFrame, results: Results, title: str) -> Chart:
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
     ``summary`` has the inner-CV rows of one setting without the reference. Methods behind the reference by more than
     ``REACH`` times the gain that matters are not drawn but counted below the title, so that the others stay legible.
     """
+    metric = results.metric
     ranked = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
-    near = _contenders(ranked, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
+    near = _contenders(ranked, REACH * results.matters if metric.in_percent else math.inf, metric.larger_is_better)
     behind, note = ranked[~near], []
     if len(behind):
         ends = dict.fromkeys(change(behind["difference"].iloc[place], metric.in_percent) for place in (0, -1))
@@ -69,7 +64,7 @@ def differences(
         rows=charts.rows_of(frame, s="label", x="difference", low="difference_low", high="difference_high"),
         encoding={
             "y": charts.names("s:N", list(frame["label"])),
-            "color": charts.method_colour(labels),
+            "color": charts.method_colour(results.labels),
             "tooltip": tooltip(
                 ("s:N", "method"), ("x:Q", f"difference, {unit}", digits), ("low:Q", "from", digits),
                 ("high:Q", "to", digits),
@@ -77,15 +72,12 @@ def differences(
         },
         height=22 * len(frame),
         title=title,
-        subtitle=[f"difference to {reference_title}", *note],
+        subtitle=[f"difference to {results.reference_title}", *note],
     )  # fmt: skip
 
 
 def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.Series:
-    """Mark the rows whose interval comes within ``reach`` of the reference, or all rows if none does.
-
-    At most the first ``MOST_CONTENDERS`` of the sorted rows are marked.
-    """
+    """Mark the first ``MOST_CONTENDERS`` rows that come within ``reach`` of the reference, or of all if none does."""
     end, sign = ("difference_high", 1) if larger_is_better else ("difference_low", -1)
     near = (sign * rows[end].fillna(rows["difference"])).ge(-reach)
     near = near if near.any() else ~near
@@ -98,8 +90,11 @@ def training_size_section(results: Results) -> Section:
     for title, settings in results.families():
         rows = pd.concat([setting.of(results.headline_rows) for setting in settings])
         rows = rows.dropna(subset=["train_size", "mean"])
-        if rows["train_size"].nunique() > 1:
-            draw = partial(by_training_size, rows, results.labels, title=title, metric=results.metric)
+        sizes = sorted({int(size) for size in rows["train_size"]})
+        if len(sizes) > 1:
+            scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": sizes}
+            x = field("x:Q", title="training size", scale=scale, axis=axis)
+            draw = partial(lines, rows, results, title, "train_size", x, shown=rows["label"])
             drawn.append(PartFigure(title, alt, draw))
     note = (
         "Mean over splits by the parameters that inner cross-validation chose, with a band of one standard deviation."
@@ -115,8 +110,7 @@ def dimension_section(results: Results) -> Section:
         scores = setting.of(results.scores)
         means = curves(scores[scores["neighbour"].isin(results.one_rule)], results.metric)
         if means["dimension"].nunique() > 1:  # otherwise a single dot, as with two classes
-            draw = partial(by_dimension, means, results.labels, title=setting.title, metric=results.metric)
-            drawn.append(PartFigure(setting.title, alt, draw))
+            drawn.append(PartFigure(setting.title, alt, partial(by_dimension, means, results, setting.title)))
     note = (
         f"Mean test {results.metric.name} over splits with a band of one standard deviation. A ring marks the best "
         "dimension of the mean curve, the oracle's choice; dotted lines are methods without a dimension. Of a "
@@ -137,8 +131,8 @@ def curves(scores: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     The columns are ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are
     thinned evenly; the best dimension of the mean curve is kept and marked.
     """
-    rows = usable(scores)
-    rows = rows[rows["selection"].eq("dimension")].astype({"value": float})
+    usable = scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])
+    rows = scores[usable & scores["selection"].eq("dimension")].astype({"value": float})
     groups = rows.groupby(["label", "neighbour", "dimension"], sort=False, dropna=False)["value"]
     table = groups.agg(mean="mean", std="std", n="count").reset_index()
     parts = []
@@ -153,11 +147,8 @@ def curves(scores: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
 
 
-def by_dimension(curves: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric) -> Chart:
-    """Draw the mean score at each dimension; a ring marks the best dimension of each curve.
-
-    ``curves`` is the result of :func:`curves`. Methods without a dimension are dotted lines.
-    """
+def by_dimension(curves: pd.DataFrame, results: Results, title: str) -> Chart:
+    """Draw the :func:`curves`: a ring marks the best dimension, methods without a dimension are dotted lines."""
     sweep, flat = curves[curves["dimension"].notna()], curves[curves["dimension"].isna()]
     many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
     scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
@@ -167,22 +158,13 @@ def by_dimension(curves: pd.DataFrame, labels: Sequence[str], *, title: str, met
         "encoding": {"y": _height(), "opacity": charts.highlight(), "strokeDash": {"value": [1, 0]}},
     }
     fixed = {
-        "data": {"values": charts.rows_of(charts.in_unit(metric, flat, "mean"), s="label", y="mean")},
+        "data": {"values": charts.rows_of(charts.in_unit(results.metric, flat, "mean"), s="label", y="mean")},
         "mark": {"type": "rule", "strokeWidth": 2, "strokeCap": "round"},
         "encoding": {"x": None, "y": _height(), "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
     }
     x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
     layers = [best, fixed] if len(flat) else [best]
-    shown = list(dict.fromkeys(curves["label"]))
-    return lines(sweep, labels, "dimension", x, *layers, title=title, metric=metric, shown=shown)
-
-
-def by_training_size(summary: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric) -> Chart:
-    """Draw the score against the training size, from the inner-CV rows of one data set."""
-    values = sorted({int(size) for size in summary["train_size"]})
-    scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": values}
-    x = field("x:Q", title="training size", scale=scale, axis=axis)
-    return lines(summary, labels, "train_size", x, title=title, metric=metric)
+    return lines(sweep, results, title, "dimension", x, *layers, shown=curves["label"])
 
 
 def _height(name: str = "y") -> Chart:
@@ -191,13 +173,13 @@ def _height(name: str = "y") -> Chart:
 
 
 def lines(
-    frame: pd.DataFrame, labels: Sequence[str], column: str, x: Chart, *layers: Chart, title: str, metric: Metric,
-    shown: Sequence[str] | None = None,
-) -> Chart:  # fmt: skip
+    frame: pd.DataFrame, results: Results, title: str, column: str, x: Chart, *layers: Chart, shown: Iterable[str]
+) -> Chart:
     """Draw a score against a column, with a line for each method and a band of one standard deviation.
 
-    Bands are fainter the more methods there are. The legend has the methods ``shown``, by default all in the frame.
+    Bands are fainter the more methods there are. The legend has the methods ``shown``.
     """
+    metric = results.metric
     spread = frame["std"].fillna(0.0)
     high = (frame["mean"] + spread).clip(upper=metric.bounds[1])
     rows = charts.rows_of(
@@ -205,12 +187,12 @@ def lines(
         s="label", x=column, y="mean", std="std", low="low", high="high",
         **({"best": "best"} if "best" in frame else {}),
     )  # fmt: skip
-    methods = list(dict.fromkeys(frame["label"]))
+    opacity = min(0.13, max(0.03, 0.7 / max(frame["label"].nunique(), 1)))
     band = {
         "mark": "area",
         "encoding": {
             "y": _height("low"), "y2": {"field": "high"}, "strokeDash": None,
-            "fillOpacity": charts.highlight(min(0.13, max(0.03, 0.7 / max(len(methods), 1))), faint=0),
+            "fillOpacity": charts.highlight(opacity, faint=0),
         },
     }  # fmt: skip
     line = {
@@ -225,6 +207,6 @@ def lines(
         "encoding": {"y": _height(), "tooltip": tips},
     }
     return charts.chart(
-        band, line, *layers, touch, rows=rows, encoding={"x": x} | charts.method_lines(labels, shown or methods),
-        height=300, title=title, subtitle=unit,
+        band, line, *layers, touch, rows=rows, height=300, title=title, subtitle=unit,
+        encoding={"x": x} | charts.method_lines(results.labels, list(dict.fromkeys(shown))),
     )  # fmt: skip

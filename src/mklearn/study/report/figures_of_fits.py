@@ -32,11 +32,9 @@ def _section(
     """Return a part for each setting, with figures of an attribute of the best method's and the reference's fits."""
     parts = []
     for setting in settings:
-        shown = {
-            results.label_of[fit.method]: getattr(fit, attribute) for fit in results.shown_fits(setting, attribute)
-        }
         drawn = [
-            PartFigure(label, alt, partial(draw, data, results.labels, label=label)) for label, data in shown.items()
+            PartFigure(label, alt, partial(draw, data, results.labels, label=label))
+            for label, data in results.shown(setting, attribute).items()
         ]
         parts += [ReportPart(drawn, heading=setting.title)] if drawn else []
     return parts
@@ -119,8 +117,7 @@ def embedding_section(results: Results) -> Section:
 def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
     """Draw the first two dimensions in one split by class; up to twelve classes are named at their median.
 
-    Rings are training samples, dots are test samples. The class under the pointer is highlighted. In a one-dimensional
-    embedding (second dimension 0), each class has its own row, with training samples above test samples.
+    In a one-dimensional embedding (second dimension 0), each class has its own row.
     """
     points = thinned(points).astype({"label": str, "role": str})
     classes = in_natural_order(points["label"])
@@ -221,15 +218,8 @@ def confusion_section(results: Results) -> Section:
 
 
 def confused(results: Results, setting: Setting) -> dict[str, pd.DataFrame]:
-    """Count test samples over all repeats by true class (row) and predicted class (column), by method.
-
-    The best method comes first, then the method to compare it with. Classes that are neither tested nor predicted are
-    left out.
-    """
-    counts = {}
-    for record in results.shown_fits(setting, "confusion"):
-        classes = None if record.classes is None else [str(name) for name in record.classes]
-        counts[results.label_of[record.method]] = pd.DataFrame(record.confusion, classes, classes)
+    """Return the confusions of the shown methods, without the classes that are neither tested nor predicted."""
+    counts = results.shown(setting, "confusion")
     tested = np.sum([table.sum(axis=0) + table.sum(axis=1) for table in counts.values()], axis=0) > 0
     return {label: table.loc[tested, tested] for label, table in counts.items()} if np.any(tested) else {}
 
@@ -269,10 +259,7 @@ def confusion_map(counts: pd.DataFrame, labels: Sequence[str], *, label: str) ->
 
 
 def pairs_table(caption: str, counts: dict[str, pd.DataFrame]) -> Table:
-    """Return a table of the class pairs that the best method confuses most, with the rates of both methods.
-
-    Pairs are sorted by the confused proportion of the true class's test samples; ties keep the order of the classes.
-    """
+    """Return a table of the class pairs with the largest rates of confusion by the best method, and both rates."""
     rates = [table.div(table.sum(axis=1), axis=0) for table in counts.values()]
     best, (label, *others) = next(iter(counts.values())), counts
     wrong: Any = rates[0].mask(np.eye(len(best), dtype=bool)).stack()

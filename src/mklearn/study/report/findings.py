@@ -8,7 +8,7 @@ below the majority class, the methods are compared with that class instead.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -92,8 +92,8 @@ def _headline(results: Results, weights: Results) -> str:
     if rows["mean"].isna().all():
         return f"No method has a value of {metric.name} chosen by inner cross-validation: see the failures below."
     below = results.below_majority
-    if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
-        return _beside_majority(rows, results) + _not_judged(set(results.settings) - set(below), results)
+    if below and below == results.settings_in(rows):
+        return _beside_majority(rows, results) + _not_judged(below, results)
     others = _compared(results)
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if not results.reference:
@@ -110,14 +110,13 @@ def _headline(results: Results, weights: Results) -> str:
             f"Fewer than {FEWEST_SPLITS} splits or test groups allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
         )
-    without = [setting for setting in results.settings if not len(setting.of(judged))]
     sentences = [_best(_by_method(judged, results), results)]
     if learning := [one for one in _by_method(_compared(weights), weights) if one.method in weights.learned]:
         sentences.append(_weights(learning, weights, "" if weights is results else f" over {weights.reference_title}"))
     if below:
         named = enumeration([setting.title for setting in below], NAMED)
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
-    return " ".join(sentences) + _not_judged(set(without) - set(below), results)
+    return " ".join(sentences) + _not_judged([*below, *results.settings_in(judged)], results)
 
 
 def _compared(results: Results) -> pd.DataFrame:
@@ -130,7 +129,7 @@ def _compared(results: Results) -> pd.DataFrame:
 def _by_method(rows: pd.DataFrame, results: Results) -> list[_Judged]:
     """Judge each method in all settings in which its difference has an interval; the best method comes first."""
     judged, metric = rows.dropna(subset=["difference_low", "difference_high"]), results.metric
-    several = sum(len(setting.of(judged)) > 0 for setting in results.settings) > 1
+    several = len(results.settings_in(judged)) > 1
     matters = results.matters if metric.in_percent else 0.0
     methods = [
         _Judged(str(label), of_label, [verdict(row, matters, metric.larger_is_better) for row in of_label], several)
@@ -142,8 +141,8 @@ def _by_method(rows: pd.DataFrame, results: Results) -> list[_Judged]:
     return sorted(methods, key=lambda one: one.better - one.worse, reverse=True)
 
 
-def _not_judged(settings: Iterable[Setting], results: Results) -> str:
-    titles = [setting.title for setting in results.settings if setting in settings]
+def _not_judged(judged: Sequence[Setting], results: Results) -> str:
+    titles = [setting.title for setting in results.settings if setting not in judged]
     named = enumeration(titles, NAMED)
     return f" Not judged, as no difference has an interval there: {named}." if titles else ""
 
@@ -266,9 +265,9 @@ def answer(results: Results, sentences: Findings) -> str:
     """Return the text for the terminal: headline, best methods of the first setting (its largest size), final model."""
     metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
     parts = [textwrap.fill(sentences.headline, WIDTH)]
-    first = [*results.largest_settings(), *results.settings]
-    setting = next((setting for setting in first if len(setting.of(rows))), None)
-    if setting is not None:
+    valued = results.settings_in(rows)
+    if valued:
+        setting = next((setting for setting in results.largest_settings() if setting in valued), valued[0])
         ranked = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
         best, share = plain_records(ranked.head(SHOWN)), metric.in_percent
         n = len(ranked)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mklearn.inspection import WeightStability, weight_stability
+from mklearn.inspection import weight_stability
 from mklearn.kernels.matrices import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
@@ -51,19 +52,17 @@ def weights_section(results: Results) -> Section:
         ends = [0.0, *(end for _, _, weights in learned for end in (weights.min().min(), weights.max().max()))]
         domain, drawn, lines = (min(ends), max(ends)), [], []
         for record, label, weights in learned:
-            stability = weight_stability(weights.to_numpy(), record.kernel_ids)
             draw = partial(kernel_weights, weights, results.labels, label=label, domain=domain)
             drawn.append(PartFigure(label, alt, draw))
-            summary = {
-                "splits": len(weights), "between_splits": stability.between_splits, "from_equal": stability.from_equal,
-            }  # fmt: skip
-            lines.append(summary | {"label": label, "stability": stability})
+            line = vars(weight_stability(weights.to_numpy(), record.kernel_ids)) | {"splits": len(weights)}
+            lines.append(line | {"label": label})
             place = {name: getattr(record, name) for name in ("dataset", "protocol", "train_size", "method")}
-            each = zip(stability.kernels, stability.mean, stability.std, strict=True)
-            rows += [place | {"kernel": kernel, "mean": mean, "std": std} | summary for kernel, mean, std in each]
+            shared = {name: line[name] for name in ("splits", "between_splits", "from_equal")}
+            each = zip(line["kernels"], line["mean"], line["std"], strict=True)
+            rows += [place | {"kernel": kernel, "mean": mean, "std": std} | shared for kernel, mean, std in each]
         parts.append(ReportPart(drawn, [Table.of(setting.title, columns, lines)], heading=setting.title))
     if rows:
-        parts[0] = ReportPart(parts[0].figures, parts[0].tables, {"weights.csv": pd.DataFrame(rows)}, parts[0].heading)
+        parts[0] = replace(parts[0], files={"weights.csv": pd.DataFrame(rows)})
     note = (
         "One tick for each split, a dot for their mean. The dashed line is the uniform weight. Methods with fixed "
         "uniform weights are left out. Weights are not importances: views with the same information share a weight "
@@ -90,13 +89,11 @@ def _distance(value: Any) -> str:
 
 
 def _largest(row: dict[str, Any]) -> Cell:
-    stability: WeightStability = row["stability"]
-    order = np.argsort(-np.abs(stability.mean), kind="stable")
+    each = list(zip(row["kernels"], row["mean"], row["std"], row["weights"].T, strict=True))
     shown = [
-        f"{stability.kernels[k]} {mean:.2f}" + ("" if np.isnan(std) else f" ± {std:.2f}")
-        for k in order
-        if stability.weights[:, k].any()
-        for mean, std in [(stability.mean[k], stability.std[k])]
+        f"{kernel} {mean:.2f}" + ("" if np.isnan(std) else f" ± {std:.2f}")
+        for kernel, mean, std, weights in sorted(each, key=lambda line: -abs(line[1]))
+        if weights.any()
     ]
     return Cell(enumeration(shown, limit=SHOWN), kind="prose")
 
@@ -104,10 +101,7 @@ def _largest(row: dict[str, Any]) -> Cell:
 def kernel_weights(
     weights: pd.DataFrame, labels: Sequence[str], *, label: str, domain: tuple[float, float]
 ) -> Chart:  # fmt: skip
-    """Draw the weight of each kernel (column) in each repeat (row), and the means; ``domain`` is the axis range.
-
-    A dashed line marks the uniform weight if the weights are non-negative and sum to one.
-    """
+    """Draw the weight of each kernel (column) in each repeat (row), and the means; ``domain`` is the axis range."""
     order = [str(kernel) for kernel in weights]
     each = weights.melt(ignore_index=False, var_name="kernel", value_name="weight").rename_axis("repeat")
     mean = weights.mean().rename("weight").rename_axis("kernel")
@@ -176,23 +170,6 @@ def _choices(rows: pd.DataFrame, of: int) -> Cell:
 
 def kernels_section(results: Results) -> Section:
     """Return the section with kernel diagnostics on the first split of each setting, the worst over methods."""
-    tables = []
-    for setting in results.settings:
-        infos = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
-        if infos:
-            frame = pd.concat(infos, ignore_index=True)
-            worst = {name: how for name, how in WORST.items() if name in frame}
-            info = frame.groupby("kernel", sort=False).agg(worst).reset_index()
-            tables.append(kernel_table(info, setting.title))
-    note = (
-        "Fitted on the training samples of one split. A kernel with little off-diagonal mass is close to the identity: "
-        "to it hardly any two samples are alike."
-    )
-    return Section("kernels", "Kernels", [ReportPart(tables=tables)] if tables else [], note)
-
-
-def kernel_table(info: pd.DataFrame, caption: str) -> Table:
-    """Return a table of kernel diagnostics; ``info`` has one row per kernel."""
     columns = [
         words("Kernel", "kernel"),
         number("Bandwidth", "bandwidth", scientific,
@@ -203,7 +180,19 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
                "share of the centred kernel of the first split that no diagonal kernel explains"),
         Column("Remarks", numeric=False, cell=_remarks),
     ]  # fmt: skip
-    return Table.of(caption, columns, plain_records(info))
+    tables = []
+    for setting in results.settings:
+        infos = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
+        if infos:
+            frame = pd.concat(infos, ignore_index=True)
+            worst = {name: how for name, how in WORST.items() if name in frame}
+            info = frame.groupby("kernel", sort=False).agg(worst).reset_index()
+            tables.append(Table.of(setting.title, columns, plain_records(info)))
+    note = (
+        "Fitted on the training samples of one split. A kernel with little off-diagonal mass is close to the identity: "
+        "to it hardly any two samples are alike."
+    )
+    return Section("kernels", "Kernels", [ReportPart(tables=tables)] if tables else [], note)
 
 
 def _remarks(row: dict[str, Any]) -> Cell:

@@ -15,13 +15,12 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mklearn.atomic import csv_text, write_text
@@ -30,7 +29,7 @@ from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import wording
 from mklearn.study.report.bibliography import bibtex
 from mklearn.study.report.charts import LIGHT, SCHEMES, Chart, printable, rendered, vega_config, vega_script
-from mklearn.study.report.comparison import beside, pair_tables
+from mklearn.study.report.comparison import beside
 from mklearn.study.report.figures import difference_figures, dimension_section, training_size_section
 from mklearn.study.report.figures_of_fits import (
     confusion_section,
@@ -56,8 +55,8 @@ from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
+PAGE = "index.html.j2"
 OF_SECTIONS = ("importances", "views", "weights", "groups", "chosen")
-SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
 class Drawn(NamedTuple):
@@ -78,13 +77,12 @@ def build_report(
     data: Sequence[DataSetRecord], fits: Sequence[FitRecord], scores: pd.DataFrame, summary: pd.DataFrame,
     predictions: Predictions | None = None, parts: Sequence[ReportPart] = (), cited: Sequence[tuple[str, str]] = (),
     final: FinalSpec | None = None, rivals: Sequence[str] = (), contributions: Sequence[pd.DataFrame] = (),
-    figure_files: bool = True,
 ) -> list[Path]:  # fmt: skip
     """Write the files of a report to ``out_dir``, and return their paths.
 
-    The files are the page, ``summary.md``, ``summary.csv``, ``answer.txt``, the CSV files of sections and, with
-    ``figure_files``, the folder ``figures/``. Each file is replaced atomically. Figures of an earlier report that this
-    one lacks are deleted. The output is reproducible: the same arguments give the same bytes.
+    The files are the page, ``summary.md``, ``summary.csv``, ``answer.txt``, the CSV files of sections and the folder
+    ``figures/``. Each file is replaced atomically. Figures of an earlier report that this one lacks are deleted. The
+    output is reproducible: the same arguments give the same bytes.
 
     ``reference`` is the reference method, ``average`` the one with equal kernel weights (`Study.average`; its order of
     methods is not in records), ``run`` the record of the run, ``summary`` the summary of scores and predictions.
@@ -100,7 +98,7 @@ def build_report(
     )  # fmt: skip
     weights = results if average == reference else beside(results, average, results.learned, predictions)
     model = beside(results, final.method, rivals, predictions, final.dataset) if final and rivals else None
-    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, predictions))
+    published, alerts = published_section(results, study, predictions)
     views = pd.concat(contributions, ignore_index=True) if contributions else pd.DataFrame()
     of_views = views_sentence(results, views, sum(method.is_recommended for method in study.methods.values()) > 1)
     first = [views_section(results, views), published, groups_section(results, predictions, final)]
@@ -110,12 +108,12 @@ def build_report(
         "bibliography": bibtex(cited, data),
         **_content(results, study, run, data, first, parts),
     }
-    config = vega_config(LIGHT, len(results.labels), file=True) if figure_files else None
+    config = vega_config(LIGHT, len(results.labels), file=True)
     figures = drawn_figures([content["results"], *content["sections"]], config)
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
         "index.html": _page(content, figures, len(results.labels), csv_text(summary), paper),
-        "summary.md": _template("summary.md.j2", autoescape=False).render(page=content, rows_of=markdown_rows),
+        "summary.md": _templates().get_template("summary.md.j2").render(page=content, rows_of=markdown_rows),
         "summary.csv": csv_text(summary),
         "answer.txt": answer(results, content["findings"]),
     }
@@ -153,10 +151,10 @@ def _content(
         "results": results_section(results),
         "sections": [section for section in sections if section.parts],
         "data": data,
-        "command": run.get("command", ""),
+        "command": run["command"],
         "facts": _facts(run),
-        "config": yaml_text(run["config"]) if "config" in run else "",
-        "costs": costs_table(run.get("rules", ())),
+        "config": yaml_text(run["config"]),
+        "costs": costs_table(run["rules"]),
     }
 
 
@@ -202,12 +200,10 @@ def _lead(results: Results, study: Study, data: Sequence[DataSetRecord]) -> str:
 
 
 def _facts(run: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    machine = run.get("machine", {})
-    named = {"utc": "Made", "commit": "Commit", "seed": "Seed"}
-    facts = [(title, run.get(name)) for name, title in named.items()]
-    if machine:
-        facts.append(("Machine", f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"))
-    return [*facts, *run.get("versions", {}).items()]
+    machine = run["machine"]
+    facts = [("Made", run["utc"]), ("Commit", run["commit"]), ("Seed", run["seed"])]
+    facts.append(("Machine", f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"))
+    return [*facts, *run["versions"].items()]
 
 
 def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
@@ -228,7 +224,7 @@ def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
 # --- figures
 
 
-def drawn_figures(sections: Sequence[Section], config: Chart | None = None) -> dict[PartFigure, Drawn]:
+def drawn_figures(sections: Sequence[Section], config: Chart) -> dict[PartFigure, Drawn]:
     """Draw all figures, and render them by a ``config``; one that can't be drawn or rendered has the reason."""
     drawn: dict[PartFigure, Drawn] = {}
     taken: set[str] = set()
@@ -240,18 +236,18 @@ def drawn_figures(sections: Sequence[Section], config: Chart | None = None) -> d
         while slug in taken:
             slug = f"{stem}-{next(number)}"
         taken.add(slug)
+        chart, svg, problem = None, "", ""
         try:
-            chart = printable(figure.draw() | {"description": f"{figure.alt} {title}."})
-            json.dumps(chart, allow_nan=False)
-            drawn[figure] = Drawn(slug, title, chart)
-            svg = "" if config is None else rendered(chart, printable(title), config)
-            drawn[figure] = Drawn(slug, title, chart, svg)
+            made = printable(figure.draw() | {"description": f"{figure.alt} {title}."})
+            json.dumps(made, allow_nan=False)
+            chart = made
+            svg = rendered(chart, printable(title), config)
         except BaseException as error:
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of the renderer
                 raise
             problem = " ".join(f"{type(error).__name__}: {error}".partition("\n    at ")[0].split())
             _logger.warning("figure %r can't be drawn: %s", title, problem)
-            drawn[figure] = drawn.get(figure, Drawn(slug, title, None))._replace(problem=problem)
+        drawn[figure] = Drawn(slug, title, chart, svg, problem)
     return drawn
 
 
@@ -263,14 +259,16 @@ def _page(
 ) -> str:
     specs = {drawn.slug: drawn.chart for drawn in figures.values() if drawn.chart is not None}
     configs = {scheme.name: vega_config(scheme, n_methods) for scheme in SCHEMES}
-    return _template("index.html.j2", autoescape=True).render(
-        page=content,
-        figures=figures,
-        style=Markup(_page_file("style.css")),
-        scripts=[Markup(_page_file(name)) for name in SCRIPTS],
-        vega=_packed(vega_script()),
-        specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
-        downloads=script_json({"summary.csv": summary, "results.tex": paper}),
+    return (
+        _templates()
+        .get_template(PAGE)
+        .render(
+            page=content,
+            figures=figures,
+            vega=_packed(vega_script()),
+            specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
+            downloads=script_json({"summary.csv": summary, "results.tex": paper}),
+        )
     )
 
 
@@ -296,15 +294,11 @@ def link(address: Any) -> str:
         return ""
 
 
-def _page_file(name: str) -> str:
-    return resources.files("mklearn.study.report").joinpath("page", name).read_text(encoding="utf-8")
-
-
 @functools.cache
-def _template(name: str, *, autoescape: bool) -> Template:
+def _templates() -> Environment:
     environment = Environment(
-        autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True,
+        loader=PackageLoader("mklearn.study.report", "page"), autoescape=lambda name: name == PAGE,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {"link": link, "markdown": escape_markdown, "counted": wording.plural}
-    return environment.from_string(_page_file(name))
+    return environment

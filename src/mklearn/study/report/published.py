@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.reproduction import calibration_checks, plain_records
 from mklearn.study.report import wording
+from mklearn.study.report.comparison import differences_table, pair_differences
 from mklearn.study.report.parts import ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
 from mklearn.study.report.results import Results
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
+from mklearn.study.report.tables import Cell, Table, number_cell, words
 from mklearn.study.specs.model import as_list
-from mklearn.study.specs.table_specs import Claim, Tolerance
+from mklearn.study.specs.table_specs import Tolerance
 from mklearn.study.study import Study
 
 MARKS = {
@@ -29,16 +30,17 @@ MARKS = {
     verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
 }
 """Text of each verdict in a cell, and its CSS class."""
+CLAIM_KINDS = {"holds": "good", "does not hold": "off"}
 JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
 """Verdicts that need a value and a spread."""
 
 
 def published_section(
-    results: Results, study: Study, pairs: Sequence[Table] = ()
+    results: Results, study: Study, predictions: Predictions | None = None
 ) -> tuple[Section, list[str]]:  # fmt: skip
-    """Return the section that compares results with published values, and alerts on data sets that differ.
+    """Return the section with published values, remarks, claims and pairs of methods, and alerts on data sets.
 
-    The section includes the tables ``pairs``. An alert names each data set that is not the paper's.
+    An alert names each data set that is not the paper's. Pairs of methods without any value are left out.
     """
     cells, tolerance = results.all_metrics[results.all_metrics["verdict"].ne("")].copy(), study.tolerance
     checks = calibration_checks(results.all_metrics, study.calibration) if study.calibration else []
@@ -52,25 +54,26 @@ def published_section(
     if len(cells):
         parts.append(ReportPart(text=text))
     if study.remarks:
-        named = [[results.label_of.get(name, name) for name in as_list(remark.method)] for remark in study.remarks]
         lines = [
-            {"label": wording.enumeration(names), "text": remark.text}
-            for names, remark in zip(named, study.remarks, strict=True)
-        ]
-        columns = [words("Methods"), words("Remark", "text", "prose")]
-        parts.append(ReportPart(tables=[Table.of("Remarks", columns, lines)]))
+            [Cell(wording.enumeration([results.label_of.get(name, name) for name in as_list(remark.method)])),
+             Cell(remark.text, kind="prose")]
+            for remark in study.remarks
+        ]  # fmt: skip
+        parts.append(ReportPart(tables=[Table("Remarks", [words("Methods"), words("Remark")], lines)]))
     if study.claims:
-        kinds = {"holds": "good", "does not hold": "off"}
-
-        def verdict(claim: Claim) -> Cell:
-            return Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}")
-
-        columns = [
-            Column("Claim", numeric=False, cell=lambda claim: Cell(claim.text, below=claim.source, kind="prose")),
-            Column("Verdict", numeric=False, cell=verdict),
-            Column("What this study shows", numeric=False, cell=lambda claim: Cell(claim.evidence, kind="prose")),
-        ]
-        parts.append(ReportPart(tables=[Table.of("Claims of the papers", columns, study.claims)]))
+        columns = [words(title) for title in ("Claim", "Verdict", "What this study shows")]
+        lines = [
+            [Cell(claim.text, below=claim.source, kind="prose"),
+             Cell(claim.verdict, kind=f"verdict {CLAIM_KINDS.get(claim.verdict, 'none')}"),
+             Cell(claim.evidence, kind="prose")]
+            for claim in study.claims
+        ]  # fmt: skip
+        parts.append(ReportPart(tables=[Table("Claims of the papers", columns, lines)]))
+    pairs = [
+        differences_table(comparison, frame, results)
+        for comparison in study.comparisons
+        if len(frame := pair_differences(comparison, results, predictions))
+    ]
     parts += [ReportPart(tables=pairs)] if pairs else []
     parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
     title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"

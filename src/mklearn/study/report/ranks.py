@@ -42,10 +42,7 @@ def scores_of(results: Results) -> pd.DataFrame | None:
 
 
 def ranks(scores: pd.DataFrame) -> pd.DataFrame:
-    """Rank the methods (columns) on each data set (row), 1 is best; ties share the mean of their ranks.
-
-    Larger scores are better. The method with the best mean rank comes first.
-    """
+    """Rank the methods (columns) on each data set (row), 1 for the largest score; the best mean rank comes first."""
     ranked = scores.round(DECIMALS).rank(axis=1, ascending=False)
     return ranked[ranked.mean().sort_values(kind="stable").index]
 

@@ -21,7 +21,7 @@ from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import key
 from mklearn.study.report.wording import plural, scientific
-from mklearn.study.specs.fit_spec import FitSpec, Setting
+from mklearn.study.specs.fit_spec import FitSpec
 
 FILES_SHOWN = 64
 """Maximum number of files of a data set that the page lists."""
@@ -74,11 +74,9 @@ class FitRecord:
     kernel_info: pd.DataFrame | None = None
     """Kernel diagnostics, one row per kernel (and repeat), with columns ``kernel, min_eigenvalue, off_diagonal_mass``
     and, if known, ``bandwidth, identity_like, constant``."""
-    confusion: NDArray[np.integer] | None = None
-    """Number of test samples of all repeats by true class (row) and predicted class (column), (c, c), with the chosen
+    confusion: pd.DataFrame | None = None
+    """Number of test samples of all repeats by true class (row) and predicted class (column), with the chosen
     parameters."""
-    classes: NDArray[np.str_] | None = None
-    """Names of the c classes."""
     predicted: pd.DataFrame | None = None
     """Predictions of a numeric target, a row per test sample with columns ``repeat, fold, sample, true, predicted``."""
     survival: pd.DataFrame | None = None
@@ -128,42 +126,41 @@ def fits_of(
     ``samples`` are by data set, ``titles`` by method. ``order`` lists the study's kernels; ``rule`` is the headline's.
     """
     arrays, spec = read_npz(path), FitSpec.model_validate(read_record(path)["spec"])
-    data, title = samples[spec.dataset], titles[spec.method.id]
+    data = samples[spec.dataset]
+    classes = arrays.get("classes", data.classes)
     for setting in spec.settings:
         start = f"{setting.protocol}/"
         of_setting = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        keys = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id, "neighbour": rule}
-        if data.target != "classes":
-            rows, fit = predicted.by_rule(keys), _fit(of_setting, spec, setting, title, order)
+        place = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id}
+        fit, keys = _fit(of_setting, place, titles[spec.method.id], order, classes), place | {"neighbour": rule}
+        if data.target == "classes":
+            counts = predicted.confusion(keys, len(classes))
+            yield replace(fit, confusion=pd.DataFrame(counts, classes.tolist(), classes.tolist()))
+        else:
+            rows = predicted.by_rule(keys)
             rows = None if rows is None else rows[rows["predicted"].notna()].astype({"sample": str})
             yield replace(fit, survival=rows) if data.target == "survival" else replace(fit, predicted=rows)
-        else:
-            names = arrays.get("classes", data.classes)
-            yield _fit(of_setting, spec, setting, title, order, names, predicted.confusion(keys, len(names)))
 
 
 def _fit(
-    arrays: dict[str, np.ndarray], spec: FitSpec, setting: Setting, title: str, order: Sequence[str],
-    classes: np.ndarray | None = None, confusion: np.ndarray | None = None,
-) -> FitRecord:  # fmt: skip
-    of_fit: dict[str, Any] = {"dataset": spec.dataset, **setting.model_dump(), "method": spec.method.id}
+    arrays: dict[str, np.ndarray], place: dict[str, Any], title: str, order: Sequence[str], classes: np.ndarray
+) -> FitRecord:
     tables: dict[str, Any] = {name: pd.DataFrame(json.loads(str(arrays[name]))) for name in ("history", "diagnostics")}
-    tables["chosen"] = pd.DataFrame([of_fit | row for row in json.loads(str(arrays["chosen"]))])
+    tables["chosen"] = pd.DataFrame([place | row for row in json.loads(str(arrays["chosen"]))])
     embedding = None
-    if "embedding" in arrays and classes is not None:
+    if "embedding" in arrays and len(classes):
         embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
         embedding["label"] = classes[arrays["embedding_y"]]
         embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
-    place = {name: position for position, name in enumerate(order)}
+    position = {name: k for k, name in enumerate(order)}
     by_key = {key(name, "").rpartition("-")[0]: name for name in order}  # views of a dictionary are named by their keys
-    ids = [name if name in place else by_key.get(name, name) for name in arrays["kernel_ids"].tolist()]
-    shown = sorted(range(len(ids)), key=lambda k: place.get(ids[k], len(place)))
+    ids = [name if name in position else by_key.get(name, name) for name in arrays["kernel_ids"].tolist()]
+    shown = sorted(range(len(ids)), key=lambda k: position.get(ids[k], len(position)))
     info: list[dict[str, Any]] = next(iter(json.loads(str(arrays["kernel_info"]))), [])
-    info.sort(key=lambda row: place.get(row["id"], len(place)))
+    info.sort(key=lambda row: position.get(row["id"], len(position)))
     return FitRecord(
         method_title=title, kernel_ids=[ids[k] for k in shown],
         weights=arrays["weights"][:, shown] if len(ids) > 1 else None, embedding=embedding,
         kernel_info=pd.DataFrame(info).rename(columns={"id": "kernel"}) if info else None,
-        confusion=confusion, classes=classes,
-        **of_fit | {name: table if len(table) else None for name, table in tables.items()},
+        **place | {name: table if len(table) else None for name, table in tables.items()},
     )  # fmt: skip

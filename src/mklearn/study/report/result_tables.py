@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,8 +16,9 @@ from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.report import wording
 from mklearn.study.report.parts import ReportPart, Section
-from mklearn.study.report.results import Results, Setting, protocol_family, whole_or_none
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, words
+from mklearn.study.report.results import Results, Setting, protocol_family
+from mklearn.study.report.tables import Cell, Column, Table, number, number_cell, words
+from mklearn.study.report.wording import setting_title
 
 SCORE, DIFFERENCE = "score", "difference"
 MARKS = {BETTER: "▲", WORSE: "▼"}
@@ -27,10 +29,9 @@ Row = dict[str, Any]
 # --- cells
 
 
-def value_cell(metric: Metric, row: Row, name: str = "mean", note: str = "") -> Cell:
-    """Return a cell with the mean or published value of a row and its standard deviation over splits."""
-    std = row.get("std" if name == "mean" else f"{name}_std")
-    return number_cell(wording.spread(row.get(name), std, metric.in_percent), row.get(name), note=note)
+def value_cell(metric: Metric, row: Row, name: str = "mean", std: str = "std") -> Cell:
+    """Return a cell with a value of a row and its standard deviation over splits."""
+    return number_cell(wording.spread(row.get(name), row.get(std), metric.in_percent), row.get(name))
 
 
 def interval_cell(row: Row, in_percent: bool, low: str = "ci_low", high: str = "ci_high") -> Cell:
@@ -65,55 +66,17 @@ def difference_cell(row: Row, metric: Metric, matters: float, *, marked: bool = 
     return number_cell(text, value, note=notes[shown] + corrected)
 
 
-def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
+def setting_columns(places: Sequence[tuple[str, Any]]) -> list[Column]:
     """Return a column for each (protocol, training size); titles include the protocol if there are several."""
     families = [protocol_family(protocol, size) for protocol, size in places]
     several = len(set(families)) > 1
-    columns = []
-    for (protocol, size), family in zip(places, families, strict=True):
-        title = f"training size {size}" if size is not None else protocol or "all"
-        columns.append(Column(f"{title}, {family}" if several and size is not None else title))
-    return columns
-
-
-def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
-    """Add a message to the footnotes, and return its number; return an empty tuple for an empty message."""
-    if message and message not in messages:
-        messages.append(message)
-    return (messages.index(message) + 1,) if message else ()
+    return [
+        Column(protocol or "all" if pd.isna(size) else setting_title("", size, family if several else ""))
+        for (protocol, size), family in zip(places, families, strict=True)
+    ]
 
 
 # --- results
-
-
-@dataclass(frozen=True)
-class _ResultRow:
-    """A method in a setting: its rows of the summary by selection."""
-
-    label: str
-    inner: Row
-    oracle: Row
-
-    @property
-    def counted(self) -> Row:
-        """Summary row with more values: methods with parameters chosen on the test samples have oracle values only."""
-        return max((part for part in (self.inner, self.oracle) if part), key=lambda part: int(part["n_repeats"]))
-
-    @property
-    def worst(self) -> Row:
-        both = (part for part in (self.inner, self.oracle) if part.get("status", "ok") != "ok")
-        return next(both, self.inner or self.oracle)
-
-    @property
-    def published(self) -> Row:
-        return next((part for part in (self.oracle, self.inner) if not pd.isna(part.get("published"))), {})
-
-    def height(self, metric: Metric) -> tuple[int, float]:
-        """Return the sort key: the inner-CV mean; rows without it come last, sorted by the oracle mean."""
-        for place, part in ((2, self.inner), (1, self.oracle)):
-            if not pd.isna(mean := part.get("mean")):
-                return place, metric.sign * float(mean)
-        return 0, 0.0
 
 
 def result_table(results: Results, setting: Setting) -> Table:
@@ -125,49 +88,57 @@ def result_table(results: Results, setting: Setting) -> Table:
     summary = setting.of(results.summary)
     for row in plain_records(summary[summary["neighbour"].isin(results.one_rule)]):
         by_method.setdefault(row["label"], {})[str(row["selection"])] = row
-    rows = [_ResultRow(label, pair.get("inner_cv", {}), pair.get("oracle", {})) for label, pair in by_method.items()]
-    rows.sort(key=lambda row: row.height(results.metric), reverse=True)
-    messages = list[str]()
+    rows = [_joined(label, pair.get("inner_cv", {}), pair.get("oracle", {})) for label, pair in by_method.items()]
+    rows.sort(key=partial(_height, results.metric), reverse=True)
     table = Table.of(
-        setting.title, _result_columns(results, setting, rows, messages), rows, sorted_by=1, footnotes=messages,
+        setting.title, _result_columns(results, setting, rows), rows, sorted_by=1,
         order="descending" if results.metric.larger_is_better else "ascending",
-        marked=[row.label == results.reference_title for row in rows],
+        marked=[row["label"] == results.reference_title for row in rows],
     )  # fmt: skip
-    nothing = {wording.DASH} if messages else {wording.DASH, "ok"}
+    nothing = {wording.DASH} if table.footnotes else {wording.DASH, "ok"}
     return table.with_columns([k < 2 or any(line[k].text not in nothing for line in table.rows)
                                for k in range(len(table.columns))])  # fmt: skip
 
 
-def _result_columns(
-    results: Results, setting: Setting, rows: Sequence[_ResultRow], messages: list[str]
-) -> list[Column]:  # fmt: skip
+def _joined(label: str, inner: Row, oracle: Row) -> Row:
+    """Return the inner-CV row of a method with its oracle values and what both rows share."""
+    both = [row for row in (inner, oracle) if row]  # only an oracle if parameters are chosen on the test samples
+    counted = max(both, key=lambda row: int(row["n_repeats"]))
+    worst = next((row for row in both if row["status"] != "ok"), both[0])
+    published = next((row for row in reversed(both) if not pd.isna(row.get("published"))), {})
+    shared = {"label": label, "is_missing": counted["status"] == "missing"}
+    for row, names in (
+        (counted, ("n_repeats", "n_failed", "time_ratio", "fit_seconds")),
+        (worst, ("status", "message")),
+        (published, ("published", "published_std", "published_source")),
+    ):
+        shared |= {name: row.get(name) for name in names}
+    return inner | shared | {f"oracle_{name}": oracle.get(name) for name in ("mean", "std", "dimension")}
+
+
+def _height(metric: Metric, row: Row) -> tuple[int, float]:
+    """Return the sort key: the inner-CV mean; rows without it come last, sorted by the oracle mean."""
+    for place, name in ((2, "mean"), (1, "oracle_mean")):
+        if not pd.isna(mean := row.get(name)):
+            return place, metric.sign * float(mean)
+    return 0, 0.0
+
+
+def _result_columns(results: Results, setting: Setting, rows: Sequence[Row]) -> list[Column]:
     """Return all columns; the page shows oracle values only beside published values, which are selected likewise."""
     metric, marked = results.metric, setting not in results.below_majority
     percent, points = (", %", ", points") if metric.in_percent else ("", "")
-    means = (row.inner["mean"] for row in rows if row.inner)
-    best = next((mean for mean in means if not pd.isna(mean)), None)
+    best = next((row["mean"] for row in rows if not pd.isna(row.get("mean"))), None)
 
-    def score(row: _ResultRow) -> Cell:
-        cell = value_cell(metric, row.inner)
-        is_best = row.inner.get("mean") == best
-        return replace(cell, kind="number strong", note="best of this table") if is_best else cell
+    def score(row: Row) -> Cell:
+        cell = value_cell(metric, row)
+        return replace(cell, kind="number strong", note="best of this table") if row.get("mean") == best else cell
 
-    def splits(row: _ResultRow) -> Cell:
-        n_repeats, failed = row.counted["n_repeats"], int(row.counted["n_failed"])
-        shown = "" if not failed else ", all missing" if row.counted["status"] == "missing" else f", {failed:,} failed"
-        text = f"{wording.count(n_repeats)}{shown}"
-        return number_cell(text, n_repeats, kind="warn" if failed else "")
-
-    def status(row: _ResultRow) -> Cell:
-        word, message = str(row.worst["status"]), str(row.worst["message"] or "")
-        kind = "badge warn" if word != "ok" or int(row.counted["n_failed"]) or message else "badge"
-        return Cell(word.replace("_", " "), kind=kind, footnotes=_footnotes(message, messages))
-
-    def number_of(part: str, key: str, form: Callable[[Any], str] = wording.count) -> Callable[[_ResultRow], Cell]:
-        return lambda row: number_cell(form(getattr(row, part).get(key)), getattr(row, part).get(key))
+    def published(row: Row) -> Cell:
+        return replace(value_cell(metric, row, "published", "published_std"), note=str(row["published_source"] or ""))
 
     return [
-        Column("Method", numeric=False, cell=lambda row: Cell(row.label)),
+        words("Method"),
         Column(
             f"Test {metric.name}, chosen by inner CV{percent}",
             "mean ± std over splits, parameters chosen by inner cross-validation", name=SCORE, cell=score,
@@ -175,30 +146,41 @@ def _result_columns(
         Column(
             f"Difference to {results.reference_title}{points}",
             "paired on the same test samples, with its 95 % interval; marked if it excludes 0, after Holm's correction",
-            name=DIFFERENCE, cell=lambda row: difference_cell(row.inner, metric, results.matters, marked=marked),
+            name=DIFFERENCE, cell=lambda row: difference_cell(row, metric, results.matters, marked=marked),
         ),
-        Column("Time, × reference", "training time divided by the reference's: median over splits", name="time",
-               cell=number_of("counted", "time_ratio", wording.times_as_long)),
-        Column("p", "of the difference, after Holm's correction for the setting's comparisons by all rules", name="p",
-               on_page=False, cell=number_of("inner", "p_holm", wording.p_value)),
+        number("Time, × reference", "time_ratio", wording.times_as_long,
+               "training time divided by the reference's: median over splits", name="time"),
+        number("p", "p_holm", wording.p_value,
+               "of the difference, after Holm's correction for the setting's comparisons by all rules", name="p",
+               on_page=False),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval",
-               cell=lambda row: interval_cell(row.inner, metric.in_percent)),
-        Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension",
-               cell=number_of("inner", "dimension")),
+               cell=lambda row: interval_cell(row, metric.in_percent)),
+        number("Dim.", "dimension", wording.count, "median of the dimensions that inner cross-validation chose",
+               name="dimension"),
         Column(
             f"Oracle{percent}", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
             name="oracle", on_page=bool(results.summary["published"].notna().any()),
-            cell=lambda row: value_cell(metric, row.oracle),
+            cell=lambda row: value_cell(metric, row, "oracle_mean", "oracle_std"),
         ),
-        Column("Oracle dim.", name="oracle_dimension", on_page=False, cell=number_of("oracle", "dimension")),
-        Column(f"Published{percent}", "as printed in the source", name="published",
-               cell=lambda row: value_cell(metric, row.published, "published",
-                                           note=str(row.published.get("published_source") or ""))),
-        Column("Splits", "splits with a value, and how many failed", name="splits", cell=splits),
-        Column("Fit, s", "median processor seconds of one fit", name="seconds", on_page=False,
-               cell=number_of("counted", "fit_seconds", wording.seconds)),
-        Column("Status", numeric=False, name="status", cell=status),
+        number("Oracle dim.", "oracle_dimension", wording.count, name="oracle_dimension", on_page=False),
+        Column(f"Published{percent}", "as printed in the source", name="published", cell=published),
+        Column("Splits", "splits with a value, and how many failed", name="splits", cell=_splits),
+        number("Fit, s", "fit_seconds", wording.seconds, "median processor seconds of one fit", name="seconds",
+               on_page=False),
+        Column("Status", numeric=False, name="status", cell=_status),
     ]  # fmt: skip
+
+
+def _splits(row: Row) -> Cell:
+    failed = int(row["n_failed"])
+    shown = "" if not failed else ", all missing" if row["is_missing"] else f", {failed:,} failed"
+    return number_cell(f"{wording.count(row['n_repeats'])}{shown}", row["n_repeats"], kind="warn" if failed else "")
+
+
+def _status(row: Row) -> Cell:
+    word, message = str(row["status"]), str(row["message"] or "")
+    kind = "badge warn" if word != "ok" or int(row["n_failed"]) or message else "badge"
+    return Cell(word.replace("_", " "), kind=kind, footnote=message)
 
 
 def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: str = "") -> Table:
@@ -282,27 +264,26 @@ def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[T
         if n > 1:
             values = part.astype({"mean": float}).groupby(["label", "metric"], sort=False)["mean"]
             means = values.agg(["mean", "std", "count"]).query("count == @n").reset_index()
-            title = setting_columns([(str(protocol), whole_or_none(size))])[0].title
+            title = setting_columns([(str(protocol), size)])[0].title
             tables.append(_metric_table(f"Mean over {n} targets, {title}", means, metrics, "targets"))
     return tables
 
 
 def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], over: str) -> Table:
-    messages = list[str]()
+    def cell(metric: Metric, by_metric: dict[str, Row]) -> Cell:
+        row = by_metric.get(metric.kind, {})
+        missing = str(row.get("message") or "") if pd.isna(row.get("mean")) else ""
+        return replace(value_cell(metric, row), footnote=missing)
 
-    def column(metric: Metric) -> Column:
-        def cell(by_metric: dict[str, Row]) -> Cell:
-            row = by_metric.get(metric.kind, {})
-            missing = str(row.get("message") or "") if pd.isna(row.get("mean")) else ""
-            return replace(value_cell(metric, row), footnotes=_footnotes(missing, messages))
-
-        return Column(f"{metric.title}{', %' * metric.in_percent}", f"mean ± std over {over}", cell=cell)
-
+    columns = [
+        Column(f"{each.title}{', %' * each.in_percent}", f"mean ± std over {over}", cell=partial(cell, each))
+        for each in metrics
+    ]
     lines = [
         {"label": label} | {row["metric"]: row for row in plain_records(of_label)}
         for label, of_label in rows.groupby("label", sort=False)
     ]
-    return Table.of(caption, [words("Method"), *map(column, metrics)], lines, footnotes=messages)
+    return Table.of(caption, [words("Method"), *columns], lines)
 
 
 def failures_section(results: Results) -> Section:

@@ -28,8 +28,13 @@ class Setting:
     dataset: str
     protocol: str
     train_size: int | None
-    title: str
-    dataset_title: str = ""
+    dataset_title: str
+    family: str
+    """Protocol without the suffix of its training size; "" if the data set has one such protocol only."""
+
+    @property
+    def title(self) -> str:
+        return setting_title(self.dataset_title, self.train_size, self.family)
 
     def of(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a score or summary table that belong to this setting."""
@@ -45,10 +50,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study by one metric.
-
-    Settings are in order of first appearance. Differences are taken to the method ``reference``.
-    """
+    """The results of a study by one metric, compared with the method ``reference``."""
 
     score_table: pd.DataFrame
     """Score rows of all metrics."""
@@ -101,17 +103,18 @@ class Results:
 
     @cached_property
     def settings(self) -> list[Setting]:
-        """Settings of the metric."""
-        rows = plain_records(self.summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
-        families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
-        datasets = [dataset for dataset, _ in families]
-        settings = []
-        for row in rows:
-            dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
-            family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
-            dataset_title = str(row["dataset_title"])
-            settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
-        return settings
+        """Settings of the metric, in order of first appearance."""
+        table = self.summary[["dataset", "protocol", "train_size", "dataset_title"]].drop_duplicates()
+        families = [protocol_family(*each) for each in zip(table["protocol"], table["train_size"], strict=True)]
+        table = table.assign(family=families)
+        several = table.groupby("dataset")["family"].transform("nunique").gt(1)
+        table["family"] = table["family"].where(several, "")
+        table["train_size"] = table["train_size"].astype("Int64")
+        return [Setting(**row) for row in plain_records(table)]
+
+    def settings_in(self, rows: pd.DataFrame) -> list[Setting]:
+        """Return the settings that have rows in a score or summary table."""
+        return [setting for setting in self.settings if len(setting.of(rows))]
 
     @property
     def labels(self) -> list[str]:
@@ -139,38 +142,33 @@ class Results:
         rows = self.headline_rows
         base = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
         behind = self.metric.sign * base["mean"] < self.metric.sign * base["majority"]
-        return [setting for setting in self.settings if len(setting.of(base[behind]))]
+        return self.settings_in(base[behind])
 
     def families(self) -> list[tuple[str, list[Setting]]]:
         """Group the settings that differ only in training size; titles include the protocol if there are several."""
         groups: dict[tuple[str, str], list[Setting]] = {}
         for setting in self.settings:
-            family = protocol_family(setting.protocol, setting.train_size)
-            groups.setdefault((setting.dataset, family), []).append(setting)
-        datasets = [dataset for dataset, _ in groups]
+            groups.setdefault((setting.dataset, setting.family), []).append(setting)
         return [
-            (members[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), members)
-            for (dataset, family), members in groups.items()
+            (setting_title(members[0].dataset_title, None, family), members) for (_, family), members in groups.items()
         ]
 
     def largest_settings(self) -> list[Setting]:
         """Return the setting with the largest training size of each family."""
         return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
 
-    def shown_fits(self, setting: Setting, attribute: str) -> list[FitRecord]:
-        """Return the fits that have an attribute, of the best method and the reference or of the two best methods.
+    def shown(self, setting: Setting, attribute: str) -> dict[str, pd.DataFrame]:
+        """Return an attribute of fits by label, of the best method and the reference or of the two best methods.
 
         Methods without an inner-CV value, such as a method whose kernel is chosen on the test samples, are left out.
         """
         means = setting.of(self.headline_rows).dropna(subset=["mean"]).groupby("method")["mean"].max()
-        present = [
-            record
-            for record in setting.fits(self.fits)
-            if record.method in means and getattr(record, attribute) is not None and len(getattr(record, attribute))
-        ]
-        ranked = sorted(present, key=lambda record: means[record.method], reverse=self.metric.larger_is_better)
+        of_fits = {fit.method: getattr(fit, attribute) for fit in setting.fits(self.fits) if fit.method in means}
+        present = [method for method, frame in of_fits.items() if frame is not None and len(frame)]
+        ranked = sorted(present, key=lambda method: means[method], reverse=self.metric.larger_is_better)
         # the best and the reference; the second best if the reference is the best or absent
-        return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != self.reference)[:1]]
+        best = [*ranked[:1], *sorted(ranked[1:], key=lambda method: method != self.reference)[:1]]
+        return {self.label_of[method]: of_fits[method] for method in best}
 
 
 def protocol_family(protocol: str, train_size: Any) -> str:
@@ -178,17 +176,7 @@ def protocol_family(protocol: str, train_size: Any) -> str:
     return protocol if pd.isna(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
 
 
-def usable(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the score rows that have a value."""
-    return scores[scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])]
-
-
 def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
     """Return at most ``most`` rows, evenly spaced, including the first and the last."""
     places = np.linspace(0, len(points) - 1, min(len(points), most))
     return points.iloc[np.unique(places.round().astype(int))]
-
-
-def whole_or_none(value: Any) -> int | None:
-    """Return a value of a nullable integer column as int, or None if it is missing."""
-    return None if pd.isna(value) else int(value)

@@ -35,8 +35,8 @@ def survival_section(results: Results) -> Section:
     )
     parts, verdicts = list[ReportPart](), list[str]()
     for setting in results.settings:
-        fits = {results.label_of[fit.method]: fit.survival for fit in results.shown_fits(setting, "survival")}
-        shown = {label: thirds(rows) for label, rows in fits.items() if rows is not None and rows["true"].gt(0).any()}
+        fits = results.shown(setting, "survival")
+        shown = {label: thirds(rows) for label, rows in fits.items() if rows["true"].gt(0).any()}
         shown = {label: rows for label, rows in shown.items() if len(rows) > 1}  # equal risks have no thirds
         if shown:
             ticks = round_times(max(row["time"].max() for rows in shown.values() for row in rows))

@@ -29,8 +29,7 @@ _LATEX = str.maketrans(
 class Cell:
     """A cell of a table: its text, the value it sorts by, and CSS classes such as "number", "strong", "up", "warn".
 
-    The note is shown on hover and read by screen readers. ``below`` is a second line. ``footnotes`` are numbers of the
-    table's footnotes, from 1.
+    The note is shown on hover and read by screen readers. ``below`` is a second line, the ``footnote`` below the table.
     """
 
     text: str
@@ -38,7 +37,7 @@ class Cell:
     kind: str = ""
     note: str = ""
     below: str = ""
-    footnotes: tuple[int, ...] = ()
+    footnote: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,9 @@ def words(title: str, key: str = "label", kind: str = "") -> Column:
     return Column(title, numeric=False, cell=lambda row: Cell(str(row[key]), kind=kind))
 
 
-def number(title: str, key: str, form: Callable[[Any], str], note: str = "", *, on_page: bool = True) -> Column:
+def number(title: str, key: str, form: Callable[[Any], str], note: str = "", **more: Any) -> Column:
     """Return a numeric column with the values of the rows at ``key``, formatted by ``form``."""
-    return Column(title, note, on_page=on_page, cell=lambda row: number_cell(form(row.get(key)), row.get(key)))
+    return Column(title, note, cell=lambda row: number_cell(form(row.get(key)), row.get(key)), **more)
 
 
 @dataclass(frozen=True)
@@ -81,12 +80,16 @@ class Table:
     order: Literal["ascending", "descending"] = "descending"
     marked: Sequence[bool] = ()
     note: str = ""
-    footnotes: Sequence[str] = ()
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], rows: Iterable[Any], **more: Any) -> Table:
         """Build a table from rows of any type, with the cells made by each column's ``cell``."""
         return cls(caption, columns, [[column.cell(row) for column in columns] for row in rows], **more)
+
+    @property
+    def footnotes(self) -> list[str]:
+        """Different footnotes of the cells, in their order."""
+        return list(dict.fromkeys(cell.footnote for row in self.rows for cell in row if cell.footnote))
 
     def on_page(self) -> Table:
         """Return the table without the columns that only files have, all of them after the sorted column."""

@@ -1,7 +1,6 @@
 """A made-up study of kernel discriminants on digits, enough to fill every part of the report."""
 
 import itertools
-import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 from tests.unit.study.evaluation.test_summary import row
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.page import build_report
+from mklearn.study.report import page
 from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.study import Study
 
@@ -68,7 +67,7 @@ def make_study(
 ) -> dict[str, Any]:
     titles = titles or METHODS
     fits = [fit for size in sizes for fit in _fits(dataset, size, repeats, titles)]
-    scores = pd.DataFrame([row for size in sizes for row in _evaluate(dataset, size, repeats)])
+    scores = pd.DataFrame([made for size in sizes for made in _evaluate(dataset, size, repeats)])
     scores = scores.astype({"dimension": "Int64", "train_size": "Int64"})
     published = [
         {"dataset": dataset, "train_size": 5, "method": "mkldr", "value": 0.9, "std": 0.02, "source": "Table 1"}
@@ -88,15 +87,16 @@ def make_hostile_study() -> dict[str, Any]:
     """A study whose methods, kernels, classes and texts have names that break what does not escape them."""
     names = iter(HOSTILE)
     study = make_study(repeats=2, titles={method: next(names) for method in METHODS}, dataset="a.b[0]</script>'\"")
-    kernels, classes = [next(names) for _ in GAMMAS], np.array([next(names) for _ in range(10)], dtype=object)
+    kernels, classes = [next(names) for _ in GAMMAS], [next(names) for _ in range(10)]
     study["study"] = study["study"].model_copy(update={"title": f"</title>{SCRIPT}", "description": "<b>bold</b>"})
     study["data"] = [replace(study["data"][0], homepage="javascript:window.broken=1", note=SCRIPT)]
     study["run"] = RUN | {"config": {"study": f"</code></pre>{SCRIPT}"}}
     study["scores"].loc[study["scores"]["method"].eq("sdp"), "message"] = f"</td>{SCRIPT}"
     for place, fit in enumerate(study["fits"]):
-        points = None if fit.embedding is None else fit.embedding.assign(label=classes[fit.embedding["label"]])
-        info = fit.kernel_info.assign(kernel=kernels)
-        study["fits"][place] = replace(fit, kernel_ids=kernels, classes=classes, kernel_info=info, embedding=points)
+        points = fit.embedding
+        points = None if points is None else points.assign(label=[classes[label] for label in points["label"]])
+        info, counts = fit.kernel_info.assign(kernel=kernels), fit.confusion.set_axis(classes).set_axis(classes, axis=1)
+        study["fits"][place] = replace(fit, kernel_ids=kernels, confusion=counts, kernel_info=info, embedding=points)
     return study
 
 
@@ -129,27 +129,16 @@ def _evaluate(dataset: str, size: int, repeats: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(size)
     rows: list[dict[str, Any]] = []
     for repeat in range(repeats):
-        base = {
-            "study": "demo", "dataset": dataset, "protocol": "random", "train_size": size, "repeat": repeat, "fold": 0,
-            "kernel_set": "pixels", "metric": "accuracy", "message": "", "status": "ok", "parameters": json.dumps({}),
-            "seed": repeat, "n_train": 10 * size, "n_test": 10 * size, "dimension": None,
-            "n_validation": 0, "test_part": 0,
-        }  # fmt: skip
+        place = {"repeat": repeat, "dataset": dataset, "train_size": size, "fit_seconds": 0.01 * size}
         for position, (method, rule) in enumerate(itertools.product(WITH_WEIGHTS, ("cosine", "euclidean"))):
-            fit = base | {"method": method, "neighbour": rule, "fit_seconds": 0.004 * 3**position * (1 + repeat / 5)}
+            fit = place | {"method": method, "neighbour": rule, "fit_seconds": 0.004 * 3**position * (1 + repeat / 5)}
             curve = 0.85 - 0.6 * np.exp(-np.arange(1, 10) / 3) - 0.02 * position + 0.02 * rng.normal(size=9)
-            rows += [
-                fit | {"selection": "dimension", "dimension": dimension, "value": value}
-                for dimension, value in enumerate(curve, start=1)
-            ]
-            rows.append(fit | {"selection": "inner_cv", "dimension": 8, "value": curve[7]})
-        rows += [
-            base | {"method": "svc", "neighbour": "", "selection": selection, "value": 0.86 + 0.01 * repeat}
-            for selection in ("dimension", "inner_cv")
-        ]
-        failed = {"status": "failed", "message": "the solver ended without a solution", "value": np.nan}
-        rows.append(base | failed | {"method": "sdp", "neighbour": "", "selection": ""})
-    return [{"fit_seconds": 0.01 * size} | row for row in rows]
+            rows += [row(**fit, dimension=dimension, value=value) for dimension, value in enumerate(curve, start=1)]
+            rows.append(row(**fit, selection="inner_cv", dimension=8, value=curve[7]))
+        svc, failed = ({"method": method, "neighbour": ""} | place for method in ("svc", "sdp"))
+        rows += [row(**svc, selection=selection, value=0.86 + 0.01 * repeat) for selection in ("dimension", "inner_cv")]
+        rows.append(row(**failed, selection="", status="failed", message="the solver ended without a solution"))
+    return rows
 
 
 def _fits(dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list[FitRecord]:
@@ -162,7 +151,7 @@ def _fits(dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list
     steps = pd.DataFrame({"repeat": np.repeat(range(repeats), 10), "half_step": list(range(10)) * repeats, "fold": 0})
     value = 0.03 + 0.06 * np.exp(-0.5 * steps["half_step"]) + 0.002 * steps["repeat"]
     history = steps.assign(value=value, step=["A", "beta"] * (5 * repeats), optimum=np.nan)
-    records = []
+    records, names = [], [f"digit {number}" for number in range(10)]
     for method, weights in WITH_WEIGHTS.items():
         labels = np.repeat(range(10), 6)
         points = pd.DataFrame({"x": labels + rng.normal(size=60), "y": rng.normal(size=60), "label": labels})
@@ -173,8 +162,8 @@ def _fits(dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list
                 shown / shown.sum(axis=1, keepdims=True),
                 history=history if method == "mkldr" else None,
                 embedding=points.assign(role=["train", "test"] * 30) if method in ("average", "mkldr") else None,
-                kernel_info=info, classes=np.array([f"digit {number}" for number in range(10)]),
-                confusion=rng.integers(0, 3, (10, 10)) + 9 * np.eye(10, dtype=int),
+                kernel_info=info,
+                confusion=pd.DataFrame(rng.integers(0, 3, (10, 10)) + 9 * np.eye(10, dtype=int), names, names),
             )
         )  # fmt: skip
     return records
@@ -189,15 +178,22 @@ def study() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def report(study: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    build_report(folder, **study, figure_files=False)
+    write_report(folder, **study)
     return folder
 
 
 @pytest.fixture(scope="session")
 def report_of_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("numbers")
-    build_report(folder, **make_numbers_study(), figure_files=False)
+    write_report(folder, **make_numbers_study())
     return folder
+
+
+def write_report(folder: Path, **study: Any) -> list[Path]:
+    """Write a report without figure files, which take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "rendered", lambda *_: "")
+        return page.build_report(folder, **study)
 
 
 def read(folder: Path) -> tuple[str, str]:

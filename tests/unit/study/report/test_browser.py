@@ -7,10 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from tests.unit.study.report.conftest import HOSTILE, METHODS, make_hostile_study, make_study
+from tests.unit.study.report.conftest import HOSTILE, METHODS, make_hostile_study, make_study, write_report
 
 from mklearn.study.report.charts import printable
-from mklearn.study.report.page import build_report
 
 pytestmark = pytest.mark.browser
 
@@ -32,12 +31,12 @@ ALL_DRAWN = "[...document.querySelectorAll('.chart')].every(box => box.querySele
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    return build_report(folder, **make_study(repeats=3, sizes=(5, 10)), figure_files=False)[0]
+    return write_report(folder, **make_study(repeats=3, sizes=(5, 10)))[0]
 
 
 @pytest.fixture(scope="module")
 def hostile_file(tmp_path_factory):
-    return build_report(tmp_path_factory.mktemp("hostile"), **make_hostile_study(), figure_files=False)[0]
+    return write_report(tmp_path_factory.mktemp("hostile"), **make_hostile_study())[0]
 
 
 @contextmanager

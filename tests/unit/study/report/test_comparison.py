@@ -19,7 +19,6 @@ from mklearn.study.report.comparison import (
     compare,
     differences_table,
     pair_differences,
-    pair_tables,
 )
 from mklearn.study.report.published import published_section
 from mklearn.study.report.ranks import (
@@ -63,8 +62,9 @@ WINS = Comparison(
 )  # fmt: skip
 
 
-def results_of(scores: pd.DataFrame) -> Results:
-    return Results(scores, summarise(scores, reference="svm", titles={"methods": TITLES}), [], "svm")
+def results_of(scores: pd.DataFrame, metric: str = "accuracy") -> Results:
+    summary = summarise(scores, reference="svm", titles={"methods": TITLES})
+    return Results(scores, summary, [], "svm", metric=metric_named(metric))
 
 
 def table_of(comparison: Comparison, scores: pd.DataFrame) -> Table:
@@ -141,11 +141,11 @@ def test_wilcoxons_test_over_data_sets_by_hand():
 def test_pairs_open_a_section_though_no_value_is_published():
     scores = score_table({("faces", "c50", method): 0.5 for method in TITLES})
     results = results_of(scores)
-    tables = pair_tables([Comparison(title="Pairs", pairs=[["fsvm", "svm"]])], results, None)
-    section, alerts = published_section(results, bare_study("x"), tables)
+    pairs = [Comparison(title="Pairs", pairs=[["fsvm", "svm"]]), Comparison(title="No value", pairs=[["svm", "lda"]])]
+    section, alerts = published_section(results, bare_study("x").model_copy(update={"comparisons": pairs}))
     assert (section.title, alerts) == ("Pairs of methods", [])
-    assert [list(part.tables) for part in section.parts] == [tables]
-    assert "▲ and ▼ mark intervals that exclude 0" in tables[0].note
+    ((table,),) = [part.tables for part in section.parts]
+    assert (table.caption, "▲ and ▼ mark intervals that exclude 0" in table.note) == ("Pairs", True)
 
 
 # --- two studies
@@ -321,34 +321,28 @@ def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> Non
     found = means(5, svm=0.7, fsvm=0.8, rmm=0.75, lda=0.9)
     del found["set-3", "once", "lda"]
     found |= {("set-0", "twice", name): 0.2 for name in ("svm", "fsvm", "rmm")}
-    scores = score_table(found)
-    results = Results(scores, summarise(scores, reference="svm"), [], "svm")
+    results = results_of(score_table(found))
     averaged = scores_of(results)
     assert averaged is not None
-    assert averaged.iloc[0].to_dict() == pytest.approx({"svm": 0.45, "fsvm": 0.5, "rmm": 0.475})
-    assert ranks(averaged).mean().to_dict() == {"fsvm": 1.0, "rmm": 2.0, "svm": 3.0}
-    errors = results.summary_table.assign(metric="mae", mean=lambda rows: rows["mean"] * 1e-12)
-    small = scores_of(replace(results, metric=metric_named("mae"), summary_table=errors))
-    assert small is not None
-    assert ranks(small).mean().to_dict() == {"svm": 1.0, "rmm": 2.0, "fsvm": 3.0}
+    assert averaged.iloc[0].to_dict() == pytest.approx({"SVM": 0.45, "F-SVM": 0.5, "RMM": 0.475})
+    assert ranks(averaged).mean().to_dict() == {"F-SVM": 1.0, "RMM": 2.0, "SVM": 3.0}
     assert ranks_part(results)[0].text == "Left out, as they lack a value: lda."
-    errors = scores.assign(metric="rmse")
-    large = scores_of(Results(errors, summarise(errors, reference="svm"), [], "svm", metric=metric_named("rmse")))
-    assert large is not None
-    assert list(ranks(large)) == ["svm", "rmm", "fsvm"]
+    errors = results.summary_table.assign(metric="mae", mean=lambda rows: rows["mean"] * 1e-12)
+    small = replace(results, metric=metric_named("mae"), summary_table=errors)
+    for of_errors in (small, results_of(score_table(found).assign(metric="rmse"), "rmse")):
+        smallest_first = scores_of(of_errors)
+        assert smallest_first is not None
+        assert ranks(smallest_first).mean().to_dict() == {"SVM": 1.0, "RMM": 2.0, "F-SVM": 3.0}
     for few in (means(4, svm=0.7, fsvm=0.8, rmm=0.75), means(5, svm=0.7, fsvm=0.8)):
-        scores = score_table(few)
-        assert scores_of(Results(scores, summarise(scores, reference="svm"), [], "svm")) is None
+        assert scores_of(results_of(score_table(few))) is None
 
 
 def test_table_and_figure_of_ranks() -> None:
-    scores = score_table(means(6, svm=0.7, fsvm=0.8, rmm=0.75))
-    summary = summarise(scores, reference="svm", titles={"methods": {"fsvm": "F-SVM"}})
-    (part,) = ranks_part(Results(scores, summary, [], "svm"))
+    (part,) = ranks_part(results_of(score_table(means(6, svm=0.7, fsvm=0.8, rmm=0.75))))
     (table,) = part.tables
     assert "Friedman's test: chi-squared 12.00 with 2 degrees of freedom, p = 0.002." in table.note
     assert [cell.text for cell in table.rows[0]] == ["F-SVM", "1.00", "6 of 6", "–"]
-    assert [cell.text for cell in table.rows[2]] == ["svm", "3.00", "0 of 6", "worse"]
+    assert [cell.text for cell in table.rows[2]] == ["SVM", "3.00", "0 of 6", "worse"]
     bars, dots = (layer["data"]["values"] for layer in part.figures[0].draw()["layer"])
-    assert [(row["s"], row["x"]) for row in dots] == [("F-SVM", 1), ("rmm", 2), ("svm", 3)]
+    assert [(row["s"], row["x"]) for row in dots] == [("F-SVM", 1), ("RMM", 2), ("SVM", 3)]
     assert [(row["from"], row["to"]) for row in bars[1:]] == [(1, 2), (2, 3)]

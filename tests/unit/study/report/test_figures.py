@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,10 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
     rows = rows.assign(difference=rows["difference_high"] - 0.01, difference_low=rows["difference_high"] - 0.02)
 
     def drawn(rows, metric="accuracy"):
-        chart = differences(
-            rows, list(high), reference_title="average", title="", metric=metric_named(metric), matters=0.01
+        results = SimpleNamespace(
+            labels=list(high), reference_title="average", metric=metric_named(metric), matters=0.01
         )
+        chart = differences(rows, results, "")
         return {row["s"] for row in chart["data"]["values"]}, chart["title"]["subtitle"]
 
     assert drawn(rows) == (
@@ -77,7 +79,8 @@ def test_the_ring_is_at_the_dimension_of_the_oracle(metric: str, values: list[li
 
 def test_a_band_holds_its_mean_though_r2_is_negative():
     curve = pd.DataFrame({"label": ["a"] * 2, "train_size": [5, 10], "mean": [-0.5, 0.02], "std": [0.1, 0.1]})
-    rows = lines(curve, ["a"], "train_size", {"title": "n"}, title="", metric=metric_named("r2"))["data"]["values"]
+    results = SimpleNamespace(labels=["a"], metric=metric_named("r2"))
+    rows = lines(curve, results, "", "train_size", {"title": "n"}, shown="a")["data"]["values"]
     assert [row["low"] for row in rows] == pytest.approx([-60, -8])
     assert all(row["low"] < row["y"] < row["high"] for row in rows)
 
@@ -160,7 +163,7 @@ MEANS = {"average": 0.7, "poor": 0.5, "mkl": 0.8, "oracle": math.nan}
 
 
 def results_with(counts: dict[str, Any], sizes: tuple[int, ...] = (5,)) -> Any:
-    names = np.array([f"c{k}" for k in range(len(next(iter(counts.values()))))])
+    names = [f"c{k}" for k in range(len(next(iter(counts.values()))))]
     summary = pd.DataFrame([
         {"study": "s", "dataset": "d", "dataset_title": "Data", "protocol": f"random-p{size}", "train_size": size,
          "method": method, "method_title": method.upper(), "kernel_set": "k", "metric": "accuracy", "neighbour": "",
@@ -168,7 +171,7 @@ def results_with(counts: dict[str, Any], sizes: tuple[int, ...] = (5,)) -> Any:
         for size in sizes for method in counts
     ]).astype({"train_size": "Int64"})  # fmt: skip
     fits = [
-        FitRecord("d", f"random-p{size}", size, method, method.upper(), confusion=np.array(table), classes=names)
+        FitRecord("d", f"random-p{size}", size, method, method.upper(), confusion=pd.DataFrame(table, names, names))
         for size in sizes for method, table in counts.items()
     ]  # fmt: skip
     return Results(summary, summary, fits, "average")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import HOSTILE, bare_study, make_numbers_study, read
+from tests.unit.study.report.conftest import HOSTILE, RUN, bare_study, make_numbers_study, read, write_report
 
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import ON_TEST
@@ -40,10 +40,10 @@ def specs_of(html):
 
 
 def bare(study, **more):
-    """Nothing but scores: no fits, no data, no facts of the run."""
+    """Nothing but scores: no fits, no data."""
     tables = {name: study[name] for name in ("scores", "summary")}
     return (
-        {"study": bare_study("bare"), "reference": "average", "average": "average", "fits": [], "data": [], "run": {}}
+        {"study": bare_study("bare"), "reference": "average", "average": "average", "fits": [], "data": [], "run": RUN}
         | tables
         | more
     )
@@ -128,7 +128,7 @@ def test_a_study_with_little_has_a_report_and_none_of_the_files_of_an_earlier_on
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     tables = {name: study[name].query(rows) for name in ("scores", "summary")}
-    build_report(tmp_path, **bare(study, **tables), figure_files=False)
+    write_report(tmp_path, **bare(study, **tables))
     html, _ = read(tmp_path)
     assert [text for text in words if text not in html] == []
     assert "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
@@ -149,7 +149,7 @@ def test_a_lost_method_and_a_data_set_that_was_never_read_have_their_rows(method
     frame = pd.concat([*everywhere, lost, scores[scores["method"].ne(method)]], ignore_index=True)
     summary = summarise(frame.astype({"dimension": "Int64"}))
     fits = [fit for fit in study["fits"] if fit.method != method]
-    build_report(tmp_path, **study | {"scores": frame, "summary": summary, "fits": fits}, figure_files=False)
+    write_report(tmp_path, **study | {"scores": frame, "summary": summary, "fits": fits})
     text = read(tmp_path)[1]
     assert "unread" in text
     assert GONE in text.replace("\\", "")
@@ -186,7 +186,7 @@ def test_other_metrics_and_warnings_of_the_data_are_shown(study, tmp_path):
         "scores": scores.reset_index(drop=True),
         "summary": pd.concat([summary.assign(metric="accuracy"), other, lost], ignore_index=True),
     }
-    build_report(tmp_path, **study | more, figure_files=False)
+    write_report(tmp_path, **study | more)
     html, text = read(tmp_path)
     assert "Area under the ROC curve, %" in text
     assert "| 12.3 ±" in text
@@ -224,7 +224,7 @@ def test_half_a_surrogate_pair_loses_no_page_and_a_broken_figure_only_itself(stu
 
     monkeypatch.setattr("mklearn.study.report.figures_of_fits.embedding", broken)
     data = [replace(study["data"][0], title="half \ud800", note="\udfff")]
-    page = build_report(tmp_path, **study | {"data": data}, figure_files=False)[0].read_text(encoding="utf-8")
+    page = write_report(tmp_path, **study | {"data": data})[0].read_text(encoding="utf-8")
     assert "half \\ud800" in page
     assert page.count("This figure could not be drawn: KeyError: &#39;no such class&#39;") == 2
     assert "can't be drawn: KeyError" in caplog.text

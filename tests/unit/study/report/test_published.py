@@ -2,11 +2,10 @@
 
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import bare_study, read
+from tests.unit.study.report.conftest import bare_study, read, write_report
 
 import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.page import build_report
 from mklearn.study.report.published import published_section, statement
 from mklearn.study.report.results import Results
 from mklearn.study.specs.table_specs import Calibration, Claim, Remark, Tolerance
@@ -81,7 +80,7 @@ def test_the_statement_names_the_tolerance_and_methods_that_reproduce_in_every_c
 def test_another_crop_is_said_above_everything_and_remarks_beside_their_methods(study, published, tmp_path):
     remarks = [Remark(method=["mkldr", "kfd"], text="The weights <b>are</b> a vertex.")]
     more = {"calibration": Calibration(method="mkldr", tolerance=3), "remarks": remarks}
-    build_report(tmp_path, **with_published(study, published, **more), figure_files=False)
+    write_report(tmp_path, **with_published(study, published, **more))
     html, text = read(tmp_path)
     for content, headline in ((html, 'class="headline"'), (text, "\n**")):
         assert "Not comparable." in content
@@ -107,7 +106,7 @@ def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(compared):
 def test_claims_have_a_verdict_on_the_page_also_without_published_values(study, tmp_path):
     """Kills: a section that only values or remarks open, and a verdict that the Markdown leaves out."""
     claims = [Claim(source="A paper, 3.5", text="It is <b>fast</b>.", verdict="does not hold", evidence="Ten times.")]
-    build_report(tmp_path, **with_published(study, [], claims=claims), figure_files=False)
+    write_report(tmp_path, **with_published(study, [], claims=claims))
     html, text = read(tmp_path)
     assert "### Claims of the papers" in text
     assert r"| It is \<b\>fast\</b\>. \| A paper, 3.5 | does not hold | Ten times. |" in text

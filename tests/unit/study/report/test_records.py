@@ -4,8 +4,6 @@ import json
 import re
 import unicodedata
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.report.bibliography import bibtex, known_papers, reference_key
 from mklearn.study.report.records import DataSetRecord, _fit, _warnings, data_set_of
-from mklearn.study.specs.fit_spec import Setting
 
 DATA = SampleSet(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
 
@@ -69,8 +66,8 @@ def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
         "history": "[]", "diagnostics": "[]", "chosen": "[]",
         "kernel_info": json.dumps([[{"id": "a", "rank": 1}, {"id": "b_2", "rank": 2}]]),
     }  # fmt: skip
-    spec: Any = SimpleNamespace(dataset="d", method=SimpleNamespace(id="m"))
-    record = _fit(arrays, spec, Setting(protocol="p", train_size=None), "M", ["b_2", "a"])
+    place = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m"}
+    record = _fit(arrays, place, "M", ["b_2", "a"], np.array([]))
     assert record.kernel_ids == ["b_2", "a", "gone"]
     assert record.weights is not None
     assert record.weights.tolist() == [[2, 1, 3], [5, 4, 6]]
