@@ -61,37 +61,45 @@ LOSER = ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)
 TIE = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.011)
 NEAR = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.009)
 BETTER = "Better than the average, in points of accuracy: "
+BELOW = "the average is below the majority class, so that a gain over it says little."
+WON = "mkl (in 2 of 2 settings, mean +5.0)"
+RNA = ("rna", "cosine", 0.828, 0.128, -0.02, 0.27)
+SVC = ("svc", "", 0.75, 0.05, -0.1, 0.2)
+LOWER = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
+HIGHER = ("pca", "cosine", 0.8, 0.1, 0.05, 0.2)
+LEVEL = ("mkl", "cosine", 0.7, 0.0, -0.005, 0.005)
 OPEN, NONE = "No method is shown to be better", "No method gains 1 point over"
 
 
 @pytest.mark.parametrize(
-    ("rows", "start", "weights"),
+    ("rows", "more", "start", "weights"),
     [
-        ((AVERAGE, TIE), OPEN, "are not shown to pay: at best mkl +0.3 [−0.5, +1.1]"),
-        ((AVERAGE, NEAR), NONE, "did not pay: no gain of 1 point, at best mkl +0.3 [−0.5, +0.9]"),
-        ((AVERAGE, WINNER, LOSER), f"{BETTER}mkl +5.0 [+2.0, +8.0].", "paid: mkl"),
-        ((AVERAGE, LOSER), f"{NONE} the average (highest: pca −10.0 [−20.0, −1.0]).", ""),
-        ((AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)), OPEN, "are not shown"),
-        ((AVERAGE, ("mkl", "cosine", 0.8, 0.1, *NAN[1:])), "Fewer than 5 splits or test groups allow no verdict", ""),
-        ((("mkl", "cosine", *NAN, math.nan),), "No method has a value of accuracy chosen by inner", ""),
-        ((("svc", "", 0.9, *NAN),), "There is no comparison with average: it has no accuracy beside", ""),
-        ((AVERAGE,), "the average is the only method: there is none to compare it with.", ""),
+        ((AVERAGE, TIE), {}, OPEN, "are not shown to pay: at best mkl +0.3 [−0.5, +1.1]"),
+        ((AVERAGE, TIE), {"matters": 0.02}, "No method gains 2 points", "did not pay: no gain of 2 points"),
+        ((AVERAGE, NEAR), {}, NONE, "did not pay: no gain of 1 point, at best mkl +0.3 [−0.5, +0.9]"),
+        ((AVERAGE, NEAR), {"matters": 0.005}, OPEN, "are not shown to pay"),
+        ((AVERAGE, WINNER, LOSER), {}, f"{BETTER}mkl +5.0 [+2.0, +8.0].", "paid: mkl"),
+        ((AVERAGE, LOSER), {}, f"{NONE} the average (highest: pca −10.0 [−20.0, −1.0]).", ""),
+        ((AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)), {}, OPEN, "are not shown"),
+        ((AVERAGE, ("mkl", "cosine", 0.8, 0.1, *NAN[1:])), {}, "Fewer than 5 splits or test groups allow no", ""),
+        ((("mkl", "cosine", *NAN, math.nan),), {}, "No method has a value of accuracy chosen by inner", ""),
+        ((("svc", "", 0.9, *NAN),), {}, "There is no comparison with average: it has no accuracy beside", ""),
+        ((("svc", "", 0.9, *NAN),), {"reference": ""}, "No method is the reference (evaluation.reference)", ""),
+        ((AVERAGE,), {}, "the average is the only method: there is none to compare it with.", ""),
+        ((AVERAGE, WINNER), {"majority": 0.69}, BETTER, "paid: mkl"),
+        ((AVERAGE, LOSER), {"majority": 0.9}, f"{BELOW} No method is shown to be above it.", ""),
+        ((AVERAGE, RNA, SVC, LOSER), {"majority": 0.72}, f"{BELOW} Above that class: rna.", ""),
+        ((AVERAGE, LOWER, HIGHER), {"metric": "log_loss"}, "Better than the average: mkl −0.050 [−0.080", "paid"),
+        ((AVERAGE, LEVEL), {"metric": "log_loss"}, OPEN, "are not shown"),  # in a unit of its own every gain matters
+        ((AVERAGE, WINNER, LOSER), {"sizes": (5, 7)}, f"{BETTER}{WON}. Learned kernel weights paid: {WON}.", "paid"),
+        ((AVERAGE, NEAR), {"sizes": (5, 7)}, f"{NONE} the average; highest: mkl (mean +0.3).", "did not pay"),
     ],
 )
-def test_headline(rows, start, weights):
-    headline = finding(*rows).headline
+def test_headline(rows, more, start, weights):
+    headline = finding(*rows, **more).headline
     assert headline.startswith(start)
     assert ("Learned kernel weights" in headline) == bool(weights)
     assert weights in headline
-
-
-def test_the_smallest_gain_that_matters_is_the_study_s():
-    assert "did not pay: no gain of 2 points" in finding(AVERAGE, TIE, matters=0.02).headline
-    assert "are not shown to pay" in finding(AVERAGE, NEAR, matters=0.005).headline
-    both = findings(over_sizes([AVERAGE, NEAR], [AVERAGE, TIE]))
-    assert "are not shown to pay" in both.headline, "one setting of two leaves a gain open"
-    rows = [(name, "cosine", mean, *NAN) for name, mean in (("a", 0.7), ("b", 0.8))]
-    assert finding(*rows, reference="").headline.startswith("No method is the reference (evaluation.reference)")
 
 
 def test_headline_and_marks_hold_after_the_correction_for_many_comparisons():
@@ -103,16 +111,9 @@ def test_headline_and_marks_hold_after_the_correction_for_many_comparisons():
 
 
 def test_a_reference_below_the_majority_class_is_none():
-    rna = ("rna", "cosine", 0.828, 0.128, -0.02, 0.27)
-    found = finding(AVERAGE, rna, ("svc", "", 0.75, 0.05, -0.1, 0.2), LOSER, majority=0.72)
-    assert found.headline == (
-        "the average is below the majority class, so that a gain over it says little. Above that class: rna."
-    )
-    assert finding(AVERAGE, LOSER, majority=0.9).headline.endswith("No method is shown to be above it.")
     results = made_of(AVERAGE, WINNER, majority=0.72)
-    assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, found)
+    assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, Findings(""))
     assert "▲" not in texts_of(results), "a difference to a method that is no reference has no mark"
-    assert "Better than the average" in finding(AVERAGE, WINNER, majority=0.69).headline
 
 
 def test_learned_weights_are_compared_with_the_average_whatever_the_reference():
@@ -190,11 +191,7 @@ def test_splits_are_named_as_they_were_made():
 
 
 def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
-    won = "mkl (in 2 of 2 settings, mean +5.0)"
-    found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
-    assert found.headline == f"{BETTER}{won}. Learned kernel weights paid: {won}."
     assert "is not excluded for mkl (mean +0.3)" in finding(AVERAGE, TIE, sizes=(5, 7)).headline
-    assert "the average; highest: mkl (mean +0.3)." in finding(AVERAGE, NEAR, sizes=(5, 7)).headline
     unjudged = [AVERAGE, ("mkl", "cosine", 0.9, 0.2, math.nan, math.nan)]
     for rows in ([unjudged, [AVERAGE, WINNER]], [[AVERAGE, WINNER], unjudged]):
         found = findings(over_sizes(*rows, learned=()))
@@ -207,11 +204,12 @@ def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
 
 
 def test_one_setting_of_two_is_no_victory():
-    worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
-    for others in ((WINNER, TIE), (WINNER, WINNER, worse)):
+    for others in ((WINNER, TIE), (WINNER, WINNER, LOWER)):
         found = findings(over_sizes(*([AVERAGE, row] for row in others)))
         assert found.headline.startswith("Better than the average in some settings only: mkl (in ")
         assert "Learned kernel weights paid in some settings only: most often mkl (in " in found.headline
+    both = findings(over_sizes([AVERAGE, NEAR], [AVERAGE, TIE]))
+    assert "are not shown to pay" in both.headline, "one setting of two leaves a gain open"
 
 
 def test_errors_of_several_units_have_no_mean():
@@ -223,11 +221,7 @@ def test_errors_of_several_units_have_no_mean():
     assert found.headline == "Better than the average in some settings only: few (in 1 of 2 settings)."
 
 
-def test_errors_are_better_if_small_and_have_intervals_and_digits_that_suit_their_unit():
-    low = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02), ("pca", "cosine", 0.8, 0.1, 0.05, 0.2)
-    assert finding(AVERAGE, *low, metric="log_loss").headline.startswith("Better than the average: mkl −0.050 [−0.080")
-    tie = finding(AVERAGE, ("mkl", "cosine", 0.7, 0.0, -0.005, 0.005), metric="log_loss")
-    assert tie.headline.startswith(OPEN), "in a unit of its own every gain matters"
+def test_errors_have_intervals_and_digits_that_suit_their_unit():
     results = made_of(("average", "", 5.8, 0.0, 0.0, 0.0), ("mkl", "", 45.678, -1.6, -2.5, -0.7), metric="rmse")
     *_, title, first, second = answer(results, Findings("")).splitlines()
     assert title == "Data, training size 5, RMSE with its 95 % interval over 6 random splits, 2 methods:"
