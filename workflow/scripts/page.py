@@ -10,12 +10,11 @@ from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.null_control import NullControl
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.log import logger
-from mklearn.study.report.importances import importances_part
 from mklearn.study.report.page import build_report
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import data_set_of, fits_of
 from mklearn.study.report.results import Results
-from mklearn.study.report.views import read_contributions
+from mklearn.study.report.views import importances_part, read_contributions
 from mklearn.study.script import Output, run_script
 from mklearn.study.specs.final_spec import FinalSpec
 from mklearn.study.study import Study

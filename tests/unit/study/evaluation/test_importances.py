@@ -22,8 +22,7 @@ from mklearn.saved_models import load_model
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.importances import importances
 from mklearn.study.evaluation.view_contributions import first_splits
-from mklearn.study.report.importances import importances_part
-from mklearn.study.report.views import views_sentence
+from mklearn.study.report.views import importances_part, views_sentence
 from mklearn.study.specs.final_spec import ModelView
 from mklearn.study.specs.fit_spec import VIEW_SAMPLES
 from mklearn.survival import MultiViewSurvival
