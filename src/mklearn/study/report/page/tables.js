@@ -42,7 +42,7 @@ window.tables = (() => {
 
   function textOf(cell) {
     const copy = cell.cloneNode(true);
-    for (const extra of copy.querySelectorAll(".hidden, .arrow, sup, small")) extra.remove();
+    for (const extra of copy.querySelectorAll(".hidden, .arrow, sup")) extra.remove();
     for (const below of copy.querySelectorAll(".below")) below.prepend(" | ");
     return copy.textContent.trim().replace(/\s+/g, " ");
   }
