@@ -146,14 +146,22 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
         PartFigure(f"Importance of features: {view}", alt, partial(importance_bars, rows, title=str(view)))
         for view, rows in frame[~whole].groupby("view", sort=False)
     ]
-    in_points = bool(frame["measure"].ne("r2").all())
+    first, in_points = frame.iloc[0], bool(frame["measure"].ne("r2").all())
+    few = "" if frame["low"].notna().any() else " Two to four splits have no interval."
+    unit = {"accuracy": "points of accuracy", "r2": "R²", "harrell_c": "points of Harrell's C"}[first["measure"]]
+    note = (
+        f"What predictions lose, in {unit}, where a view or a feature is shuffled among the test samples: by the final "
+        f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
+        f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
+        f"for their number. The parameters were chosen on the samples of the final model.{few} Features that tell the "
+        "same replace each other: each loses about 0, and their view does not. All numbers are in importances.csv."
+    )
     columns = [
         words("View", "view"),
         number("Loss", "loss", partial(value, in_percent=in_points), "mean over test samples"),
         Column("95 % interval", cell=lambda row: interval_cell(row, in_points, "low", "high")),
     ]
-    rows = plain_records(frame[whole])
-    table = Table.of("Importance of views", columns, rows, sorted_by=1, note=_importances_note(frame))
+    table = Table.of("Importance of views", columns, plain_records(frame[whole]), sorted_by=1, note=note)
     return ReportPart(figures, [table], {"importances.csv": frame})
 
 
@@ -174,16 +182,3 @@ def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
         encoding={"y": charts.names("f:N", list(shown["feature"])), "tooltip": tips},
         height=22 * len(shown), title=title, subtitle=most,
     )  # fmt: skip
-
-
-def _importances_note(frame: pd.DataFrame) -> str:
-    first = frame.iloc[0]
-    few = "" if frame["low"].notna().any() else " Two to four splits have no interval."
-    unit = {"accuracy": "points of accuracy", "r2": "R²", "harrell_c": "points of Harrell's C"}[first["measure"]]
-    return (
-        f"What predictions lose, in {unit}, where a view or a feature is shuffled among the test samples: by the final "
-        f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
-        f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
-        f"for their number. The parameters were chosen on the samples of the final model.{few} Features that tell the "
-        "same replace each other: each loses about 0, and their view does not. All numbers are in importances.csv."
-    )

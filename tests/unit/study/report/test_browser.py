@@ -4,6 +4,7 @@ import csv
 import itertools
 import re
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -74,28 +75,19 @@ def open_page(browser):
 
 
 @pytest.fixture(scope="module")
-def folded_page(browser, page_file):
+def shared(browser, page_file):
+    """The page as it opens, with all that it has, and on a phone in dark colours, for tests that leave it as it was."""
     with pages_of(browser) as opened:
-        yield opened(page_file, unfold=False, **LAPTOP)
+        yield SimpleNamespace(
+            folded=opened(page_file, unfold=False, **LAPTOP),
+            whole=opened(page_file, **LAPTOP),
+            phone=opened(page_file, **PHONE),
+        )
 
 
-@pytest.fixture(scope="module")
-def whole_page(browser, page_file):
-    """The page with all that it has, for tests that leave it as it was."""
-    with pages_of(browser) as opened:
-        yield opened(page_file, **LAPTOP)
-
-
-@pytest.fixture(scope="module")
-def phone_page(browser, page_file):
-    """The page on a phone, in dark colours, with all that it has, for tests that leave it as it was."""
-    with pages_of(browser) as opened:
-        yield opened(page_file, **PHONE)
-
-
-def test_every_figure_is_drawn_and_the_page_is_small(whole_page, page_file):
+def test_every_figure_is_drawn_and_the_page_is_small(shared, page_file):
     assert page_file.stat().st_size < 1_000_000
-    figures = whole_page.eval_on_selector_all(
+    figures = shared.whole.eval_on_selector_all(
         ".chart",
         """boxes => boxes.map(box => {
             const svg = box.querySelector("svg"), size = svg?.getBoundingClientRect();
@@ -107,12 +99,12 @@ def test_every_figure_is_drawn_and_the_page_is_small(whole_page, page_file):
     assert len(figures) >= 10
     for slug, width, height, marks, alt in figures:
         assert (width > 200, height > 60, marks > 2, "Digits" in alt, len(alt) > 50) == (True,) * 5, slug
-    assert whole_page.locator("figure figcaption").count() == len(figures)
+    assert shared.whole.locator("figure figcaption").count() == len(figures)
 
 
 @pytest.mark.parametrize("of_numbers", [False, True])
-def test_axe_finds_nothing(of_numbers, phone_page, report_of_numbers, open_page):
-    page = open_page(report_of_numbers / "index.html", color_scheme="dark") if of_numbers else phone_page
+def test_axe_finds_nothing(of_numbers, shared, report_of_numbers, open_page):
+    page = open_page(report_of_numbers / "index.html", color_scheme="dark") if of_numbers else shared.phone
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 20
@@ -145,20 +137,20 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     assert other.inner_text().startswith("Time"), "the tables of all settings alike"
 
 
-def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(folded_page):
+def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(shared):
     sizes = "all => all.filter(box => box.checkVisibility()).map(box => box.scrollWidth - box.clientWidth)"
-    assert folded_page.eval_on_selector_all(".of-results", sizes) == [0]
+    assert shared.folded.eval_on_selector_all(".of-results", sizes) == [0]
     setting = ".setting:not(.other)"
     shown = (".headline", f"{setting} figure svg", f"{setting} tbody tr:nth-child(3)", "#about")
-    boxes = [folded_page.locator(place).first.bounding_box() for place in shown]
+    boxes = [shared.folded.locator(place).first.bounding_box() for place in shown]
     for above, below in itertools.pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"]
     assert boxes[2]["y"] + boxes[2]["height"] <= 800
 
 
 @pytest.mark.parametrize("hostile", [False, True])
-def test_a_phone_needs_no_sideways_scrolling(hostile, open_page, phone_page, hostile_file):
-    page = open_page(hostile_file, **PHONE) if hostile else phone_page
+def test_a_phone_needs_no_sideways_scrolling(hostile, open_page, shared, hostile_file):
+    page = open_page(hostile_file, **PHONE) if hostile else shared.phone
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     right = "all => Math.max(...all.map(svg => svg.getBoundingClientRect().right))"
     assert page.eval_on_selector_all(".chart svg", right) <= 390
@@ -218,22 +210,22 @@ def saved(page, button):
     return download.value.suggested_filename, download.value.path().read_bytes()
 
 
-def test_tables_numbers_and_references_are_saved(folded_page, whole_page, page_file):
-    table = folded_page.locator("#results .setting").first
-    name, content = saved(folded_page, table.locator(".files button", has_text="CSV"))
+def test_tables_numbers_and_references_are_saved(shared, page_file):
+    table = shared.folded.locator("#results .setting").first
+    name, content = saved(shared.folded, table.locator(".files button", has_text="CSV"))
     assert name == "digits-8-8-training-size-5.csv"
     rows = list(csv.reader(content.decode("utf-8").splitlines()))
     assert rows[0][:3] == ["Method", "Test accuracy, chosen by inner CV, %", "Difference to uniform average, points"]
     assert len(rows) == 7, "the rows that are shown"
     assert {len(row) for row in rows} == {len(rows[0])}
     assert all(re.fullmatch(r"\d+\.\d ± \d+\.\d", row[1]) for row in rows[1:6])
-    files = {name: saved(whole_page, whole_page.locator("button", has_text=name))[1] for name in (
+    files = {name: saved(shared.whole, shared.whole.locator("button", has_text=name))[1] for name in (
         "summary.csv", "results.tex", "references.bib")}  # fmt: skip
     assert files["summary.csv"] == (page_file.parent / "summary.csv").read_bytes()
     assert rb"Test accuracy, chosen by inner CV, \%" in files["results.tex"]
     assert b"@misc{data-digits," in files["references.bib"]
     evil = {"=1+1": "'=1+1", "+1.5 [−0.2, 1]": '"+1.5 [-0.2, 1]"', "@x": "'@x", 'a"b': '"a""b"', "−0.3": "-0.3"}
-    made = folded_page.evaluate(
+    made = shared.folded.evaluate(
         """texts => {
             const table = document.createElement("table");
             for (const text of texts) table.insertRow().insertCell().textContent = text;
