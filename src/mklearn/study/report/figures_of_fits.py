@@ -48,11 +48,8 @@ def objective_section(results: Results) -> Section:
     alt = "Lines: objective after each step of an alternation, one for each split."
     parts = []
     for setting in results.settings:
-        histories = [
-            record.history.assign(label=results.label_of[record.method])
-            for record in setting.fits(results.fits)
-            if record.history is not None
-        ]
+        by_method = results.of_fits(setting, "history")
+        histories = [history.assign(label=results.label_of[method]) for method, history in by_method.items()]
         with_optimum = [history for history in histories if history["optimum"].notna().all()]
         shown = [history for history in histories if history["optimum"].isna().any()]
         drawn = []

@@ -16,8 +16,7 @@ from mklearn.study.evaluation.reproduction import plain_records
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
-from mklearn.study.report.records import FitRecord
-from mklearn.study.report.results import Results, Setting
+from mklearn.study.report.results import Results
 from mklearn.study.report.tables import Cell, Column, Table, number, words
 from mklearn.study.report.wording import DASH, count, enumeration, percent, plural, scientific
 
@@ -46,17 +45,23 @@ def weights_section(results: Results) -> Section:
     ]  # fmt: skip
     parts, rows = [], list[dict[str, Any]]()
     for setting in results.settings:
-        learned = _learned_weights(results, setting)
+        every = {method: weights.dropna() for method, weights in results.of_fits(setting, "weights").items()}
+        learned = {
+            method: weights for method, weights in every.items()
+            if len(weights) and np.ptp(weights.to_numpy()) > 1e-12
+        }  # fmt: skip
         if not learned:
             continue
-        ends = [0.0, *(end for _, _, weights in learned for end in (weights.min().min(), weights.max().max()))]
+        ends = [0.0, *(end for weights in learned.values() for end in (weights.min().min(), weights.max().max()))]
         domain, drawn, lines = (min(ends), max(ends)), [], []
-        for record, label, weights in learned:
+        for method, weights in learned.items():
+            label = results.label_of[method]
             draw = partial(kernel_weights, weights, results.labels, label=label, domain=domain)
             drawn.append(PartFigure(label, alt, draw))
-            line = vars(weight_stability(weights.to_numpy(), record.kernel_ids)) | {"splits": len(weights)}
+            line = vars(weight_stability(weights.to_numpy(), list(weights))) | {"splits": len(weights)}
             lines.append(line | {"label": label})
-            place = {name: getattr(record, name) for name in ("dataset", "protocol", "train_size", "method")}
+            place = {name: getattr(setting, name) for name in ("dataset", "protocol", "train_size")}
+            place["method"] = method
             shared = {name: line[name] for name in ("splits", "between_splits", "from_equal")}
             each = zip(line["kernels"], line["mean"], line["std"], strict=True)
             rows += [place | {"kernel": kernel, "mean": mean, "std": std} | shared for kernel, mean, std in each]
@@ -71,17 +76,6 @@ def weights_section(results: Results) -> Section:
         "nothing in common. From equal: the same distance from equal weights. All weights are in weights.csv."
     )
     return Section("weights", "Kernel weights", parts, note)
-
-
-def _learned_weights(results: Results, setting: Setting) -> list[tuple[FitRecord, str, pd.DataFrame]]:
-    """Return fit, method label and weights by repeat for each fit of a setting with unequal kernel weights."""
-    learned = []
-    for record in setting.fits(results.fits):
-        if record.weights is not None:
-            weights = pd.DataFrame(np.atleast_2d(record.weights), columns=record.kernel_ids).dropna()
-            if len(weights) and np.ptp(weights.to_numpy()) > 1e-12:
-                learned.append((record, results.label_of[record.method], weights))
-    return learned
 
 
 def _distance(value: Any) -> str:
@@ -182,9 +176,9 @@ def kernels_section(results: Results) -> Section:
     ]  # fmt: skip
     tables = []
     for setting in results.settings:
-        infos = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
+        infos = results.of_fits(setting, "kernel_info")
         if infos:
-            frame = pd.concat(infos, ignore_index=True)
+            frame = pd.concat(infos.values(), ignore_index=True)
             worst = {name: how for name, how in WORST.items() if name in frame}
             info = frame.groupby("kernel", sort=False).agg(worst).reset_index()
             tables.append(Table.of(setting.title, columns, plain_records(info)))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from mklearn.atomic import read_npz
 from mklearn.study.artefacts import read_record
@@ -57,10 +56,8 @@ class FitRecord:
     train_size: int | None
     method: str
     method_title: str
-    kernel_ids: list[str] = field(default_factory=list)
-    """Ids of the M kernels, in the order of the weights."""
-    weights: NDArray[np.float64] | None = None
-    """Kernel weights of each repeat, (R, M); a failed repeat has a row of NaN."""
+    weights: pd.DataFrame | None = None
+    """Weights of the kernels (columns) in each repeat (rows); a failed repeat has a row of NaN."""
     history: pd.DataFrame | None = None
     """Objective after each step of an alternation, with columns ``repeat, fold, half_step, step, value,
     optimum``. ``optimum`` is the optimum of the objective ``value``, if known."""
@@ -158,9 +155,9 @@ def _fit(
     shown = sorted(range(len(ids)), key=lambda k: position.get(ids[k], len(position)))
     info: list[dict[str, Any]] = next(iter(json.loads(str(arrays["kernel_info"]))), [])
     info.sort(key=lambda row: position.get(row["id"], len(position)))
+    weights = pd.DataFrame(arrays["weights"], columns=ids).iloc[:, shown] if len(ids) > 1 else None
     return FitRecord(
-        method_title=title, kernel_ids=[ids[k] for k in shown],
-        weights=arrays["weights"][:, shown] if len(ids) > 1 else None, embedding=embedding,
+        method_title=title, weights=weights, embedding=embedding,
         kernel_info=pd.DataFrame(info).rename(columns={"id": "kernel"}) if info else None,
         **place | {name: table if len(table) else None for name, table in tables.items()},
     )  # fmt: skip

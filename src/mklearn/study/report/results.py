@@ -42,11 +42,6 @@ class Setting:
         same_size = size.isna() if self.train_size is None else size.eq(self.train_size).fillna(False).astype(bool)
         return frame[frame["dataset"].eq(self.dataset) & frame["protocol"].eq(self.protocol) & same_size]
 
-    def fits(self, records: Sequence[FitRecord]) -> list[FitRecord]:
-        """Return the fits of this setting."""
-        key = (self.dataset, self.protocol, self.train_size)
-        return [record for record in records if (record.dataset, record.protocol, record.train_size) == key]
-
 
 @dataclass(frozen=True)
 class Results:
@@ -157,14 +152,21 @@ class Results:
         """Return the setting with the largest training size of each family."""
         return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
 
+    def of_fits(self, setting: Setting, attribute: str) -> dict[str, pd.DataFrame]:
+        """Return an attribute of the fits in a setting by method, of those that have it."""
+        key = (setting.dataset, setting.protocol, setting.train_size)
+        fits = [fit for fit in self.fits if (fit.dataset, fit.protocol, fit.train_size) == key]
+        frames = {fit.method: getattr(fit, attribute) for fit in fits}
+        return {method: frame for method, frame in frames.items() if frame is not None and len(frame)}
+
     def shown(self, setting: Setting, attribute: str) -> dict[str, pd.DataFrame]:
         """Return an attribute of fits by label, of the best method and the reference or of the two best methods.
 
         Methods without an inner-CV value, such as a method whose kernel is chosen on the test samples, are left out.
         """
         means = setting.of(self.headline_rows).dropna(subset=["mean"]).groupby("method")["mean"].max()
-        of_fits = {fit.method: getattr(fit, attribute) for fit in setting.fits(self.fits) if fit.method in means}
-        present = [method for method, frame in of_fits.items() if frame is not None and len(frame)]
+        of_fits = self.of_fits(setting, attribute)
+        present = [method for method in of_fits if method in means]
         ranked = sorted(present, key=lambda method: means[method], reverse=self.metric.larger_is_better)
         # the best and the reference; the second best if the reference is the best or absent
         best = [*ranked[:1], *sorted(ranked[1:], key=lambda method: method != self.reference)[:1]]

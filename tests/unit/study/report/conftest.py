@@ -96,7 +96,8 @@ def make_hostile_study() -> dict[str, Any]:
         points = fit.embedding
         points = None if points is None else points.assign(label=[classes[label] for label in points["label"]])
         info, counts = fit.kernel_info.assign(kernel=kernels), fit.confusion.set_axis(classes).set_axis(classes, axis=1)
-        study["fits"][place] = replace(fit, kernel_ids=kernels, confusion=counts, kernel_info=info, embedding=points)
+        weights = fit.weights.set_axis(kernels, axis=1)
+        study["fits"][place] = replace(fit, weights=weights, confusion=counts, kernel_info=info, embedding=points)
     return study
 
 
@@ -108,7 +109,7 @@ def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
         true = 100 * rng.random(140 * repeats)
         table = pd.DataFrame({"repeat": np.repeat(range(repeats), 140), "sample": np.arange(len(true)).astype(str)})
         table = table.assign(true=true, predicted=true + (10 + 5 * place) * rng.normal(size=len(true)))
-        fits.append(FitRecord("diabetes", "random", None, method, title, [], predicted=table))
+        fits.append(FitRecord("diabetes", "random", None, method, title, predicted=table))
         fixed = {"study": "clinic", "dataset": "diabetes", "kernel_set": "", "neighbour": "", "selection": "inner_cv"}
         for repeat, metric in itertools.product(range(repeats), ("r2", "rmse")):
             value = 0.8 - 0.2 * place + 0.01 * repeat if metric == "r2" else 10 + 5 * place + repeat
@@ -158,8 +159,8 @@ def _fits(dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list
         shown = weights + 0.02 * rng.random((repeats, 4)) * (method in ("mkldr", "random"))
         records.append(
             FitRecord(
-                dataset, "random", size, method, titles.get(method, method), list(GAMMAS),
-                shown / shown.sum(axis=1, keepdims=True),
+                dataset, "random", size, method, titles.get(method, method),
+                pd.DataFrame(shown / shown.sum(axis=1, keepdims=True), columns=list(GAMMAS)),
                 history=history if method == "mkldr" else None,
                 embedding=points.assign(role=["train", "test"] * 30) if method in ("average", "mkldr") else None,
                 kernel_info=info,

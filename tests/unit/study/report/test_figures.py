@@ -118,10 +118,10 @@ def test_weights_over_splits_are_tabulated_and_saved(study):
     assert len(part.figures) == len(learned)
     for row, (method, record) in zip(table.rows, learned.items(), strict=True):
         own, found = saved[saved["method"] == method], weight_stability(record.weights)
-        assert list(own["kernel"]) == list(record.kernel_ids)
+        assert list(own["kernel"]) == list(record.weights)
         np.testing.assert_allclose(own["mean"], record.weights.mean(axis=0))
         np.testing.assert_allclose(own["std"], record.weights.std(axis=0, ddof=1), atol=1e-12)
-        first = record.kernel_ids[int(found.mean.argmax())]
+        first = list(record.weights)[int(found.mean.argmax())]
         texts = [record.method_title, f"{found.between_splits:.2f}", f"{found.from_equal:.2f}", "5"]
         assert [cell.text for cell in row[:4]] == texts
         assert row[4].text.startswith(first)
