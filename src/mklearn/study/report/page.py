@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from mklearn.atomic import csv_text, write_text
@@ -55,7 +55,6 @@ from mklearn.study.yaml_file import yaml_text
 
 _logger = logging.getLogger(__name__)
 
-PAGE = "index.html.j2"
 OF_SECTIONS = ("importances", "views", "weights", "groups", "chosen")
 
 
@@ -261,7 +260,7 @@ def _page(
     configs = {scheme.name: vega_config(scheme, n_methods) for scheme in SCHEMES}
     return (
         _templates()
-        .get_template(PAGE)
+        .get_template("index.html.j2")
         .render(
             page=content,
             figures=figures,
@@ -297,7 +296,7 @@ def link(address: Any) -> str:
 @functools.cache
 def _templates() -> Environment:
     environment = Environment(
-        loader=PackageLoader("mklearn.study.report", "page"), autoescape=lambda name: name == PAGE,
+        loader=PackageLoader("mklearn.study.report", "page"), autoescape=select_autoescape(["html.j2"]),
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {"link": link, "markdown": escape_markdown, "counted": wording.plural}
