@@ -58,7 +58,7 @@ def weights_section(results: Results) -> Section:
             label = results.label_of[method]
             draw = partial(kernel_weights, weights, results.labels, label=label, domain=domain)
             drawn.append(PartFigure(label, alt, draw))
-            line = vars(weight_stability(weights.to_numpy(), list(weights))) | {"splits": len(weights)}
+            line = vars(weight_stability(weights.to_numpy(), weights.columns.tolist())) | {"splits": len(weights)}
             lines.append(line | {"label": label})
             place = {name: getattr(setting, name) for name in ("dataset", "protocol", "train_size")}
             place["method"] = method
