@@ -65,7 +65,7 @@ class Fitted:
     split: Split
 
     def plan_of(self, kind: str) -> Any:
-        return next((key, fit) for key, fit in self.plan.fits.items() if fit.method_id == kind.replace("_", "-"))
+        return next((key, fit) for key, fit in self.plan.fits.items() if fit.spec.method.id == kind.replace("_", "-"))
 
     def predictions(self, key: tuple[str, ...]) -> Path:
         (job,) = [job for job in self.study.of("fit") if tuple(job.wildcards.values()) == key]

@@ -19,7 +19,7 @@ from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.fits import PlannedFit, null_specs, view_specs
 from mklearn.study.plan.kernels import pairwise_spec
 from mklearn.study.plan.plan import Plan
-from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
+from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest, key
 from mklearn.study.run_record import TITLES
 from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
 from mklearn.study.specs.fit_spec import FitSpec
@@ -154,11 +154,11 @@ class Jobs:
             for path, download in dataset.downloads.items():
                 self._add("download", Path(path).parts[-2:], download)
             self._add("read", (dataset.key,), functools.partial(_read_spec, dataset), files=dataset.files)
-        for key, name in dict.fromkeys(key[:2] for key in plan.fits):
-            dataset, protocol = plan.datasets[key], plan.protocols[name]
+        for wildcards in dict.fromkeys(each[:2] for each in plan.fits):
+            dataset, protocol = plan.datasets[wildcards[0]], plan.protocols[wildcards[1]]
             others = [other for other, each in plan.datasets.items() if each.id == dataset.splits_from]
             self._add(
-                "split", (key, name), split_spec(dataset, protocol), files=split_files(dataset, protocol),
+                "split", wildcards, split_spec(dataset, protocol), files=split_files(dataset, protocol),
                 reference=[self.path("read", "labels", dataset=other) for other in others],
             )  # fmt: skip
 
@@ -187,13 +187,14 @@ class Jobs:
 
     def _moments(self, fit: PlannedFit, blocks: Sequence[str]) -> list[str]:
         """Return the moments of the blocks. The first job chooses landmarks from all samples, the others read them."""
-        dataset, landmarks, spec, paths = fit.dataset.key, fit.landmark_set, fit.moments, list[str]()
-        if spec is None or landmarks is None:
+        spec, paths = fit.moments, list[str]()
+        if spec is None:
             return []
+        landmark_set = key(f"{spec.landmarks['n']}-landmarks", spec.as_dict())
         for part in blocks:
-            key, of_part = (dataset, fit.protocol, landmarks, part), spec.model_copy(update={"part": part})
-            features = self._features(dataset, spec.descriptors, [part] if paths else blocks)
-            paths.append(self._add("moments", key, of_part, features=features, landmarks=paths[:1]))
+            wildcards, of_part = (*fit.key[:2], landmark_set, part), spec.model_copy(update={"part": part})
+            features = self._features(fit.dataset.key, spec.descriptors, [part] if paths else blocks)
+            paths.append(self._add("moments", wildcards, of_part, features=features, landmarks=paths[:1]))
         return paths
 
     # --- fits
@@ -204,9 +205,9 @@ class Jobs:
         The inputs of views are distance ``matrices`` for kernels, and images and descriptor features as ``sources``,
         without duplicates. Methods with landmarks on blocks of samples read ``moments``, and features in blocks.
         """
-        for key, fit in self.plan.fits.items():
+        for fit in self.plan.fits.values():
             blocks = [WHOLE] if fit.moments is None else parts(fit.dataset.n_blocks)
-            self._add_fit("fit", key, fit.spec, fit.spec, blocks, moments=self._moments(fit, blocks))
+            self._add_fit("fit", fit.key, fit.spec, fit.spec, blocks, moments=self._moments(fit, blocks))
         for dataset in self.plan.datasets:
             fits = [fit for (of, *_), fit in self.plan.fits.items() if of == dataset]
             for name, control in null_specs(self.plan.study, fits).items():
@@ -225,7 +226,7 @@ class Jobs:
     # --- tables, model and page
 
     def _add_results(self) -> None:
-        plan, final = self.plan, self.plan.final
+        final = self.plan.final
         if final is not None:
             dataset = final.dataset.key
             self._add(
@@ -234,61 +235,51 @@ class Jobs:
                 sources=self._features(dataset, final.descriptors),
                 learned=[file for name in final.descriptors for file in self._learned(dataset, name)],
             )  # fmt: skip
-        names = {rule: ["/".join(key) for key in self._jobs[rule]] for rule in TITLES}
-        self._add("evaluate", (), functools.partial(evaluate_spec, plan), fits=self.all_of("fit", "predictions"))
-        self._add("tables", (), functools.partial(tables_spec, plan, self.source, names))
+        self._add("evaluate", (), self._evaluate_spec, fits=self.all_of("fit", "predictions"))
+        self._add("tables", (), self._tables_spec)
         measured = final is not None and final.spec.permutations  # the page then needs the model
         self._add(
-            "page", (), functools.partial(page_spec, plan), models=self.all_of("fit", "model"),
+            "page", (), self._page_spec, models=self.all_of("fit", "model"),
             samples=self.all_of("read"), splits=self.all_of("split"),
             importances=[self.path("model", "importances")] if measured else [], controls=self.all_of("null_control"),
             contributions=self.all_of("view_contributions"),
         )  # fmt: skip
 
+    def _evaluate_spec(self) -> dict[str, Any]:
+        order, metrics = self._names("fit"), self.plan.study.evaluation.metrics
+        return {"study": self.study, "order": order, "kernels": self.plan.kernels, "metrics": metrics}
 
-# --- specifications
+    def _tables_spec(self) -> dict[str, Any]:
+        plan, study = self.plan, self.plan.study
+        config = study.model_dump(mode="json")
+        return {
+            "reference": plan.reference,
+            "titles": {
+                "datasets": {dataset.id: dataset.title for dataset in plan.datasets.values()},
+                "methods": {fit.spec.method.id: fit.label for fit in plan.fits.values()},
+            },
+            "study": {"study": self.study, "seed": study.seed, "source": self.source, "config": config},
+            "jobs": {rule: self._names(rule) for rule in TITLES},
+        }
 
+    def _page_spec(self) -> dict[str, Any]:
+        """Return the specification of the page, with title and papers of each method, kernel and descriptor."""
+        plan = self.plan
+        kinds = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
+        kernels = [Kernel.model_validate({"kind": kinds[name]}) for name in plan.kernels if name in kinds]
+        descriptors = {planned.id: planned.config for planned in plan.descriptors.values()}
+        rows = [entry.row for entry in (*plan.study.methods.values(), *kernels, *descriptors.values())]
+        return {
+            "reference": plan.reference,
+            "average": plan.study.average,
+            "order": [*(name for name in plan.kernels if name in kinds), *descriptors],
+            "sources": [[row.title, row.reference] for row in rows if row.reference],
+            "final": None if plan.final is None else plan.final.spec.as_dict(),
+            "rivals": [] if plan.final is None else plan.final.rivals,
+        }
 
-def evaluate_spec(plan: Plan) -> dict[str, Any]:
-    """Return the specification of the table of scores."""
-    study = plan.study
-    order = ["/".join(key) for key in plan.fits]
-    return {"study": study.study, "order": order, "kernels": plan.kernels, "metrics": study.evaluation.metrics}
-
-
-def tables_spec(plan: Plan, source: str, jobs: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return the specification of the summary table and the record of the run.
-
-    ``source`` is the study file. ``jobs`` has the names of the jobs, by rule, whose cost is recorded.
-    """
-    study = plan.study
-    return {
-        "reference": plan.reference,
-        "titles": {
-            "datasets": {dataset.id: dataset.title for dataset in plan.datasets.values()},
-            "methods": {fit.method_id: fit.label for fit in plan.fits.values()},
-        },
-        "study": {
-            "study": study.study, "seed": study.seed, "source": source, "config": study.model_dump(mode="json"),
-        },
-        "jobs": jobs,
-    }  # fmt: skip
-
-
-def page_spec(plan: Plan) -> dict[str, Any]:
-    """Return the specification of the page, with title and papers of each method, kernel and descriptor."""
-    kinds = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
-    kernels = [Kernel.model_validate({"kind": kinds[name]}) for name in plan.kernels if name in kinds]
-    descriptors = {planned.id: planned.config for planned in plan.descriptors.values()}
-    entries = [*plan.study.methods.values(), *kernels, *descriptors.values()]
-    return {
-        "reference": plan.reference,
-        "average": plan.study.average,
-        "order": [*(name for name in plan.kernels if name in kinds), *descriptors],
-        "sources": [[entry.title, entry.row.reference] for entry in entries if entry.row.reference],
-        "final": None if plan.final is None else plan.final.spec.as_dict(),
-        "rivals": [] if plan.final is None else plan.final.rivals,
-    }
+    def _names(self, rule: str) -> list[str]:
+        return ["/".join(key) for key in self._jobs[rule]]
 
 
 @functools.cache
@@ -308,7 +299,7 @@ def split_spec(dataset: PlannedDataset, protocol: SplitSpec) -> SplitSpec:
     """Return the specification of a data set's splits, with the digest of the user's file if there is one."""
     update: dict[str, Any] = {"dataset": dataset.splits_of}
     if protocol.kind == "released":
-        update["source"] = dataset.released_splits
+        update["source"] = dataset.registered and dataset.registered.released_splits
     if path := protocol.parameters.get("path"):
         update["file_sha256"] = content_digest(path)
     return protocol.model_copy(update=update)

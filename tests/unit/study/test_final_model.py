@@ -28,7 +28,7 @@ from mklearn.study.data.splits import Split
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.final_model import card_text, final_model, groups_kept_together
-from mklearn.study.jobs import Jobs, page_spec
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.provenance import code_files, named_modules
 from mklearn.study.reading import check_study
@@ -267,7 +267,7 @@ def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
     assert [each.method.id for each in candidates] == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
     assert all(each.largest[2] == 6 for each in candidates)
     assert (plan.final.spec.method, plan.study.headline_rule) == ("best", "euclidean")
-    assert page_spec(plan)["final"] == plan.final.spec.as_dict()
+    assert Jobs(plan).specification("page")["final"] == plan.final.spec.as_dict()
     one = planned({"method": "kfd-blocks"}, **sections).final
     assert one is not None
     assert [view.name for view in one.spec.inputs.views] == ["blocks"]

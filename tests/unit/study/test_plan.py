@@ -15,7 +15,7 @@ from tests import entries
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
-from mklearn.study.jobs import Jobs, page_spec, tables_spec
+from mklearn.study.jobs import Jobs
 from mklearn.study.naming import kernel_names
 from mklearn.study.plan import datasets
 from mklearn.study.plan.plan import Plan, plan_study
@@ -49,7 +49,7 @@ def keys(plan: Plan) -> dict[str, set[Any]]:
 
 
 def methods(plan: Plan) -> list[str]:
-    return list(dict.fromkeys(fit.method_id for fit in plan.fits.values()))
+    return list(dict.fromkeys(fit.spec.method.id for fit in plan.fits.values()))
 
 
 def kernels(plan: Plan) -> list[str]:
@@ -70,14 +70,14 @@ def test_defaults_are_filled_in() -> None:
     plan = planned({"study": "short", "datasets": ["digits"]})
     assert set(DEFAULT_METHODS) - {"kfd"} <= set(methods(plan))
     assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
-    assert {fit.protocol_id for fit in plan.fits.values()} == {"5-fold"}
+    assert {fit.protocol.id for fit in plan.fits.values()} == {"5-fold"}
     assert plan.reference == "average"
     scored = {"metrics": ["auc"]}  # embeddings have none
     assert planned({"study": "s", "datasets": ["digits"], "evaluation": scored}).reference == "kernel-ridge"
     equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}  # a learner is not the reference
     assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
     named = {"methods": {"average": {"kind": "kernel_fda"}, "equal": equal}, "evaluation": {"reference": "equal"}}
-    assert page_spec(planned(SMOKE | named))["average"] == "equal"  # records sort the methods by name
+    assert Jobs(planned(SMOKE | named)).specification("page")["average"] == "equal"  # records sort the methods by name
     assert planned(SMOKE | {"methods": {"equal": equal}}).reference == ""
 
 
@@ -147,12 +147,12 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     plan = planned(changed(("kernels",), {"g": {"kind": "gaussian", "bandwidth": [1, 2]}}))
     each = ["kfd-g-pixels-1", "kfd-g-pixels-2", "kfd-g-blocks-1", "kfd-g-blocks-2"]
     assert methods(plan) == [*each, "average", "mkl-lda"]
-    by_id = {fit.method_id: fit for fit in plan.fits.values()}
+    by_id = {fit.spec.method.id: fit for fit in plan.fits.values()}
     assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
     assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
     assert by_id["kfd-g-blocks-2"].label == "kfd on g-blocks-2"
     assert len(by_id["average"].spec.kernels) == 4
-    assert set(tables_spec(plan, "", {})["titles"]["methods"]) == set(by_id)
+    assert set(Jobs(plan).specification("tables")["titles"]["methods"]) == set(by_id)
 
 
 def test_histograms_are_compared_by_chi_square_unless_a_kernel_says_otherwise() -> None:
@@ -179,15 +179,14 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
         "methods": {"average": {"kind": "kernel_fda"}, "voting": {"kind": "kernel_voting", "datasets": ["fine"]}},
     }
     plan = planned(study)
-    found = {
-        (fit.dataset.id, fit.method_id): [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()
-    }
+    specs = [fit.spec for fit in plan.fits.values()]
+    found = {(spec.dataset, spec.method.id): [kernel["id"] for kernel in spec.kernels] for spec in specs}
     assert found == {
         ("coarse", "average"): ["linear-blocks", "linear-pixels"],
         ("fine", "average"): ["gaussian", "linear-pixels"],
         ("fine", "voting"): ["gaussian", "linear-pixels"],
     }
-    assert not any("datasets" in canonical(fit.spec.as_dict()) for fit in plan.fits.values())
+    assert not any("datasets" in canonical(spec.as_dict()) for spec in specs)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +256,7 @@ def test_inputs_of_a_method() -> None:
         "learner": {"kind": "multi_view"},
     }
     plan = planned(SMOKE | {"methods": methods})
-    specs = {fit.method_id: fit.spec for fit in plan.fits.values()}
+    specs = {fit.spec.method.id: fit.spec for fit in plan.fits.values()}
     assert [kernel["id"] for kernel in specs["average"].kernels] == ["blocks", "pixels"]
     assert list(specs["gated"].method.inputs) == ["kernels", "gating"]
     assert list(specs["ungated"].method.inputs) == ["kernels"]
@@ -437,14 +436,14 @@ def test_an_order_that_decides_is_a_part_of_the_value(method: dict[str, Any]) ->
 def test_tables_have_the_order_of_the_study() -> None:
     study = SMOKE | {"descriptors": dict(sorted(SMOKE["descriptors"].items(), reverse=True))}
     for names in (list(study["descriptors"]), list(study["descriptors"])[::-1]):
-        plan = planned(study | {"descriptors": {name: study["descriptors"][name] for name in names}})
-        assert Jobs(plan).specification("evaluate", None)["kernels"] == names
-        assert page_spec(plan)["order"] == [*names, *names]
+        jobs = Jobs(planned(study | {"descriptors": {name: study["descriptors"][name] for name in names}}))
+        assert jobs.specification("evaluate")["kernels"] == names
+        assert jobs.specification("page")["order"] == [*names, *names]
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
     def limits(study: dict[str, Any]) -> dict[str, Any]:
-        return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
+        return {fit.spec.method.id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
 
     assert set(limits(SMOKE).values()) == {None}
     study = changed(("evaluation",), {"time_limit": 5})
@@ -455,7 +454,7 @@ def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:
     two = planned(SMOKE | {"datasets": {"digits": {"per_class": 20}, "again": {"name": "digits", "per_class": 20}}})
-    titles = tables_spec(two, "", {})["titles"]["datasets"]
+    titles = Jobs(two).specification("tables")["titles"]["datasets"]
     assert titles["again"] == f"{titles['digits']}, again"
     one = planned(SMOKE)
     assert len(two.datasets) == 2

@@ -1,7 +1,6 @@
 """Plans of kernels on scaled features, products and landmarks, in blocks of samples; what is refused."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -53,7 +52,7 @@ def planned(**changes: Any) -> Plan:
 
 
 def the_fit(plan: Plan, method: str = "average") -> Any:
-    return next(fit for fit in plan.fits.values() if fit.method_id == method)
+    return next(fit for fit in plan.fits.values() if fit.spec.method.id == method)
 
 
 def test_features_are_the_source_and_no_matrix_is_cached() -> None:
@@ -113,7 +112,7 @@ def test_kernels_by_default_choose_the_scaling_of_tables_only() -> None:
 
 def test_all_and_each_leave_the_product_out() -> None:
     plan = planned(**PRODUCTS)
-    names = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
+    names = {fit.spec.method.id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
     assert names["average"] == sorted([*GAUSSIANS, "linear"])
     assert names["geometric"] == ["product"]
     assert [name for name in names if name.startswith("kfd-")] == [f"kfd-{name}" for name in [*GAUSSIANS, "linear"]]
@@ -224,7 +223,7 @@ def test_mistakes_in_gene_sets(
 
 def test_patterns_stand_for_kernels() -> None:
     plan = planned(**SEVERAL)
-    names = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
+    names = {fit.spec.method.id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
     assert names["patches"] == [f"lin-{name}" for name in PATCHES]
     assert names["several"] == ["gauss-p4-0-1", "gauss-p4-1-1", "lin-r2", "lin-r4"]
     assert plan.kernels[-2:] == ["some-r4", "some-r2"]
@@ -248,6 +247,11 @@ MANY: dict[str, Any] = {
 }
 
 
+def inputs_of(jobs: Jobs) -> list[Any]:
+    """Return the inputs of the fits."""
+    return [jobs.job("fit", wildcards_of(key)).inputs for key in jobs.keys("fit")]
+
+
 def planned_landmarks(**changes: Any) -> Plan:
     return plan_study(check_study(MANY | changes))
 
@@ -261,13 +265,12 @@ def one_method(blocks: int = 3, **method: Any) -> Plan:
 
 def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None:
     plan = planned_landmarks()
-    sets = {fit.method_id: fit.landmark_set for fit in plan.fits.values()}
-    assert sets["mkl"] == sets["kfd"] is not None
-    assert sets["one"] not in (None, sets["mkl"])
-    assert sets["dense"] is None
     jobs = Jobs(plan)
-    assert {key["landmark_set"] for key in jobs.keys("moments")} == {sets["mkl"], sets["one"]}
-    dense = next(fit for fit in plan.fits.values() if fit.method_id == "dense")
+    moments = {fit.spec.method.id: job["moments"] for fit, job in zip(plan.fits.values(), inputs_of(jobs), strict=True)}
+    assert moments["mkl"] == moments["kfd"] != moments["one"]
+    assert moments["dense"] == []
+    assert jobs.all_of("moments") == [*moments["mkl"], *moments["one"]]
+    dense = the_fit(plan, "dense")
     matrices = [f"{key['descriptor']}/{key['measure']}" for key in jobs.keys("distances")]
     assert matrices == dense.spec.pairwise
 
@@ -290,7 +293,7 @@ def test_inner_folds_and_seed_change_the_moments_and_a_grid_does_not() -> None:
 
 def test_of_one_block_landmarks_are_a_parameter_and_their_numbers_a_grid() -> None:
     (fit,) = one_method(1, landmarks={"n": [50, 20, 50], "dtype": "float32"}).fits.values()
-    assert fit.landmark_set is None
+    assert fit.moments is None
     common = {"dtype": "float32", "random_state": 0}
     assert fit.spec.method.grid["landmarks"] == [{"n": 20} | common, {"n": 50} | common]
     (fit,) = one_method(1).fits.values()
@@ -322,13 +325,12 @@ def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
 
 @pytest.mark.parametrize(
     ("n", "blocks", "expected"),
-    [(None, None, 1), (None, 5, 5), (200, 3, 3), (20_000, None, 1), (60_000, None, 3), (320_000, None, 16),
+    [(1, None, 1), (1, 5, 5), (200, 3, 3), (20_000, None, 1), (60_000, None, 3), (320_000, None, 16),
      (1_000_000, None, 16), (10_000_000, None, 100)],
 )  # fmt: skip
-def test_number_of_blocks(n: int | None, blocks: int | None, expected: int) -> None:
+def test_number_of_blocks(n: int, blocks: int | None, expected: int) -> None:
     """By default a sixteenth of the samples, at least 20,000 and at most 100,000."""
-    (dataset,) = planned_landmarks().datasets.values()
-    assert number_of_blocks(replace(dataset, n_samples=n), blocks) == expected
+    assert number_of_blocks(n, blocks) == expected
 
 
 # --- studies that can't be planned

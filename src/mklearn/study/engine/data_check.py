@@ -57,16 +57,16 @@ def check_data(plan: Plan) -> DataCheck:
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:
             continue
-        checked.counts.append(f"{dataset.id}: {target_counts(table, dataset.target)}")
+        checked.counts.append(f"{dataset.id}: {target_counts(table, dataset.config.task_of_target)}")
         if dataset.splits_from and reference is None:
             continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == dataset.key]
         checked.notes += _too_large(fits, len(table), dataset)
-        for protocol in dict.fromkeys(fit.protocol for fit in fits):
+        for protocol in dict.fromkeys(fit.key[1] for fit in fits):
             files = [Path(path) for path in split_files(dataset, plan.protocols[protocol])]
             if not all(path.is_file() for path in files):
                 continue
-            names = sorted({fit.protocol_id for fit in fits if fit.protocol == protocol})
+            names = sorted({fit.protocol.id for fit in fits if fit.key[1] == protocol})
             where = f"datasets.{dataset.id}, protocols.{', '.join(names)}"
             try:
                 drawn = draw_splits(table, split_spec(dataset, plan.protocols[protocol]), files, reference)
@@ -81,7 +81,7 @@ def check_data(plan: Plan) -> DataCheck:
 def _too_large(fits: Sequence[PlannedFit], n: int, dataset: PlannedDataset) -> Iterator[str]:
     """Yield a sentence if fits to n samples need more memory than this machine has."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    needs = {fit.method_id: fit_mb(fit.spec, n, n) / 2**10 for fit in fits}
+    needs = {fit.spec.method.id: fit_mb(fit.spec, n, n) / 2**10 for fit in fits}
     if large := [name for name, need in needs.items() if need > memory]:
         yield (
             f"{dataset.id}: fits of {some(large, 3)} need up to {max(needs.values()):,.0f} GB of memory, and this "

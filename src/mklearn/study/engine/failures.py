@@ -64,7 +64,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
     for key, fit in zip(jobs.keys("fit"), jobs.plan.fits.values(), strict=True):
         paths, log = [jobs.path("fit", output, **key) for output in OUTPUTS["fit"]], jobs.log("fit", **key)
         path = next((each for each in paths if not os.path.exists(each)), paths[0])
-        name, reported = f"{fit.method_id} on {fit.dataset.id}", False
+        name, reported = f"{fit.spec.method.id} on {fit.spec.dataset}", False
         for setting in fit.spec.settings:
             its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])
             for status, rows in its_rows.groupby("status", sort=False):
@@ -72,7 +72,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
                 where = "" if status == "missing" else f" in {plural(len(rows), 'split')}, see {log}"
                 words = f"{name}, {setting.protocol}: {str(status).replace('_', ' ')}{where}"
                 yield Failure(path, str(status), f"{words}: {'; '.join(rows['message'].unique()[:3])}")
-        files += [] if reported else [(f"{name}, {fit.protocol_id}", path, log)]
+        files += [] if reported else [(f"{name}, {fit.protocol.id}", path, log)]
     for name, path, log in files:
         if not os.path.exists(path):
             reason = reason_in(log)

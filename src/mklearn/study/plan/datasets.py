@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from mklearn.errors import ConfigError, absence
-from mklearn.study.data.registry import MIRROR_VARIABLE, entry
-from mklearn.study.datasets import DatasetConfig, FeatureFiles, FeatureTables, ImageFolder, RegisteredDataset
+from mklearn.study.data.registry import MIRROR_VARIABLE, Entry, entry
+from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, RegisteredDataset
 from mklearn.study.entries import Protocol
 from mklearn.study.provenance import digest, file_digest, key
-from mklearn.study.specs.data_specs import DOWNLOADS, FOLDER_KEY, FileSpec, SplitSpec, TargetKind
+from mklearn.study.specs.data_specs import DOWNLOADS, FOLDER_KEY, FileSpec, SplitSpec
 from mklearn.study.specs.fit_spec import Impute, Setting
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
@@ -33,11 +33,12 @@ class PlannedDataset:
     id: str
     key: str
     """Key of the data set at the size of its images."""
-    family: str
-    """Kind of data: "images", "tables" or "matrices"."""
+    config: DatasetConfig
     read: dict[str, Any]
     """Specification for :func:`mklearn.study.data.read.read_dataset`."""
-    title: str
+    splits_of: str
+    """Name that seeds the generator of the splits."""
+    title: str = ""
     files: list[str] = field(default_factory=list)
     downloads: Mapping[str, FileSpec] = field(default_factory=dict)
     """Files to download, by path; empty for the user's own data."""
@@ -47,25 +48,34 @@ class PlannedDataset:
     """Number of samples, if known before the data set is read."""
     n_blocks: int = 1
     """Number of jobs that share one pass over the samples (methods with landmarks only)."""
-    splits_of: str = ""
-    """Name that seeds the generator of the splits."""
-    splits_from: str | None = None
-    """Another data set of the study, with the same samples, whose splits this one uses."""
-    released_splits: str | None = None
-    """Function (``"module:function"``) that reads the splits released with the data set."""
-    missing_views: Literal["error", "mean"] = "error"
-    """Treatment of samples that lack a table: an error, or the mean of the training samples in each kernel."""
-    impute: Impute = "none"
-    """Imputation of missing values of tables."""
-    target: TargetKind = "classes"
-    """Kind of the target: classes, numbers or survival times."""
-    keeps_ratios: bool = False
-    """Whether images may have different sizes because resizing to a number of pixels keeps aspect ratios."""
+    registered: Entry | None = None
+    """Entry in the registry; None for the user's own data."""
+
+    @property
+    def splits_from(self) -> str | None:
+        """Another data set of the study, with the same samples, whose splits this one uses."""
+        return None if self.config.splits_of == self.id else self.config.splits_of
+
+    @property
+    def completes(self) -> bool:
+        """Whether samples that lack a table are put at the mean of the training samples in each kernel."""
+        return getattr(self.registered or self.config, "missing_views", "error") == "mean"
+
+    @property
+    def impute(self) -> Impute:
+        """Imputation of missing values of tables."""
+        return getattr(self.config, "impute", "none")
 
     @property
     def is_incomplete(self) -> bool:
         """Whether tables may have missing rows or values."""
-        return self.missing_views == "mean" or self.impute != "none"
+        return self.completes or self.impute != "none"
+
+    @property
+    def keeps_ratios(self) -> bool:
+        """Whether images may have different sizes because resizing to a number of pixels keeps aspect ratios."""
+        one_shape = self.registered is not None and "image_shape" in self.registered.expected
+        return "pixels" in self.read.get("resize", {}) and not one_shape
 
 
 def planned_dataset(dataset_id: str, datasets: Mapping[str, DatasetConfig], results: str) -> PlannedDataset:
@@ -74,20 +84,13 @@ def planned_dataset(dataset_id: str, datasets: Mapping[str, DatasetConfig], resu
     read = config.reading() | {"dataset": dataset_id}
     splits_of = splits_source(dataset_id, datasets)
     made_by = key(dataset_id, read | _further_names(config, splits_of, results))
-    title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
-    one_shape = isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
-    planned = PlannedDataset(
-        dataset_id, made_by, config.family, read, title, splits_of=splits_of, target=config.task_of_target,
-        keeps_ratios="pixels" in read.get("resize", {}) and not one_shape,
-    )  # fmt: skip
     if isinstance(config, RegisteredDataset):
-        return _registered(planned, config, results)
-    planned = replace(planned, files=_own_files(dataset_id, read["paths"]))
+        return _registered(PlannedDataset(dataset_id, made_by, config, read, splits_of), config, results)
+    title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
+    files = _own_files(dataset_id, read["paths"])
     if isinstance(config, ImageFolder):
-        planned = replace(planned, read=read | {"listing": _listing(dataset_id, config.path)})
-    if not isinstance(config, FeatureFiles):
-        return planned
-    return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
+        read |= {"listing": _listing(dataset_id, config.path)}
+    return PlannedDataset(dataset_id, made_by, config, read, splits_of, title, files)
 
 
 def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:
@@ -127,8 +130,7 @@ def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str
         title=config.title or f"{registered.title}{draw}",
         downloads=downloads,
         n_samples=registered.n_samples(config.model_dump()),
-        released_splits=registered.released_splits,
-        missing_views=registered.missing_views,
+        registered=registered,
     )
 
 
@@ -164,9 +166,8 @@ def _listing(dataset_id: str, path: str) -> str:
     ])  # fmt: skip
 
 
-def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:
-    """Return the number of blocks: `blocks` if given, else by the number of samples (1 if that is unknown)."""
-    n_samples = dataset.n_samples or 1
+def number_of_blocks(n_samples: int, blocks: int | None) -> int:
+    """Return the number of blocks: `blocks` if given, else by the number of samples."""
     return blocks or math.ceil(n_samples / min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS))))
 
 

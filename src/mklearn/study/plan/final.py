@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from mklearn.extras import require
 from mklearn.study.datasets import LABELS_KEY, FeatureFiles, TableFile
 from mklearn.study.method import Method
 from mklearn.study.mistakes import one_of
-from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
+from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.kernels import PlannedDescriptor, kernels_on_features, unsuited_kernels
 from mklearn.study.specs.final_spec import BEST, FinalSpec, ModelInputs, ModelView
@@ -87,18 +87,20 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
 
 
 def planned_final(
-    study: Study, dataset: PlannedDataset, descriptors: Mapping[str, PlannedDescriptor], fits: Sequence[PlannedFit],
-    protocols: Sequence[PlannedProtocol],
+    study: Study, datasets: Iterable[PlannedDataset], descriptors: Mapping[tuple[str, str], PlannedDescriptor],
+    fits: Iterable[PlannedFit],
 ) -> PlannedFinal:  # fmt: skip
-    """Plan the final model of a study on its data set; `descriptors` are by key.
+    """Plan the final model of a study; `descriptors` are by keys of data set and descriptor.
 
     Raise ConfigError if the study can't evaluate a model, or no candidate method remains, for example because kernels
     can't be computed from the features of a new sample.
     """
     final = study.final
     assert final is not None
+    name = final_dataset(study)
+    dataset = next(each for each in datasets if each.id == name)
     require("skops")  # checked before the fits, not after them
-    if dataset.family == "matrices":
+    if dataset.config.family == "matrices":
         text = "has matrices among its samples only; a model needs images or tables of features"
         raise ConfigError(f"final.dataset: {dataset.id!r} {text}.")
     if study.metric not in study.evaluation.metrics:
@@ -107,24 +109,24 @@ def planned_final(
     if (named := final_protocol(study)) is None:
         unsuited_ones = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
         raise ConfigError(f"final.protocol: no protocol can estimate the performance for samples: {unsuited_ones}.")
-    protocol = next(protocol for protocol in protocols if protocol.id == named)
-    if final.method == BEST and protocol.spec.kind in GIVEN:
+    protocol = study.protocols[named]
+    if final.method == BEST and protocol.kind in GIVEN:
         raise ConfigError("final.method: name a method; with given splits, best would be chosen on their test samples.")
-    names = {key: planned.id for key, planned in descriptors.items()}
-    config, candidates, reasons, rivals = study.datasets[dataset.id], [], [], []
-    tables = config.tables if isinstance(config, FeatureFiles) else {}
+    of_dataset = {key: planned for (of, key), planned in descriptors.items() if of == dataset.key}
+    names = {key: planned.id for key, planned in of_dataset.items()}
+    candidates, reasons, rivals = [], [], []
+    tables = dataset.config.tables if isinstance(dataset.config, FeatureFiles) else {}
+    fits = [fit for fit in fits if fit.dataset is dataset and fit.protocol.id == named]
     for fit in fits:
-        if fit.protocol != protocol.key:
-            continue
-        method = study.methods[fit.entry]
+        name, method = fit.spec.method.id, study.methods[fit.entry]
         reason = unsuited(method, study.evaluation.neighbours) or unsuited_kernels(fit.spec.kernels)
-        foreign = [descriptors[key].id for key in fit.spec.descriptors if ":" in descriptors[key].config.kind]
+        foreign = [names[key] for key in fit.spec.descriptors if ":" in of_dataset[key].config.kind]
         if foreign and not reason:
             reason = f"takes descriptor {foreign[0]!r} of another package, whose code a model file does not name"
-        if final.method not in (BEST, fit.method_id):
-            rivals += [] if reason else [fit.method_id]
+        if final.method not in (BEST, name):
+            rivals += [] if reason else [name]
         elif reason:
-            reasons.append(f"{fit.method_id} {reason}")
+            reasons.append(f"{name} {reason}")
         else:
             candidates.append(_on_named_features(fit.spec, names, completes=bool(tables)))
     if not candidates:
@@ -135,19 +137,19 @@ def planned_final(
             "that is a vector, or features."
         )
     used = {name for fit_spec in candidates for name in fit_spec.descriptors}
-    views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
+    views = sorted((planned for planned in of_dataset.values() if planned.id in used), key=lambda view: view.id)
     labels = dataset.read.get("paths", {}).get(LABELS_KEY)
     inputs = ModelInputs(
-        family=dataset.family, options=dataset.read["options"], resize=dataset.read.get("resize"),
+        family=dataset.config.family, options=dataset.read["options"], resize=dataset.read.get("resize"),
         views=[_view(planned, tables) for planned in views], **({"labels": Path(labels).name} if labels else {}),
     )  # fmt: skip
     spec = FinalSpec(
         study=study.study, dataset=dataset.id, title=dataset.title, method=final.method, metric=study.metric,
-        candidates=candidates, inputs=inputs, given_splits=protocol.spec.kind in GIVEN,
-        exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
-        include_test=final.include_test, permutations=final.importances or 0,
+        candidates=candidates, inputs=inputs, given_splits=protocol.kind in GIVEN,
+        exclude_classes=protocol.exclude_classes or [], include_test=final.include_test,
+        permutations=final.importances or 0,
     )  # fmt: skip
-    return PlannedFinal(dataset, protocol.key, [planned.key for planned in views], spec, rivals)
+    return PlannedFinal(dataset, fits[0].protocol.key, [planned.key for planned in views], spec, rivals)
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:

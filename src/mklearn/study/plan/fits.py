@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.method import Method
 from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
-from mklearn.study.plan.kernels import PlannedDescriptor, Spec, by_name, moments_spec, on_landmarks, pairwise_of
+from mklearn.study.plan.kernels import PlannedDescriptor, Spec, by_name, on_landmarks, pairwise_of
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import (
     EvaluationSpec,
@@ -39,32 +40,27 @@ class PlannedFit:
     """One job: a method on all training sizes and repeats of one protocol of one data set."""
 
     dataset: PlannedDataset
-    protocol: str
-    """Key of the protocol."""
-    protocol_id: str
-    method: str
-    """Key of the method, derived from its whole specification."""
-    method_id: str
+    protocol: PlannedProtocol
     entry: str
-    """Key of the method in the study. With ``kernels: each`` it has several fits, one per kernel."""
+    """Name of the method in the study. With ``kernels: each`` it has several fits, one per kernel."""
     label: str
     spec: FitSpec
-    moments: MomentsSpec | None = None
-    """Moments of a method with landmarks on samples in blocks; None for other fits."""
 
-    @property
-    def landmark_set(self) -> str | None:
-        """Key of the moments; None without moments."""
-        spec = self.moments
-        return None if spec is None else key(f"{spec.landmarks['n']}-landmarks", spec.as_dict())
+    @cached_property
+    def key(self) -> tuple[str, str, str]:
+        """Keys of the data set, the protocol and the method; the last is derived from the whole specification."""
+        shared = {name: value for name, value in self.spec.as_dict().items() if name not in ("dataset", "settings")}
+        return self.dataset.key, self.protocol.key, key(self.spec.method.id, shared)
 
-
-class _Variant(NamedTuple):
-    """A method with its kernels. ``kernels: each`` gives one variant per kernel."""
-
-    id: str
-    label: str
-    kernels: list[Spec]
+    @cached_property
+    def moments(self) -> MomentsSpec | None:
+        """Moments of a method with landmarks on samples in blocks, shared by fits on the same kernels and landmarks."""
+        fit = self.spec
+        if self.dataset.n_blocks == 1 or not fit.method.landmarks:
+            return None
+        (landmarks,), folds = fit.method.landmarks, fit.evaluation.inner_folds
+        assert isinstance(folds, int)
+        return MomentsSpec(kernels=fit.kernels, landmarks=landmarks, seed=fit.seed, inner_folds=folds)
 
 
 def planned_fits(
@@ -84,23 +80,21 @@ def planned_fits(
     protocols = [each for each in protocols if method.protocols is None or each.id in method.protocols]
     has_dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
     imputes = {"impute": dataset.impute} if has_dictionary and dataset.impute != "none" else {}
-    for variant in _variants(method_id, method, kernels, dataset, has_dictionary):
+    for name, label, its_kernels in _variants(method_id, method, kernels, dataset, has_dictionary):
         spec = MethodSpec(
-            id=variant.id, implementation=method.implementation, parameters=method.parameters() | imputes,
+            id=name, implementation=method.implementation, parameters=method.parameters() | imputes,
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs,
             embeds=method.row.embeds, refit=method.refit(),
         )  # fmt: skip
         for protocol in protocols:
             if protocol.entry.row.composes:
-                _check_composed(dataset, method_id, method, variant.kernels, protocol)
+                _check_composed(dataset, method_id, method, its_kernels, protocol)
             fit = FitSpec(
-                dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
+                dataset=dataset.id, settings=protocol.settings, method=spec, kernels=its_kernels,
                 evaluation=evaluated.model_copy(update={"choice": protocol.entry.choose}), seed=study.seed,
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol)
-            shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
-            ids = (protocol.key, protocol.id, key(variant.id, shared), variant.id, method_id, variant.label)
-            fits.append(PlannedFit(dataset, *ids, fit, moments_spec(fit, dataset)))
+            fits.append(PlannedFit(dataset, protocol, method_id, label, fit))
     return fits
 
 
@@ -117,13 +111,13 @@ def null_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[str, NullSpec]:
 def view_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[tuple[str, str], FitSpec]:
     """Return a fit of a multi-view method to several views, the final model's or the first; largest size only."""
     fits = [fit for fit in fits if study.methods[fit.entry].is_recommended and len(fit.spec.views) > 1]
-    fits = [fit for fit in fits if fit.moments is None and not study.protocols[fit.protocol_id].row.composes]
+    fits = [fit for fit in fits if fit.moments is None and not fit.protocol.entry.row.composes]
     if not fits or not study.report.views:
         return {}
     fit = min(fits, key=lambda fit: study.final is None or fit.entry != study.final.method)
     largest = max(fit.spec.settings, key=lambda setting: setting.train_size or 0)
     spec = fit.spec.model_copy(update={"settings": [largest]})
-    return {(fit.protocol, key(f"{fit.method_id}-views", spec.as_dict())): spec}
+    return {(fit.protocol.key, key(f"{spec.method.id}-views", spec.as_dict())): spec}
 
 
 def _check_composed(
@@ -158,10 +152,10 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
     impute: Impute = "mean" if dataset.impute == "none" and dataset.is_incomplete else dataset.impute
     inputs = {}
     for name, kind in method.inputs.items():
-        if kind == "images" and dataset.family != "images":
+        if kind == "images" and dataset.config.family != "images":
             raise ConfigError(
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
-                f"({dataset.family}). Omit one of the two."
+                f"({dataset.config.family}). Omit one of the two."
             )
         if kind == "images" and dataset.keeps_ratios:
             raise ConfigError(
@@ -186,7 +180,7 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
     names = list(descriptors) if value == "all" and path.endswith(".descriptors") else as_list(value)
     if value and not descriptors:
         raise ConfigError(
-            f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.family}). "
+            f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.config.family}). "
             "Omit one of the two."
         )
     for name in names:
@@ -207,28 +201,28 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
 
 def _variants(
     method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, has_dictionary: bool
-) -> list[_Variant]:
-    """Return the variants of a method: one, or one per kernel. Kernels are sorted unless the method keeps their order.
+) -> list[tuple[str, str, list[Spec]]]:
+    """Return name, label and kernels of a method, or of its run on each kernel.
+
+    Kernels are sorted unless the method keeps their order.
 
     A method that has a dictionary of kernels for the data set takes none of the study's ``kernels``.
     """
     label = method.label or method_id
     if has_dictionary or method.row.takes not in ("kernels", "dictionary"):
-        return [_Variant(method_id, label, [])]
+        return [(method_id, label, [])]
     if not kernels:
         raise ConfigError(
-            f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
+            f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.config.family}). "
             "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
         )
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
     if method.kernels == "each":
         names = variants(method_id, method, (kernel["id"] for kernel in usual))
-        return [
-            _Variant(name, f"{label} on {kernel['id']}", [kernel]) for name, kernel in zip(names, usual, strict=True)
-        ]
+        return [(name, f"{label} on {kernel['id']}", [kernel]) for name, kernel in zip(names, usual, strict=True)]
     listed = method.kernels if isinstance(method.kernels, list) else None
     chosen = usual if listed is None else _named_kernels(method_id, listed, kernels, dataset)
-    return [_Variant(method_id, label, chosen if method.keeps_order() else by_name(chosen))]
+    return [(method_id, label, chosen if method.keeps_order() else by_name(chosen))]
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:

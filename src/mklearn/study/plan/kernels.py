@@ -17,7 +17,7 @@ from mklearn.study.method import Method
 from mklearn.study.naming import NamedKernel, descriptors_of, kernels_of, sources_of
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
 from mklearn.study.provenance import key
-from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise, kernel_parts
+from mklearn.study.specs.fit_spec import FitSpec, is_pairwise, kernel_parts
 
 LEARNS_FROM = 512
 """Maximum number of random images from which a descriptor learns visual words, patches or principal axes."""
@@ -150,7 +150,7 @@ def _source(
 
 
 def _completion(dataset: PlannedDataset) -> Spec:
-    return {"missing_views": "mean"} if dataset.missing_views == "mean" else {}
+    return {"missing_views": "mean"} if dataset.completes else {}
 
 
 def _measure(kernel_id: str, kernel: Kernel, descriptor: PlannedDescriptor) -> str:
@@ -234,7 +234,7 @@ def on_landmarks(
     graph = method.given.get("graph", "lda")
     reasons = {
         unsuited_kernels(fit.kernels): "name other `kernels`",
-        "takes features, and this data set has matrices among its samples" * (dataset.family == "matrices"):
+        "takes features, and this data set has matrices among its samples" * (dataset.config.family == "matrices"):
             "name other `datasets` for the method",
         f"has graph: {graph}, which joins samples" * (graph not in ("lda", "pca")): "omit it",
         "leaves out single samples" * (fit.evaluation.inner_folds == "leave_one_out"): "give a number of inner_folds",
@@ -276,12 +276,3 @@ def _more_than_a_pass(fit: FitSpec, method: Method, dataset: PlannedDataset, pro
         "takes validation folds": protocol.spec.kind == "validation_folds",
     }
     return [f"{reason}{of_protocol}" for reason, holds in reasons.items() if holds]
-
-
-def moments_spec(fit: FitSpec, dataset: PlannedDataset) -> MomentsSpec | None:
-    """Return the moments of a fit, shared by fits on the same kernels and landmarks; None without blocks."""
-    if dataset.n_blocks == 1 or not fit.method.landmarks:
-        return None
-    (landmarks,), folds = fit.method.landmarks, fit.evaluation.inner_folds
-    assert isinstance(folds, int)
-    return MomentsSpec(kernels=fit.kernels, landmarks=landmarks, seed=fit.seed, inner_folds=folds)

@@ -19,7 +19,7 @@ from mklearn.study.plan.datasets import (
     planned_dataset,
     planned_protocol,
 )
-from mklearn.study.plan.final import PlannedFinal, final_dataset, planned_final
+from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import PlannedDescriptor, planned_descriptors, planned_kernels
 from mklearn.study.specs.data_specs import SplitSpec
@@ -76,7 +76,9 @@ def plan_study(study: Study) -> Plan:
             _add_dataset(plan, dataset_id, config, chosen, mistakes)
     if mistakes:
         raise ConfigError(mistakes[0] if len(mistakes) == 1 else listed("the study has", mistakes))
-    return plan if study.final is None else replace(plan, final=_final(plan, protocols))
+    if study.final is None:
+        return plan
+    return replace(plan, final=planned_final(study, plan.datasets.values(), plan.descriptors, plan.fits.values()))
 
 
 class _Mistakes(list[str]):
@@ -90,14 +92,6 @@ class _Mistakes(list[str]):
         except ConfigError as error:
             if str(error) not in self:
                 self.append(str(error))
-
-
-def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
-    name = final_dataset(plan.study)
-    dataset = next(dataset for dataset in plan.datasets.values() if dataset.id == name)
-    descriptors = {key: planned for (of, key), planned in plan.descriptors.items() if of == dataset.key}
-    fits = [fit for (of, *_), fit in plan.fits.items() if of == dataset.key]
-    return planned_final(plan.study, dataset, descriptors, fits, protocols)
 
 
 def _check_folder(results: str) -> None:
@@ -116,12 +110,11 @@ def _add_dataset(
 ) -> None:
     study = plan.study
     dataset = planned_dataset(dataset_id, study.datasets, study.results)
-    shared = config.splits_of if config.splits_of != dataset_id else None
     methods = _applying(study.methods, dataset_id) or {}
-    landmarks = any(method.landmarks is not None for method in methods.values())
-    dataset = replace(dataset, splits_from=shared, n_blocks=number_of_blocks(dataset, study.blocks) if landmarks else 1)
+    if any(method.landmarks is not None for method in methods.values()):
+        dataset = replace(dataset, n_blocks=number_of_blocks(dataset.n_samples or 1, study.blocks))
     for protocol in protocols:
-        if protocol.spec.kind == "released" and dataset.released_splits is None:
+        if protocol.spec.kind == "released" and not (dataset.registered and dataset.registered.released_splits):
             mistakes.append(
                 f"protocols.{protocol.id}: no splits were released with data set {dataset_id!r}. "
                 "Name the data sets that have them, as `datasets: [...]`."
@@ -133,13 +126,13 @@ def _add_dataset(
     for method_id in methods:
         with mistakes.kept():
             fits += planned_fits(study, dataset, method_id, kernels, descriptors, protocols)
-    for used_by in {fit.protocol for fit in fits}:
-        _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
+    for used_by in {fit.key[1] for fit in fits}:
+        _check_unique(f"datasets.{dataset_id}: methods", [fit.spec.method.id for fit in fits if fit.key[1] == used_by])
     used = {name.split("/")[0] for fit in fits for name in [*fit.spec.pairwise, *fit.spec.descriptors]}
     plan.datasets[dataset.key] = dataset
     plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
     plan.descriptors.update({(dataset.key, each.key): each for each in descriptors.values() if each.key in used})
-    plan.fits.update({(dataset.key, fit.protocol, fit.method): fit for fit in fits})
+    plan.fits.update({fit.key: fit for fit in fits})
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:

@@ -53,7 +53,7 @@ def test_gating_wins_on_gauss4() -> None:
 def test_the_machines_are_those_of_the_study() -> None:
     """Kills another C, kernel, gate or gating feature in the figure than in the study file."""
     plan = plan_study(read_study(study_files()["gauss4"]))
-    methods = {fit.method_id: fit.spec for fit in plan.fits.values()}
+    methods = {fit.spec.method.id: fit.spec for fit in plan.fits.values()}
     keys = {planned.key: name for planned in plan.descriptors.values() for name in [planned.id]}
     for method, (_, kernels, n_gating) in gauss4_figure.PANELS.items():
         spec = methods[method]

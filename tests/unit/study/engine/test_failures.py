@@ -92,7 +92,7 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
         (inexact, "inaccurate"),
         (missing, f"missing: a bug, see {log}"),
     ):
-        name = made.jobs.plan.fits[key].method_id
+        name = made.jobs.plan.fits[key].spec.method.id
         assert any(line.startswith(f"  {name} on") and words in line for line in text.splitlines()), (name, words)
     assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
 
