@@ -132,11 +132,6 @@ class Entry(Strict):
         return self.row_of(self.kind)
 
     @property
-    def title(self) -> str:
-        """Title for messages and tables."""
-        return str(self.row.title)
-
-    @property
     def implementation(self) -> str:
         """Implementation of the kind as ``"module:name"``."""
         return str(self.row.implementation)
@@ -280,10 +275,6 @@ class Kernel(Entry):
     def is_product(self) -> bool:
         """True if the kernel is a product of other kernels."""
         return bool(self.row.of == "kernels")
-
-    def bandwidths(self) -> list[Any]:
-        """Return the bandwidths, each of which makes one kernel; [None] if there are none."""
-        return as_list(self.parameters().get("bandwidth"))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the kernel's class, with its bandwidth or list of bandwidths."""

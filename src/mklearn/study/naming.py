@@ -113,7 +113,7 @@ def kernel_names(kernel_id: str, kernel: Kernel, sources: list[str]) -> Iterator
     chosen = kernel.descriptor
     several = chosen == "each" or isinstance(chosen, list) or "*" in str(chosen)
     names = sources if chosen == "each" else matching(chosen, sources)
-    scalings, multiples = as_list(kernel.feature_scaling), kernel.bandwidths()
+    scalings, multiples = as_list(kernel.feature_scaling), as_list(kernel.parameters().get("bandwidth"))
     for name, scaling, multiple in itertools.product(names, scalings, multiples):
         words = [kernel_id, *([name] if several else []), *([scaling] if len(scalings) > 1 else [])]
         if len(multiples) > 1:

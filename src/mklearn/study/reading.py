@@ -118,7 +118,7 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
     for key, method in study.methods.items():
         if kind not in method.row.targets:
             made, advice = " or ".join(method.row.targets), "" if kind == "survival" else _ADVICE[method.row.targets[0]]
-            text = f"{method.title} predicts {made}, and the target is {kind}: {advice}name a method for {kind}."
+            text = f"{method.row.title} predicts {made}, and the target is {kind}: {advice}name a method for {kind}."
             yield Mistake(f"methods.{key}", text)
         elif kind != "classes" and method.kernel_choice() == "cv_accuracy":
             text = f"cv_accuracy weights by accuracy, and the target is {kind}."
@@ -126,7 +126,7 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
     for key, protocol in study.protocols.items():
         if kind not in protocol.row.targets:
             valid = ", ".join(name for name, row in PROTOCOLS.items() if kind in row.targets)
-            text = f"{protocol.title} needs classes, and the target is {kind}; valid: {valid}."
+            text = f"{protocol.row.title} needs classes, and the target is {kind}; valid: {valid}."
             yield Mistake(f"protocols.{key}", text)
         if kind != "classes" and protocol.exclude_classes:
             yield Mistake(f"protocols.{key}.exclude_classes", f"the target is {kind}: there are no classes.")

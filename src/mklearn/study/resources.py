@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,8 @@ class Requests:
         n = self._n_samples(dataset)
         if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
             moments = self.jobs.job(rule, wildcards).spec
-            n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
+            n_splits = number_of_splits(self.plan.protocols[wildcards.protocol])
+            size = landmark_features(moments.kernels, [moments.landmarks])
             n_blocks = dataset.n_blocks if wildcards.part.startswith("1of") else 1
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
             triangles = kernels_mb(size, 0, n_splits * (moments.inner_folds + 4) / 2)
@@ -127,10 +129,15 @@ def kernels_mb(n_samples: int, n_train: int, n_kernels: float) -> float:
     return 8 / 2**20 * (n_kernels * n_samples * (n_samples + 3 * n_train) + 14 * n_train**2)
 
 
+def landmark_features(kernels: Sequence[Any], landmarks: Sequence[Mapping[str, Any]]) -> int:
+    """Return the maximum number of landmark features of all kernels."""
+    return len(kernels) * max(int(each["n"]) for each in landmarks)
+
+
 def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
     """Compute the memory of a fit in MB without its features: landmarks, kernels, or a dictionary of at most 1 GiB."""
     if spec.method.landmarks:  # moments, and embeddings in at most 100 components
-        return kernels_mb(0, spec.n_landmark_features, 0) * 2 + 8e-4 * n_samples
+        return kernels_mb(0, landmark_features(spec.kernels, spec.method.landmarks), 0) * 2 + 8e-4 * n_samples
     if spec.kernels:
         return kernels_mb(n_samples, n_train, len(spec.kernels))
     if not spec.n_kernels:

@@ -7,8 +7,8 @@ including its own papers, also supply studies.
 from __future__ import annotations
 
 import difflib
+import runpy
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from mklearn.errors import ConfigError, absence
@@ -33,12 +33,7 @@ def workflow_file(name: str) -> Path:
 
 def load_script(rule: str) -> Callable[..., None]:
     """Load the script of a rule, and return its function."""
-    spec = spec_from_file_location(f"mklearn.scripts.{rule}", workflow_file(f"workflow/scripts/{rule}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    function: Callable[..., None] = getattr(module, rule)
+    function: Callable[..., None] = runpy.run_path(str(workflow_file(f"workflow/scripts/{rule}.py")))[rule]
     return function
 
 

@@ -156,12 +156,7 @@ def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bo
     """Return the fit with views by name; with `completes`, views may be missing."""
     completion = {"missing_views": "mean"} if completes else {}
     kernels = [kernel | {"view": names[kernel["view"]]} | completion for kernel in kernels_on_features(spec.kernels)]
-    inputs = {
-        name: entry.model_copy(update={"descriptors": [names[key] for key in entry.descriptors]})
-        for name, entry in spec.method.inputs.items()
-    }
-    method = spec.method.model_copy(update={"inputs": inputs})
-    return spec.model_copy(update={"kernels": kernels, "method": method})
+    return spec.on(kernels, names)
 
 
 def _view(descriptor: PlannedDescriptor, tables: Mapping[str, str | TableFile]) -> ModelView:

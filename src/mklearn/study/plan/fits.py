@@ -16,7 +16,7 @@ from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.method import Method
 from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset, PlannedProtocol
-from mklearn.study.plan.kernels import PlannedDescriptor, Spec, by_name, on_landmarks, pairwise_of
+from mklearn.study.plan.kernels import PlannedDescriptor, Spec, by_name, on_landmarks
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import (
     EvaluationSpec,
@@ -27,6 +27,8 @@ from mklearn.study.specs.fit_spec import (
     MomentsSpec,
     NullSpec,
     Setting,
+    is_pairwise,
+    kernel_parts,
 )
 from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation, Study
@@ -123,12 +125,13 @@ def view_specs(study: Study, fits: Sequence[PlannedFit]) -> dict[tuple[str, str]
 def _check_composed(
     dataset: PlannedDataset, method_id: str, method: Method, kernels: Sequence[Spec], protocol: PlannedProtocol
 ) -> None:
-    cached = next((kernel["id"] for kernel in kernels if pairwise_of(kernel)), None)
+    pairwise = (each["id"] for each in kernels if any(is_pairwise(part["view"]) for part in kernel_parts([each])))
+    cached = next(pairwise, None)
     lists = "path" in protocol.spec.parameters or protocol.spec.kind in dataset.protocol_files
     reasons = {
         "tables may lack values: complete them, or use missing_views: drop without impute": dataset.is_incomplete,
         "no lists come with the data set: give `path`": not lists,
-        f"{method.title} takes images; use a method on features or kernels": "images" in method.inputs.values(),
+        f"{method.row.title} takes images; use a method on features or kernels": "images" in method.inputs.values(),
         f"kernel {cached!r} is made from a matrix among single samples; give it `feature_scaling`": cached is not None,
     }
     if applying := [reason for reason, applies in reasons.items() if applies]:
@@ -154,13 +157,13 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
     for name, kind in method.inputs.items():
         if kind == "images" and dataset.config.family != "images":
             raise ConfigError(
-                f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
+                f"methods.{method_id}: {method.row.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.config.family}). Omit one of the two."
             )
         if kind == "images" and dataset.keeps_ratios:
             raise ConfigError(
-                f"methods.{method_id}: {method.title} takes images of one size, and with `pixels` those of data set "
-                f"{dataset.id!r} keep their aspect ratios. Set `resize: {{shape: [rows, columns]}}`."
+                f"methods.{method_id}: {method.row.title} takes images of one size, and with `pixels` those of data "
+                f"set {dataset.id!r} keep their aspect ratios. Set `resize: {{shape: [rows, columns]}}`."
             )
         if name in named and named[name][1] is None:
             continue
@@ -180,8 +183,8 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
     names = list(descriptors) if value == "all" and path.endswith(".descriptors") else as_list(value)
     if value and not descriptors:
         raise ConfigError(
-            f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.config.family}). "
-            "Omit one of the two."
+            f"{path}: {method.row.title} takes features, and data set {dataset.id!r} has none "
+            f"({dataset.config.family}). Omit one of the two."
         )
     for name in names:
         if name not in descriptors:
@@ -193,7 +196,7 @@ def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any,
         advice = f"name the others, [{', '.join(rest)}]" if rest else "name another descriptor"
         advice = "omit this descriptor, or use `kernels: all`" if path.endswith(".kernels") else advice
         raise ConfigError(
-            f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
+            f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.row.title} takes one vector; "
             f"{advice}, or use a method on kernels."
         )
     return [descriptors[name].key for name in (names if method.keeps_order() else sorted(names))]
@@ -204,9 +207,7 @@ def _variants(
 ) -> list[tuple[str, str, list[Spec]]]:
     """Return name, label and kernels of a method, or of its run on each kernel.
 
-    Kernels are sorted unless the method keeps their order.
-
-    A method that has a dictionary of kernels for the data set takes none of the study's ``kernels``.
+    Kernels are sorted unless the method keeps their order. With a dictionary, the method takes none of ``kernels``.
     """
     label = method.label or method_id
     if has_dictionary or method.row.takes not in ("kernels", "dictionary"):

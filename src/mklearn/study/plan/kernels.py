@@ -118,11 +118,6 @@ def by_name(kernels: Sequence[Spec]) -> list[Spec]:
     return sorted(kernels, key=lambda kernel: str(kernel["id"]))
 
 
-def pairwise_of(kernel: Spec) -> list[str]:
-    """Return the names of the pairwise matrices of a kernel; empty for a kernel on features."""
-    return [part["view"] for part in kernel_parts([kernel]) if is_pairwise(part["view"])]
-
-
 def _source(
     dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> tuple[Spec, str]:

@@ -185,11 +185,6 @@ class FitSpec(Spec):
         return sorted({part["view"] for part in kernel_parts(self.kernels) if not is_pairwise(part["view"])})
 
     @property
-    def n_landmark_features(self) -> int:
-        """Maximum number of landmark features of all kernels."""
-        return len(self.kernels) * max(each["n"] for each in self.method.landmarks)
-
-    @property
     def n_kernels(self) -> int:
         """Number of kernels; for a dictionary, the maximum."""
         return len(self.kernels) or LARGEST_DICTIONARY * len(self.method.dictionary_views)
@@ -215,9 +210,15 @@ class FitSpec(Spec):
 
     def of_views(self, views: Sequence[str]) -> FitSpec:
         """Return the fit with the kernels that read only these views."""
-        kernels, inputs = [kernel for kernel in self.kernels if set(_sources([kernel])) <= set(views)], {}
+        kernels = [kernel for kernel in self.kernels if set(_sources([kernel])) <= set(views)]
+        return self.on(kernels, {view: view for view in views})
+
+    def on(self, kernels: list[dict[str, Any]], names: Mapping[str, str]) -> FitSpec:
+        """Return the fit with other kernels, and of the descriptors of its inputs those in ``names``, renamed."""
+        inputs = {}
         for name, entry in self.method.inputs.items():
-            inputs[name] = entry.model_copy(update={"descriptors": [key for key in entry.descriptors if key in views]})
+            kept = [names[key] for key in entry.descriptors if key in names]
+            inputs[name] = entry.model_copy(update={"descriptors": kept})
         return self.model_copy(update={"kernels": kernels, "method": self.method.model_copy(update={"inputs": inputs})})
 
     @property
@@ -256,11 +257,6 @@ class MomentsSpec(Spec):
     """Number of folds of the inner cross-validation; each fold has its own moments."""
     part: str = ""
     """Part of the samples, such as ``"2of8"`` for the second eighth; empty for all."""
-
-    @property
-    def n_features(self) -> int:
-        """Maximum number of landmark features of all kernels."""
-        return len(self.kernels) * int(self.landmarks["n"])
 
     @property
     def descriptors(self) -> list[str]:
