@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.workflow.conftest import SMOKE, Checkout
 
-from mklearn.atomic import read_npz, read_parquet
+from mklearn.atomic import read_npz
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.jobs import OUTPUTS
 
@@ -141,14 +141,3 @@ def test_results_copied_into_a_fresh_clone_are_used(finished: Checkout, tmp_path
     before = {path: path.stat().st_mtime_ns for path in clone.folder.glob("results/**/*")}
     clone.output("snakemake", "--cores", "1")
     assert {path: path.stat().st_mtime_ns for path in clone.folder.glob("results/**/*")} == before
-
-
-@pytest.mark.full
-def test_moments_of_two_blocks_are_two_jobs(copy_of: Callable[..., Checkout], checkout: Checkout) -> None:
-    made = copy_of(checkout)
-    study = {"study": "many", "datasets": {"digits": {"per_class": 12}}, "blocks": 2}
-    study |= {"methods": {"kfd": {"kind": "kernel_fda", "landmarks": 20}}}
-    made.write(study | {"protocols": {"p": {"kind": "random_per_class", "train_size": 6, "repeats": 1}}})
-    made.output("snakemake", "--cores", "2", "results/many/summary.parquet")
-    (status,) = set(read_parquet(made.folder / "results/many/summary.parquet")[0]["status"])
-    assert (status, len(list(made.folder.glob("results/cache/moments/*/*/*/*of2.npz")))) == ("ok", 2)

@@ -29,24 +29,11 @@ def moments(
 ) -> None:  # fmt: skip
     """Write the moments of block ``spec.part`` of the samples, and for the first block the landmarks of each split.
 
-    Moments of a split include its training samples only; a split without landmarks has no moments.
-
-    Parameters
-    ----------
-    labels, splits : Path
-    features : list of Path
-        The block of each descriptor of ``spec``. The job of the first block needs all blocks, descriptor by descriptor,
-        because landmarks are chosen from all samples.
-    landmarks : Path
-        The moments of the first block, which hold the landmarks; None for the first block itself.
-    moments : Path
-        Output file.
-    spec : MomentsSpec
-
-    Raises
-    ------
-    DataError
-        The features belong to other samples, or are invalid for a kernel.
+    Moments of a split include its training samples only; a split without landmarks has no moments. ``features`` are the
+    block of each descriptor of ``spec``; the job of the first block needs all blocks, descriptor by descriptor, because
+    landmarks are chosen from all samples. ``landmarks`` are the moments of the first block, which hold the landmarks;
+    None for the first block itself. Raise DataError if the features belong to other samples, or are invalid for a
+    kernel.
     """
     y, ids, groups = read_labels(labels)
     drawn = Splits.load(splits, ids).splits

@@ -15,19 +15,9 @@ def split(
 ) -> None:  # fmt: skip
     """Draw the splits of a protocol from the labels, or read them from files.
 
-    The random generator depends on data set, training size, repeat and seed; see
-    :func:`mklearn.study.data.draw_splits.generators`.
-
-    Parameters
-    ----------
-    labels : Path
-    files : list of Path
-        A file of splits, from the user or the data set, or lists of pairs.
-    reference : Path
-        Labels of the data set from which this one takes its splits.
-    splits : Path
-        Output file.
-    spec : SplitSpec
+    ``files`` are a file of splits, from the user or the data set, or lists of pairs. ``reference`` has the labels of
+    the data set from which this one takes its splits. The random generator depends on data set, training size, repeat
+    and seed; see :func:`mklearn.study.data.draw_splits.generators`.
     """
     table = read_parquet(labels)[0]
     drawn = draw_splits(table, spec, files or [], None if reference is None else read_parquet(reference)[0])

@@ -84,10 +84,6 @@ class Dataset(Strict):
         """Kind of the target: classes, numbers or survival times."""
         return target_kind(self.model_dump())
 
-    def reading(self) -> dict[str, Any]:
-        """Return the specification for :func:`mklearn.study.data.read.read_dataset`."""
-        raise NotImplementedError
-
     def _dumped(self, keys: set[str]) -> dict[str, Any]:
         return self.model_dump(mode="json", include=keys, exclude_none=True)
 

@@ -266,13 +266,14 @@ class Jobs:
         """Return the specification of the page, with title and papers of each method, kernel and descriptor."""
         plan = self.plan
         kinds = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
-        kernels = [Kernel.model_validate({"kind": kinds[name]}) for name in plan.kernels if name in kinds]
-        descriptors = {planned.id: planned.config for planned in plan.descriptors.values()}
-        rows = [entry.row for entry in (*plan.study.methods.values(), *kernels, *descriptors.values())]
+        kernels = [name for name in plan.kernels if name in kinds]
+        descriptors = {planned.id: planned.config.row for planned in plan.descriptors.values()}
+        rows = [method.row for method in plan.study.methods.values()]
+        rows += [*(Kernel.row_of(kinds[name]) for name in kernels), *descriptors.values()]
         return {
             "reference": plan.reference,
             "average": plan.study.average,
-            "order": [*(name for name in plan.kernels if name in kinds), *descriptors],
+            "order": [*kernels, *descriptors],
             "sources": [[row.title, row.reference] for row in rows if row.reference],
             "final": None if plan.final is None else plan.final.spec.as_dict(),
             "rivals": [] if plan.final is None else plan.final.rivals,

@@ -23,17 +23,14 @@ def method_row(implementation: Any) -> MethodRow:
 
     parameters = _signature(implementation)
     estimator = implementation()
+    target = "survival" if predicts_survival(estimator) else "numbers" if is_regressor(estimator) else "classes"
     return MethodRow(
         takes="kernels" if "kernels" in parameters else "descriptors",
         embeds=hasattr(estimator, "transform") and not is_classifier(estimator) and not is_regressor(estimator),
         landmarks="landmarks" in parameters,
         scales_features="feature_scaling" in parameters,
         tuned=[name for name, each in parameters.items() if not isinstance(each.default, (list, tuple))],
-        targets=("survival",)
-        if predicts_survival(estimator)
-        else ("numbers",)
-        if is_regressor(estimator)
-        else ("classes",),
+        targets=(target,),
         in_model_files=False,
     )
 

@@ -22,10 +22,8 @@ OF_THE_STUDY = frozenset({
 
 def parameter_mistakes(study: Study) -> Iterator[Mistake]:
     """Yield a mistake for each parameter of a study that its implementation rejects or does not have."""
-    for section in ("descriptors", "kernels", "methods", "protocols"):
-        entries: Mapping[str, Entry] = getattr(study, section) or {}
-        for key, entry in entries.items():
-            yield from _of_entry(f"{section}.{key}", entry)
+    for path, entry in study.entries():
+        yield from _of_entry(path, entry)
     for part in study.report.parts:
         try:
             load(part)

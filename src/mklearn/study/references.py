@@ -98,7 +98,6 @@ _DEFINED_IN = {
     "protocols": ("protocol",),
 }
 """Kinds of names that depend on a section of the study."""
-SECTIONS = ("descriptors", "kernels", "methods", "protocols")
 REFERRING = {"dataset": "data set", "protocol": "protocol", "protocols": "protocol", "method": "method"}
 """Fields of published values, remarks and comparisons that refer to a name, and the kind of the name."""
 
@@ -110,7 +109,7 @@ def _references(study: Study) -> Iterator[tuple[Any, ...]]:
         if isinstance(config, RegisteredDataset):
             yield path if config.name == key else f"{path}.name", config.name, "registered data set"
         yield f"{path}.splits_of", config.splits_of, "data set"
-    for path, entry in _entries(study):
+    for path, entry in study.entries():
         yield f"{path}.datasets", entry.datasets, "data set"
     for key, descriptor in (study.descriptors or {}).items():
         if descriptor.kind == TABLE:
@@ -139,15 +138,9 @@ def _references(study: Study) -> Iterator[tuple[Any, ...]]:
             yield f"{section}[{number}].pairs", compared, "method"
 
 
-def _entries(study: Study) -> Iterator[tuple[str, Any]]:
-    for section in SECTIONS:
-        for key, entry in (getattr(study, section) or {}).items():
-            yield f"{section}.{key}", entry
-
-
 def _impossible(study: Study, valid: Mapping[str, Collection[str]]) -> Iterator[Mistake]:
     """Yield mistakes for incompatible options, and for selections that a data set does not offer."""
-    for path, entry in _entries(study):
+    for path, entry in study.entries():
         yield from (Mistake(f"{path}.{name}", text) for name, text in entry.option_mistakes())
     for key, config in study.datasets.items():
         if isinstance(config, RegisteredDataset) and config.entry is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.methods import METHODS
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
-from mklearn.study.entries import Descriptor, Kernel, Protocol
+from mklearn.study.entries import Descriptor, Entry, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
 from mklearn.study.method import Method
 from mklearn.study.naming import expanded_descriptors
@@ -236,6 +236,12 @@ class Study(Strict):
 
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
+
+    def entries(self) -> Iterator[tuple[str, Entry]]:
+        """Yield the path and the entry of each descriptor, kernel, method and protocol that the study names."""
+        for section in ("descriptors", "kernels", "methods", "protocols"):
+            for name, entry in (getattr(self, section) or {}).items():
+                yield f"{section}.{name}", entry
 
     def published_values(self) -> list[dict[str, Any]]:
         """Return the published values of all cells."""

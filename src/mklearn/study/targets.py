@@ -67,10 +67,8 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
 def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:
     """Expand an entry whose ``target`` is a list to entries with one target each, such as ``wheat-yield``.
 
-    All entries have the same samples.
-
-    The target columns of the other entries are not used as features. A duplicate name, or a name in `taken` (the names
-    of the other data sets), gets a number: ``wheat-yield-2``.
+    The columns of the other targets are not used as features. A duplicate name, or a name in `taken` (the names of the
+    other data sets), gets a number: ``wheat-yield-2``.
     """
     targets = entry.get("target")
     if not isinstance(targets, list) or not targets or not all(isinstance(name, str) for name in targets):

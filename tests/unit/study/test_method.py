@@ -23,6 +23,7 @@ GATED = f"{__name__}:Gated"
         (method("kernel_fda"), {"kernel_weights": "uniform"}, {}),
         (method("kernel_fda", ridge=[1e-2, 1e-3]), {"kernel_weights": "uniform"}, {"ridge": [1e-3, 1e-2]}),
         (method("kernel_fda", ridge=["1e-3", 1]), {"kernel_weights": "uniform"}, {"ridge": [1e-3, 1]}),
+        (method("kernel_svc", kernel_weights="best_single"), {"kernel_weights": "uniform"}, {}),
         (method("loo_mkl", max_iter=[1, 2], shrinkage=[0.0]), {}, {"shrinkage": [0.0], "max_iter": [1, 2]}),
         (method("mmc", trade_off=["trace_ratio", 0.5]), {}, {"trade_off": ["trace_ratio", 0.5]}),
         (method("kernel_ridge_regressor", alpha=[2, 1]), {"alpha": [2, 1], "kernel_weights": "uniform"}, {}),
@@ -48,6 +49,7 @@ def test_options_of_the_study_are_no_parameters() -> None:
     assert "sizes" not in method("mkmmc", sizes=[2, 3]).parameters()
     assert method("fsvc", feature_scaling="none").parameters() == {"feature_scaling": "none"}
     assert method("linear_svc", feature_scaling="rank").parameters() == {}
+    assert method("kernel_fda", kernel_weights="cv_accuracy").kernel_choice() == "cv_accuracy"
     assert not method("mkl_dr", kernel_weights="uniform").learns_weights()
 
 
@@ -57,15 +59,3 @@ def test_an_option_that_a_kind_does_not_take_is_a_mistake() -> None:
     assert sentence.startswith("unknown key 'sizes'. Valid keys: datasets, inner_folds, kernel_weights, ")
     assert not others
     assert dict(method(GATED).option_mistakes()) == {"gating": "is required but missing: the name of a descriptor."}
-
-
-@pytest.mark.parametrize("kind", ["kernel_fda", "kernel_ridge", "kernel_svc", "embedded_linear_svc"])
-def test_a_choice_among_kernels_is_the_evaluations(kind: str) -> None:
-    for weights in ("best_single", "cv_accuracy"):
-        chosen = method(kind, kernel_weights=weights)
-        assert chosen.kernel_choice() == weights
-        assert chosen.parameters()["kernel_weights"] == "uniform"
-    uniform = method(kind, kernel_weights="uniform")
-    assert uniform.kernel_choice() is None
-    assert uniform.parameters()["kernel_weights"] == "uniform"
-    assert not uniform.grid()

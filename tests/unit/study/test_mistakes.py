@@ -113,17 +113,6 @@ def test_a_long_list_of_valid_names_stands_once() -> None:
 
 
 @few
-@given(st.sampled_from(MAPPINGS), st.text("abcdefghij", min_size=9, max_size=9))
-def test_an_unknown_key_is_named_at_every_level(path: Path, key: str) -> None:
-    study = copy.deepcopy(STUDY)
-    at(study, path)[key] = 1
-    lines = mistakes(study)
-    assert any(line.startswith(dotted(path)) and key in line for line in lines), lines
-    if path not in FREE:
-        assert any(f"unknown key {key!r}." in line and "Valid keys: " in line for line in lines), lines
-
-
-@few
 @given(st.sampled_from([path for path in NAMED if path[-1] != "kind"]), st.data())
 def test_a_misspelt_key_is_named_with_the_right_one(path: Path, data: Any) -> None:
     study, key = copy.deepcopy(STUDY), str(path[-1])
