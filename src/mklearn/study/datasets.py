@@ -164,17 +164,12 @@ class OwnFiles(Dataset):
     group_column: str | None = None
     """Column of the group of each sample, such as a person or patient; in the labels file or in one of the tables."""
 
-    @property
-    def files(self) -> dict[str, str]:
-        """Path of each table or matrix."""
-        raise NotImplementedError
-
     def reading(self) -> dict[str, Any]:
         """Return the specification for the reader of the data set."""
         return {
             "reader": f"mklearn.study.data.readers.own_tables:{self.reader}",
             "options": self._dumped(TABLE_OPTIONS),
-            "paths": dict(self.files),
+            "paths": {},
             **self._dumped({"exclude_classes", "duplicates"}),
         }
 
@@ -259,19 +254,15 @@ class FeatureFiles(OwnFiles):
         """Names of the feature tables."""
         return list(self.tables)
 
-    @property
-    def files(self) -> dict[str, str]:
-        """Path of each table."""
-        return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
-
     def reading(self) -> dict[str, Any]:
         """Return the specification for the reader of the data set."""
         spec = super().reading()
-        files = {name: table for name, table in self.tables.items() if isinstance(table, TableFile)}
-        arrays = {name: table.array for name, table in files.items() if table.array is not None}
-        turned = [name for name, table in files.items() if table.transpose]
+        files = {name: TableFile(path=file) if isinstance(file, str) else file for name, file in self.tables.items()}
+        arrays = {name: file.array for name, file in files.items() if file.array is not None}
+        turned = [name for name, file in files.items() if file.transpose]
         further = ({"arrays": arrays} if arrays else {}) | ({"transposed": turned} if turned else {})
-        return spec | {"options": spec["options"] | further}
+        paths = {name: file.path for name, file in files.items()} | spec["paths"]
+        return spec | {"options": spec["options"] | further, "paths": paths}
 
 
 class FeatureTables(FeatureFiles, OwnTables):
@@ -315,7 +306,7 @@ class ImageFolder(FeatureFiles):
         spec = super().reading() | self._dumped({"resize"})
         if not self.tables:
             spec |= {"reader": "mklearn.study.data.readers.images:class_folders", "options": {}}
-        options, paths = {"colour": self.colour, **spec["options"]}, {FOLDER_KEY: self.path, **self.files}
+        options, paths = {"colour": self.colour, **spec["options"]}, {FOLDER_KEY: self.path, **spec["paths"]}
         return spec | {"options": options, "paths": paths}
 
 
@@ -333,10 +324,10 @@ class Precomputed(OwnTables):
     labels: str
     """File with a table of ids and labels."""
 
-    @property
-    def files(self) -> dict[str, str]:
-        """Path of each matrix."""
-        return self.matrices
+    def reading(self) -> dict[str, Any]:
+        """Return the specification for the reader of the data set."""
+        spec = super().reading()
+        return spec | {"paths": {**self.matrices, **spec["paths"]}}
 
 
 DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]

@@ -131,11 +131,6 @@ class Entry(Strict):
         """Row of the entry's kind."""
         return self.row_of(self.kind)
 
-    @property
-    def implementation(self) -> str:
-        """Implementation of the kind as ``"module:name"``."""
-        return str(self.row.implementation)
-
     def applies_to(self, dataset: str) -> bool:
         """Return whether the study uses the entry on a data set."""
         return self.datasets is None or dataset in self.datasets
@@ -211,7 +206,7 @@ class Descriptor(Entry):
 
     def specification(self) -> dict[str, Any]:
         """Return the implementation, its parameters, and the data type if it is not the default."""
-        spec = {"kind": self.kind, "implementation": self.implementation, "parameters": self.parameters()}
+        spec = {"kind": self.kind, "implementation": self.row.implementation, "parameters": self.parameters()}
         return spec if self.dtype == "float64" else spec | {"dtype": self.dtype}
 
     def mistake_for(self, shape: Sequence[int]) -> str:

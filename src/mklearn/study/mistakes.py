@@ -62,8 +62,11 @@ def one_of(words: Iterable[str]) -> str:
 
 def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> list[Mistake]:
     """Convert a validation error of pydantic to mistakes with dotted path, value, and nearest valid key."""
-    owners = {"": model}
-    _add_owners(model, "", owners)
+    owners: dict[str, type[BaseModel]] = {}  # by possible names in a location: field, class or kind
+    for name, owner in models_in(model):
+        kind = owner.model_fields.get("kind")
+        tags = get_args(kind.annotation) if kind is not None and get_origin(kind.annotation) is Literal else ()
+        owners |= dict.fromkeys([name, owner.__name__, *tags], owner)
     located = [(_dotted(study, item), _owner(item["loc"], owners), item) for item in error.errors(include_url=False)]
     useful = [path for path, _, item in located if not _of_another_type(item)]
     forms: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
@@ -135,16 +138,14 @@ def _dotted(study: Any, item: Any) -> str:
     return ".".join([*steps, *missing]).replace(".[", "[")
 
 
-def _add_owners(annotation: Any, name: str, owners: dict[str, type[BaseModel]]) -> None:
-    """Add models by their possible names in a location: field, kind, or class."""
+def models_in(annotation: Any, name: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield the models of an annotation and of their fields, each with the name of its field."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        kind = annotation.model_fields.get("kind")
-        tags = get_args(kind.annotation) if kind is not None and get_origin(kind.annotation) is Literal else ()
-        owners |= dict.fromkeys([name, annotation.__name__, *tags], annotation)
+        yield name, annotation
         for field, info in annotation.model_fields.items():
-            _add_owners(info.annotation, field, owners)
+            yield from models_in(info.annotation, field)
     for part in get_args(annotation):
-        _add_owners(part, name, owners)
+        yield from models_in(part, name)
 
 
 def _owner(loc: Sequence[int | str], owners: Mapping[str, type[BaseModel]]) -> type[BaseModel]:

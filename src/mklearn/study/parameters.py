@@ -32,7 +32,7 @@ def parameter_mistakes(study: Study) -> Iterator[Mistake]:
 
 
 def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
-    if not entry.implementation:  # a table
+    if not entry.row.implementation:  # a table
         for name in entry.given:
             yield Mistake(f"{path}.{name}", unknown_key(name, entry.valid_options()))
         return
@@ -43,7 +43,7 @@ def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
     hidden = {*(OF_THE_STUDY - {*tuned}), *fixed, *views, *entry.valid_options()}
     lists = {*tuned, *(("bandwidth",) if "bandwidth" in values else ())}
     n_data = 1 if isinstance(entry, Descriptor | Protocol) else 0
-    yield from _refused(path, entry.implementation, values, lists, hidden, entry.valid_options(), n_data)
+    yield from _refused(path, entry.row.implementation, values, lists, hidden, entry.valid_options(), n_data)
     for name in parts:
         part = given.get(name)
         if isinstance(part, Mapping) and part.get("kind") in parts[name].kinds:

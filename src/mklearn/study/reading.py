@@ -16,12 +16,12 @@ from mklearn.study.parameters import parameter_mistakes
 from mklearn.study.references import broken_references, normalised, valid_part
 from mklearn.study.specs.fit_spec import CLUSTERS
 from mklearn.study.study import Study
-from mklearn.study.yaml_file import read_study_file
+from mklearn.study.yaml_file import from_folder, read_yaml
 
 
 def read_study(path: str | Path, *, parameters: bool = False) -> Study:
     """Read and check a study file, with paths relative to the file; see :func:`read_yaml` and :func:`check_study`."""
-    return check_study(read_study_file(path), source=str(path), parameters=parameters)
+    return check_study(from_folder(read_yaml(path), Path(path).parent), source=str(path), parameters=parameters)
 
 
 def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -> Study:

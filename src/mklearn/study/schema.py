@@ -5,22 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic._internal._docs_extraction import extract_docstrings_from_cls  # noqa: PLC2701
 
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.method import Method
-from mklearn.study.mistakes import GIVEN
-from mklearn.study.specs.model import Strict
+from mklearn.study.mistakes import GIVEN, models_in
 from mklearn.study.study import Study
 
 
 def study_schema() -> str:
     """Return the schema as JSON text; it includes installed packages that extend mklearn."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema()}
-    for model in _models_in(Study, set()):
+    for model in {model for _, model in models_in(Study)}:
         properties = (schema if model is Study else schema["$defs"].get(model.__name__, {})).get("properties", {})
         for name, text in field_texts(model).items():
             if name in properties:
@@ -38,16 +36,6 @@ def study_schema() -> str:
     described = {"description": datasets["description"]}
     schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets], **described}
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
-
-
-def _models_in(annotation: Any, models: set[type[Strict]]) -> set[type[Strict]]:
-    if isinstance(annotation, type) and issubclass(annotation, Strict) and annotation not in models:
-        models.add(annotation)
-        for field in annotation.model_fields.values():
-            _models_in(field.annotation, models)
-    for part in get_args(annotation):
-        _models_in(part, models)
-    return models
 
 
 @functools.cache

@@ -41,11 +41,6 @@ def read_yaml(path: str | Path) -> Any:
         raise ConfigError(f"{path}: is not valid YAML: {error}") from None
 
 
-def read_study_file(path: str | Path) -> Any:
-    """Read a study file as plain objects, with paths relative to the current folder; see :func:`read_yaml`."""
-    return from_folder(read_yaml(path), Path(path).parent)
-
-
 def from_folder(study: Any, folder: str | Path) -> Any:
     """Return a study with its paths, relative to `folder`, made relative to the current folder; keep absolute paths."""
     place = os.path.relpath(folder)

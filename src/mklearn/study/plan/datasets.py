@@ -96,8 +96,8 @@ def planned_dataset(dataset_id: str, datasets: Mapping[str, DatasetConfig], resu
 def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:
     """Return further parts of the key: the order of tables (a key sorts them), the origin of splits, the folder."""
     names: dict[str, Any] = {}
-    if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
-        names["order"] = list(config.files)  # sets the order of samples
+    if isinstance(config, FeatureTables) and list(config.tables) != sorted(config.tables):
+        names["order"] = list(config.tables)  # sets the order of samples
     if config.splits_of is not None:
         same = config.splits_of == splits_of
         names["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # data set, seeding name
@@ -192,7 +192,7 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
     if path is not None and not Path(path).is_file():
         raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")
     spec = SplitSpec(
-        kind=protocol.kind, implementation=protocol.implementation, parameters=protocol.parameters(), seed=seed
+        kind=protocol.kind, implementation=protocol.row.implementation, parameters=protocol.parameters(), seed=seed
     )
     name = f"{protocol_id}-optimistic" if protocol.choose == "test_set" else protocol_id
     settings = [

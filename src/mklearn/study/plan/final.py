@@ -16,7 +16,7 @@ from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.kernels import PlannedDescriptor, kernels_on_features, unsuited_kernels
 from mklearn.study.specs.final_spec import BEST, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
-from mklearn.study.study import Study
+from mklearn.study.study import Final, Study
 
 GIVEN = ("given", "released")
 """Protocols whose splits are read and not drawn."""
@@ -36,46 +36,36 @@ class PlannedFinal:
     """Names of the other methods that could be the model, if the study names its method."""
 
 
-def final_dataset(study: Study) -> str:
-    """Return the name of the data set of the model: ``final.dataset``, or the only one of the study."""
-    assert study.final is not None
-    if study.final.dataset is None and len(study.datasets) > 1:
-        raise ConfigError(f"final.dataset: is needed, as there are several: {one_of(study.datasets)}.")
-    return study.final.dataset or next(iter(study.datasets))
-
-
-def final_protocol(study: Study) -> str | None:
-    """Return the name of the protocol that estimates the performance of the model; None if no protocol can.
+def _protocol(study: Study, final: Final, dataset: str) -> str:
+    """Return the name of the protocol that estimates the performance of the model.
 
     The first protocol that holds out whole groups is preferred: a study that has one expects new samples from new
-    groups. Otherwise it is the first suitable protocol.
+    groups. Otherwise it is the first suitable protocol. Raise ConfigError if no protocol is suitable.
     """
-    suited = [name for name, reason in _protocols(study).items() if not reason]
-    protocols = [(name, study.protocols[name]) for name in suited]
-    whole = (name for name, each in protocols if each.row.holds_groups or each.given.get("whole_groups"))
-    return next(whole, next(iter(suited), None))
-
-
-def _protocols(study: Study) -> dict[str, str]:
-    """Return, for each protocol, the reason why it can't estimate the performance of the model; "" if it can."""
-    assert study.final is not None
-    dataset, reasons = final_dataset(study), {}
-    for name in [study.final.protocol] if study.final.protocol else study.protocols:
-        protocol, reasons[name] = study.protocols[name], ""
+    suited, reasons = [], []
+    for name in [final.protocol] if final.protocol else study.protocols:
+        protocol = study.protocols[name]
         if not protocol.applies_to(dataset):
-            reasons[name] = f"is not used on data set {dataset!r}"
+            reasons.append(f"{name} is not used on data set {dataset!r}")
         elif protocol.row.composes:
-            reasons[name] = "has samples that are composed of several"
+            reasons.append(f"{name} has samples that are composed of several")
         elif protocol.row.clusters:
-            reasons[name] = "clusters samples without labels"
+            reasons.append(f"{name} clusters samples without labels")
         elif protocol.choose == "test_set":
-            reasons[name] = "chooses parameters on test samples"
-    return reasons
+            reasons.append(f"{name} chooses parameters on test samples")
+        elif protocol.row.holds_groups or protocol.given.get("whole_groups"):
+            return name
+        else:
+            suited.append(name)
+    if not suited:
+        listed = "; ".join(reasons)
+        raise ConfigError(f"final.protocol: no protocol can estimate the performance for samples: {listed}.")
+    return suited[0]
 
 
 def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     """Return the reason why a method can't be the final model; "" if it can."""
-    if not method.implementation.startswith("mklearn."):
+    if not method.row.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
     if not method.row.in_model_files:
         return "has trees or objects of another package, which a model file can't hold: they would be read unchecked"
@@ -97,8 +87,9 @@ def planned_final(
     """
     final = study.final
     assert final is not None
-    name = final_dataset(study)
-    dataset = next(each for each in datasets if each.id == name)
+    if final.dataset is None and len(study.datasets) > 1:
+        raise ConfigError(f"final.dataset: is needed, as there are several: {one_of(study.datasets)}.")
+    dataset = next(each for each in datasets if final.dataset in (None, each.id))
     require("skops")  # checked before the fits, not after them
     if dataset.config.family == "matrices":
         text = "has matrices among its samples only; a model needs images or tables of features"
@@ -106,9 +97,7 @@ def planned_final(
     if study.metric not in study.evaluation.metrics:
         valid = one_of(study.evaluation.metrics)
         raise ConfigError(f"final.metric: {final.metric!r} is not among evaluation.metrics: {valid}.")
-    if (named := final_protocol(study)) is None:
-        unsuited_ones = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
-        raise ConfigError(f"final.protocol: no protocol can estimate the performance for samples: {unsuited_ones}.")
+    named = _protocol(study, final, dataset.id)
     protocol = study.protocols[named]
     if final.method == BEST and protocol.kind in GIVEN:
         raise ConfigError("final.method: name a method; with given splits, best would be chosen on their test samples.")

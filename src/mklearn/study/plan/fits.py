@@ -84,7 +84,7 @@ def planned_fits(
     imputes = {"impute": dataset.impute} if has_dictionary and dataset.impute != "none" else {}
     for name, label, its_kernels in _variants(method_id, method, kernels, dataset, has_dictionary):
         spec = MethodSpec(
-            id=name, implementation=method.implementation, parameters=method.parameters() | imputes,
+            id=name, implementation=method.row.implementation, parameters=method.parameters() | imputes,
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs,
             embeds=method.row.embeds, refit=method.refit(),
         )  # fmt: skip

@@ -186,7 +186,7 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
 def _code(kernel: Kernel) -> dict[str, str]:
     """Return the kind of a kernel; for a kernel of another package, its implementation too."""
     is_listed = kernel.kind in KERNELS
-    return {"kind": kernel.kind} if is_listed else {"kind": kernel.kind, "implementation": kernel.implementation}
+    return {"kind": kernel.kind} if is_listed else {"kind": kernel.kind, "implementation": kernel.row.implementation}
 
 
 # --- landmarks
