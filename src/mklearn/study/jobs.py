@@ -178,9 +178,9 @@ class Jobs:
 
     def _matrices(self, dataset: str, fit: FitSpec) -> list[str]:
         """Return the matrices ``SOURCE/MEASURE`` of a fit, computed from a descriptor or copied from the user's."""
-        config, paths = self.plan.study.datasets[self.plan.datasets[dataset].id], []
+        paths = []
         for descriptor, measure in (name.split("/") for name in fit.pairwise):
-            spec = pairwise_spec(descriptor, measure, config)
+            spec = pairwise_spec(descriptor, measure, self.plan.datasets[dataset])
             source = self.path("read", dataset=dataset) if "array" in spec else self._features(dataset, [descriptor])[0]
             paths.append(self._add("distances", (dataset, descriptor, measure), spec, source=source))
         return paths

@@ -39,19 +39,19 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
     except ValidationError as error:
         entries = normalised(raw)
         part, lacking = valid_part(entries, error)
-        invalid = set(mistakes_of(error, Study, entries))
+        mistakes = mistakes_of(error, Study, entries)
         if part is not None:
-            invalid |= {*broken_references(part, lacking), *parameter_mistakes(part)}
-        raise ConfigError(listed(f"{source} has", sorted(invalid))) from None
-    mistakes = [
-        *broken_references(study),
-        *_published_mistakes(study),
-        *_misread_numbers(raw, study.model_dump()),
-        *target_mistakes(study),
-        *_clustering_mistakes(study),
-    ]
-    if mistakes or parameters:
-        mistakes += parameter_mistakes(study)
+            mistakes += [*broken_references(part, lacking), *parameter_mistakes(part)]
+    else:
+        mistakes = [
+            *broken_references(study),
+            *_published_mistakes(study),
+            *_misread_numbers(raw, study.model_dump()),
+            *target_mistakes(study),
+            *_clustering_mistakes(study),
+        ]
+        if mistakes or parameters:
+            mistakes += parameter_mistakes(study)
     if mistakes:
         raise ConfigError(listed(f"{source} has", sorted(set(mistakes))))
     return study

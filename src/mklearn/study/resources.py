@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.specs.data_specs import FOLDER_KEY, SplitSpec
 from mklearn.study.specs.fit_spec import NULL_SAMPLES, SAMPLE, VIEW_SAMPLES, FitSpec
 
@@ -94,26 +94,26 @@ class Requests:
             n = self._n_samples(final.dataset)
             return [(candidate, n, n) for candidate in spec.candidates]
         if rule == "fit":
-            return [(spec, *self._training_size(wildcards, spec))]
-        fit, most = (spec.fit, NULL_SAMPLES) if rule == "null_control" else (spec, VIEW_SAMPLES)
+            fit = self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
+            return [(spec, *self._training_size(fit))]
+        tested, most = (spec.fit, NULL_SAMPLES) if rule == "null_control" else (spec, VIEW_SAMPLES)
         n = min(self._n_samples(self.plan.datasets[wildcards.dataset]), most)
-        return [(fit, n, n)]
+        return [(tested, n, n)]
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
         counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.key)))
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
-    def _training_size(self, wildcards: Any, fit: FitSpec) -> tuple[int, int]:
+    def _training_size(self, fit: PlannedFit) -> tuple[int, int]:
         """Return the number of samples, and of training samples of a split at the largest training size, at most."""
-        protocol = self.plan.protocols[wildcards.protocol]
-        if getattr(PROTOCOLS.get(protocol.kind), "composes", False):
+        protocol = fit.protocol.spec
+        if fit.protocol.entry.row.composes:
             return COMPOSED_SAMPLES, COMPOSED_SAMPLES
-        dataset = self.plan.datasets[wildcards.dataset]
-        n, n_classes = self._n_samples(dataset), dataset.read.get("expected", {}).get("n_classes")
+        n, n_classes = self._n_samples(fit.dataset), fit.dataset.read.get("expected", {}).get("n_classes")
         if isinstance(folds := protocol.parameters.get("folds"), int):
             return n, math.ceil(n * (folds - 1) / folds)
         unit = n_classes if protocol.kind == "random_per_class" else 1
-        return n, max(min(n, each.train_size * unit) if each.train_size and unit else n for each in fit.settings)
+        return n, max(min(n, each.train_size * unit) if each.train_size and unit else n for each in fit.spec.settings)
 
 
 def features_mb(source_mb: float) -> float:

@@ -11,7 +11,7 @@ from mklearn.descriptors.table import TABLE
 from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.kernels.table import KERNELS
-from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.datasets import Precomputed
 from mklearn.study.entries import Descriptor, Kernel
 from mklearn.study.method import Method
 from mklearn.study.naming import NamedKernel, descriptors_of, kernels_of, sources_of
@@ -44,11 +44,11 @@ class PlannedDescriptor:
 
 
 def planned_descriptors(
-    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
+    dataset: PlannedDataset, named: Mapping[str, Descriptor] | None, seed: int
 ) -> dict[str, PlannedDescriptor]:
     """Return the descriptors of a data set, by id: those that the study names, else the defaults."""
     shape = dataset.read.get("resize", {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
-    chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
+    chosen = descriptors_of(dataset.config, named, min(shape[:2]) if shape else None)
     mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
     wrong = [f"descriptors.{name}: {mistake}" for name, mistake in mistakes.items() if mistake]
     placed = [name for name, model in chosen.items() if model.row.one_size and model.patch is None]
@@ -74,15 +74,15 @@ def _planned_descriptor(name: str, config: Descriptor, seed: int) -> PlannedDesc
 
 
 def planned_kernels(
-    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Kernel] | None,
-    descriptors: Mapping[str, PlannedDescriptor],
-) -> list[Spec]:  # fmt: skip
+    dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
+) -> list[Spec]:
     """Return the kernels of a data set: those that the study names, else the defaults. Products come last.
 
     A view is the key of a descriptor, whose features the fit scales or completes, or ``SOURCE/MEASURE`` for a matrix
     among all samples (see `pairwise_spec`). Raise ConfigError if a kernel can't compare its descriptor, or a product
     has unknown factors.
     """
+    config = dataset.config
     sources = sources_of(config, {name: planned.config for name, planned in descriptors.items()})
     kernels = []
     for kernel_id, kernel, one in kernels_of(config, named, sources):
@@ -101,10 +101,11 @@ def planned_kernels(
     return kernels + _products(dataset, named or {}, kernels)
 
 
-def pairwise_spec(source: str, measure: str, config: DatasetConfig) -> Spec:
+def pairwise_spec(source: str, measure: str, dataset: PlannedDataset) -> Spec:
     """Return the arguments of the rule ``distances`` for a descriptor (by key) or a matrix of the user."""
-    if isinstance(config, Precomputed):
-        return {"array": next(name for name in config.matrices if _matrix_key(name) == source), "measure": measure}
+    if isinstance(dataset.config, Precomputed):
+        names = {_matrix_key(name): name for name in dataset.config.matrices}
+        return {"array": names[source], "measure": measure}
     return {"measure": measure} | ({"implementation": POINT_SET_DISTANCE} if measure == POINT_SET else {})
 
 

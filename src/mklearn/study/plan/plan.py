@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from mklearn.errors import ConfigError
-from mklearn.study.datasets import DatasetConfig
 from mklearn.study.entries import Entry
 from mklearn.study.mistakes import listed
 from mklearn.study.plan.datasets import (
@@ -70,10 +69,10 @@ def plan_study(study: Study) -> Plan:
         with mistakes.kept():
             protocols.append(planned_protocol(protocol_id, protocol, study.seed))
     plan = Plan(study, {protocol.key: protocol.spec for protocol in protocols})
-    for dataset_id, config in study.datasets.items():
+    for dataset_id in study.datasets:
         chosen = [protocol for protocol in protocols if protocol.entry.applies_to(dataset_id)]
         with mistakes.kept():
-            _add_dataset(plan, dataset_id, config, chosen, mistakes)
+            _add_dataset(plan, dataset_id, chosen, mistakes)
     if mistakes:
         raise ConfigError(mistakes[0] if len(mistakes) == 1 else listed("the study has", mistakes))
     if study.final is None:
@@ -105,9 +104,7 @@ def _check_folder(results: str) -> None:
         raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is {what}; expected a folder.")
 
 
-def _add_dataset(
-    plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol], mistakes: _Mistakes
-) -> None:
+def _add_dataset(plan: Plan, dataset_id: str, protocols: Sequence[PlannedProtocol], mistakes: _Mistakes) -> None:
     study = plan.study
     dataset = planned_dataset(dataset_id, study.datasets, study.results)
     methods = _applying(study.methods, dataset_id) or {}
@@ -119,8 +116,8 @@ def _add_dataset(
                 f"protocols.{protocol.id}: no splits were released with data set {dataset_id!r}. "
                 "Name the data sets that have them, as `datasets: [...]`."
             )
-    descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
-    kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
+    descriptors = planned_descriptors(dataset, _applying(study.descriptors, dataset_id), study.seed)
+    kernels = planned_kernels(dataset, _applying(study.kernels or None, dataset_id), descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
     fits: list[PlannedFit] = []
     for method_id in methods:

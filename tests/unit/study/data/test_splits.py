@@ -377,7 +377,7 @@ def test_released_splits_in_a_plan() -> None:
     inner, test = plan.fits.values()
     assert [fit.spec.settings[0].protocol for fit in (inner, test)] == ["inner", "test-optimistic"]
     assert (inner.spec.evaluation.choice, test.spec.evaluation.choice) == ("inner_cv", "test_set")
-    assert inner.method != test.method
+    assert inner.key[2] != test.key[2]
     with pytest.raises(ConfigError, match=r"protocols\.inner: no splits were released with data set 'new-thyroid'\."):
         planned(datasets=["heart", "new-thyroid"])
 
