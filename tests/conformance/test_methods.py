@@ -304,7 +304,7 @@ def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], 
     features = TAKES[kind] == "features"
     entry = InputSpec(kind=TAKES[kind], descriptors=["X"] if features else [], feature_scaling=scaling)
     spec = MethodSpec(
-        id=kind, implementation=model.implementation, parameters=model.parameters(),
+        id=kind, implementation=model.row.implementation, parameters=model.parameters(),
         embeds=model.row.embeds, refit=model.refit(), inputs={"X": entry},
     )  # fmt: skip
     metric = "harrell_c" if kind in SURVIVAL else "r2" if kind in NUMBERS else "accuracy"

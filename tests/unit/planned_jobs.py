@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -13,11 +12,6 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 
 from mklearn.study.engine.workflow_files import load_script, workflow_file
 from mklearn.study.script import call
-
-
-def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:
-    """Return wildcards as attributes, as in Snakemake."""
-    return SimpleNamespace(**key)
 
 
 @dataclass

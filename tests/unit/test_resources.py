@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.study import resources
 from mklearn.study.data.samples import SampleSet
@@ -21,7 +20,7 @@ class Asked:
     """Requests of a job for memory and time, by its input files."""
 
     def __init__(self, jobs: Jobs, rule: str, key: dict[str, str]) -> None:
-        self.wildcards, self.resources = wildcards_of(key), resources.Requests(jobs).of(rule)
+        self.wildcards, self.resources = key, resources.Requests(jobs).of(rule)
 
     def mb(self, files: Any, attempt: int = 1) -> int:
         return int(self.resources["mem_mb"](self.wildcards, files, attempt))
@@ -90,7 +89,7 @@ def test_the_studys_time_limit_comes_before_the_clusters(limit: float) -> None:
     study = {"study": "s", "datasets": ["digits"], "protocols": protocols, "evaluation": {"time_limit": limit}}
     jobs = Jobs(plan_study(check_study(study)))
     (views,) = jobs.keys("view_contributions")
-    n_sets = 1 + 2 * len(jobs.job("view_contributions", wildcards_of(views)).spec.views)  # all, each left out and alone
+    n_sets = 1 + 2 * len(jobs.job("view_contributions", views).spec.views)  # all, each left out and alone
     for rule, key, n in [("view_contributions", views, n_sets), *(("fit", key, 2) for key in jobs.keys("fit"))]:
         assert n * limit + 20 <= Asked(jobs, rule, key).minutes(Unread()) <= n * limit + 30
 

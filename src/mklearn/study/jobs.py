@@ -104,12 +104,12 @@ class Jobs:
         return spec.as_dict() if isinstance(spec, Spec) else spec
 
     def job(self, rule: str, wildcards: Any = None) -> Job:
-        """Return a job by its rule and wildcards (as attributes); raise ConfigError if the study has no such job."""
+        """Return a job by its rule and wildcards; raise ConfigError if the study has no such job."""
         if rule not in OUTPUTS:
             raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
         if rule == "model" and not self._jobs[rule]:
             raise ConfigError("the study makes no model: add a section `final`, such as final: {method: best}")
-        key = tuple(getattr(wildcards, name) for name in wildcards_of(rule))
+        key = tuple(wildcards[name] for name in wildcards_of(rule))
         if key not in self._jobs[rule]:
             raise ConfigError(f"the study has no job of rule {rule} for {', '.join(key)}")
         return self._jobs[rule][key]

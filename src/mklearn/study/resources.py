@@ -70,13 +70,13 @@ class Requests:
             reads_features = any(inputs.get(name) for name in ("samples", "sources"))
             features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
             return max(fit_mb(*fit) for fit in fits) + features
-        dataset = self.plan.datasets[wildcards.dataset]
+        dataset = self.plan.datasets[wildcards["dataset"]]
         n = self._n_samples(dataset)
         if rule == "moments":  # triangles of moments per split and fold, candidates for landmarks, one block
             moments = self.jobs.job(rule, wildcards).spec
-            n_splits = number_of_splits(self.plan.protocols[wildcards.protocol])
+            n_splits = number_of_splits(self.plan.protocols[wildcards["protocol"]])
             size = landmark_features(moments.kernels, [moments.landmarks])
-            n_blocks = dataset.n_blocks if wildcards.part.startswith("1of") else 1
+            n_blocks = dataset.n_blocks if wildcards["part"].startswith("1of") else 1
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
             triangles = kernels_mb(size, 0, n_splits * (moments.inner_folds + 4) / 2)
             return triangles + drawn + features_mb(files.size_mb / n_blocks)
@@ -94,10 +94,10 @@ class Requests:
             n = self._n_samples(final.dataset)
             return [(candidate, n, n) for candidate in spec.candidates]
         if rule == "fit":
-            fit = self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
+            fit = self.plan.fits[wildcards["dataset"], wildcards["protocol"], wildcards["method"]]
             return [(spec, *self._training_size(fit))]
         tested, most = (spec.fit, NULL_SAMPLES) if rule == "null_control" else (spec, VIEW_SAMPLES)
-        n = min(self._n_samples(self.plan.datasets[wildcards.dataset]), most)
+        n = min(self._n_samples(self.plan.datasets[wildcards["dataset"]]), most)
         return [(tested, n, n)]
 
     def _n_samples(self, dataset: PlannedDataset) -> int:

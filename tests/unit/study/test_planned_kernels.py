@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs
@@ -71,7 +70,7 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
         "measure": "squared_euclidean",  # histograms have chi2 as long as they are histograms
     }  # fmt: skip
     jobs = Jobs(plan)
-    wildcards, asked_mb = wildcards_of(jobs.keys("fit")[0]), Requests(jobs).of("fit")["mem_mb"]
+    wildcards, asked_mb = jobs.keys("fit")[0], Requests(jobs).of("fit")["mem_mb"]
     inputs = jobs.job("fit", wildcards).inputs
     assert not inputs["matrices"]
     assert [path.split("/")[-2] for path in inputs["sources"]] == [lbp, pixels]
@@ -249,7 +248,7 @@ MANY: dict[str, Any] = {
 
 def inputs_of(jobs: Jobs) -> list[Any]:
     """Return the inputs of the fits."""
-    return [jobs.job("fit", wildcards_of(key)).inputs for key in jobs.keys("fit")]
+    return [jobs.job("fit", key).inputs for key in jobs.keys("fit")]
 
 
 def planned_landmarks(**changes: Any) -> Plan:
@@ -304,22 +303,22 @@ def test_of_one_block_landmarks_are_a_parameter_and_their_numbers_a_grid() -> No
     jobs = Jobs(one_method(1))
     assert jobs.keys("moments") == []
     assert {key["part"] for key in jobs.keys("describe")} == {"1of1"}
-    assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs["moments"] == []
+    assert jobs.job("fit", jobs.keys("fit")[0]).inputs["moments"] == []
 
 
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     plan = planned_landmarks()
     jobs = Jobs(plan)
-    first, second, _ = passes = [wildcards_of(key) for key in jobs.keys("moments")[:3]]
-    assert [key.part for key in passes] == ["1of3", "2of3", "3of3"]
+    first, second, _ = passes = jobs.keys("moments")[:3]
+    assert [key["part"] for key in passes] == ["1of3", "2of3", "3of3"]
     every = jobs.job("moments", first).inputs["features"]
     assert [path.rpartition("/")[2] for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
     assert jobs.job("moments", second).inputs == {
         "features": [path for path in every if path.endswith("2of3.npz")],
-        "landmarks": [jobs.path("moments", **vars(first))],
+        "landmarks": [jobs.path("moments", **first)],
     }  # fmt: skip
-    assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs == {
-        "matrices": [], "moments": [jobs.path("moments", **vars(key)) for key in passes], "sources": every,
+    assert jobs.job("fit", jobs.keys("fit")[0]).inputs == {
+        "matrices": [], "moments": [jobs.path("moments", **key) for key in passes], "sources": every,
     }  # fmt: skip
 
 

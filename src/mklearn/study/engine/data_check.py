@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -50,7 +49,7 @@ def check_data(plan: Plan) -> DataCheck:
     checked, jobs = DataCheck(), Jobs(plan)
     tables = {dataset.id: _labels(plan, jobs, dataset, checked) for dataset in plan.datasets.values()}
     for key in jobs.keys("null_control"):
-        path, control = Path(jobs.path("null_control", **key)), jobs.job("null_control", SimpleNamespace(**key)).spec
+        path, control = Path(jobs.path("null_control", **key)), jobs.job("null_control", key).spec
         fitted = f"the run fits {control.fit.method.id} to {control.n_shuffles} shuffled targets too (null)"
         checked.notes.append(f"{control.fit.dataset}: {NullControl.read(path).sentence if path.is_file() else fitted}")
     for dataset in plan.datasets.values():

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
-from tests.unit.planned_jobs import wildcards_of
 
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import ConfigError, DataError
@@ -217,7 +216,7 @@ def test_fits_take_features_and_official_lists_are_downloads_that_are_not_read_a
     assert [Path(path).name for path in lists] == ["pairs.txt", "pairsDevTrain.txt", "pairsDevTest.txt"]
     assert set(dataset.downloads) == {*dataset.files, *lists}
     jobs = Jobs(plan)
-    inputs = [jobs.job("fit", wildcards_of(key)).inputs for key in jobs.keys("fit")]
+    inputs = [jobs.job("fit", key).inputs for key in jobs.keys("fit")]
     named = [[Path(path).parent.name.split("-")[0] for path in each["sources"]] for each in inputs]
     assert named == [["hog", "lbp"], ["hog"]]
     assert not any(each["matrices"] for each in inputs)

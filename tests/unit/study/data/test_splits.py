@@ -16,7 +16,6 @@ from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.io import savemat
-from tests.unit.planned_jobs import wildcards_of
 from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet, write_parquet
@@ -369,7 +368,7 @@ def test_released_splits_in_a_plan() -> None:
     plan = planned(datasets=["heart"])
     assert len(plan.protocols) == 2
     jobs = Jobs(plan)
-    for wildcards in map(wildcards_of, jobs.keys("split")):
+    for wildcards in jobs.keys("split"):
         assert [Path(path).name for path in jobs.job("split", wildcards).inputs["files"]] == ["heart.mat"]
         spec = jobs.specification("split", wildcards)
         assert spec["source"] == "mklearn.study.data.readers.registered:uci_splits"

@@ -130,7 +130,7 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
 def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
     model = entries.method(kind)
     method = {
-        "id": "m", "implementation": model.implementation, "parameters": model.parameters(),
+        "id": "m", "implementation": model.row.implementation, "parameters": model.parameters(),
         "embeds": model.row.embeds, "refit": model.refit(),
         "inputs": {"features": {"kind": "features", "descriptors": descriptors}},
     }  # fmt: skip

@@ -498,7 +498,7 @@ def test_weights_of_a_dictionary_of_kernels_are_those_of_its_views() -> None:
     tables, key = {"noise": rng.normal(size=(90, 5)), "upper": X[:, :32], "lower": X[:, 32:]}, "-0123456789abcdef"
     views = {f"{name}{key}" + "/kernel" * (name == "lower"): table for name, table in tables.items()}
     inputs = {"kernels": {"kind": "kernels", "descriptors": list(views)}}
-    method = method_of(model.implementation, inputs, False, **model.parameters())
+    method = method_of(model.row.implementation, inputs, False, **model.parameters())
     fitted = evaluated(on_views(method, (), **views)).rules[""].fitted
     shares = MultiViewClassifier().fit(Views(views)[TRAIN], Y[TRAIN]).view_shares_
     np.testing.assert_array_equal(fitted.weights, [shares[name] for name in views])
