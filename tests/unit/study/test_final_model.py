@@ -1,6 +1,5 @@
 """The final model: its plan and mistakes in it; it is the library's estimator, by the inner choice on all samples."""
 
-import copy
 import re
 import sys
 from collections.abc import Callable
@@ -213,12 +212,8 @@ PRODUCT = {"gauss": {"kind": "gaussian"}, "product": {"kind": "product", "of": [
 NO_MODEL = "final.method: this method can't be a model of data set 'digits': average takes kernel"
 
 
-def study(final: dict[str, Any], **sections: Any) -> dict[str, Any]:
-    return copy.deepcopy(SMOKE) | sections | {"final": final}
-
-
-def planned(final: dict[str, Any], **sections: Any) -> Plan:
-    return plan_study(check_study(study(final, **sections)))
+def planned(final: dict[str, Any] | None, **sections: Any) -> Plan:
+    return plan_study(check_study(SMOKE | sections | {"final": final}))
 
 
 @pytest.mark.parametrize(
@@ -253,10 +248,8 @@ def test_an_impossible_model_is_a_mistake(final: dict[str, Any], sections: dict[
 
 
 def test_matrices_have_no_model(matrices: dict[str, Any]) -> None:
-    raw = study({}, datasets={"own": matrices}, protocols={"folds": {"kind": "k_fold", "folds": 2}})
-    del raw["descriptors"]
     with pytest.raises(ConfigError, match=r"final\.dataset: 'own' has matrices among its samples only"):
-        plan_study(check_study(raw))
+        planned({}, datasets={"own": matrices}, descriptors=None, protocols={"folds": {"kind": "k_fold", "folds": 2}})
 
 
 def test_best_is_of_all_that_can_be_models_and_of_the_page_s_headline() -> None:
@@ -294,7 +287,7 @@ def test_the_job_reads_what_it_needs_and_the_page_waits_for_importances() -> Non
     code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
     assert {"final_model.py", "kfd.py", "functions.py", "saved_models.py"} <= code
     assert Jobs(planned({})).job("page").inputs["importances"] == []
-    without = Jobs(plan_study(check_study(copy.deepcopy(SMOKE))))
+    without = Jobs(planned(None))
     assert without.path("model") not in without.everything()
 
 

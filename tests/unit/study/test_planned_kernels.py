@@ -303,12 +303,11 @@ def test_of_one_block_landmarks_are_a_parameter_and_their_numbers_a_grid() -> No
     jobs = Jobs(one_method(1))
     assert jobs.keys("moments") == []
     assert {key["part"] for key in jobs.keys("describe")} == {"1of1"}
-    assert jobs.job("fit", jobs.keys("fit")[0]).inputs["moments"] == []
+    assert inputs_of(jobs)[0]["moments"] == []
 
 
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
-    plan = planned_landmarks()
-    jobs = Jobs(plan)
+    jobs = Jobs(planned_landmarks())
     first, second, _ = passes = jobs.keys("moments")[:3]
     assert [key["part"] for key in passes] == ["1of3", "2of3", "3of3"]
     every = jobs.job("moments", first).inputs["features"]
@@ -317,7 +316,7 @@ def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
         "features": [path for path in every if path.endswith("2of3.npz")],
         "landmarks": [jobs.path("moments", **first)],
     }  # fmt: skip
-    assert jobs.job("fit", jobs.keys("fit")[0]).inputs == {
+    assert inputs_of(jobs)[0] == {
         "matrices": [], "moments": [jobs.path("moments", **key) for key in passes], "sources": every,
     }  # fmt: skip
 
