@@ -26,10 +26,9 @@ TITLES = {
 
 
 def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the settings to reproduce the score table, and the cost of each rule of the run.
+    """Return the settings to reproduce the score table, and the cost of each rule.
 
-    ``study`` has name, seed, file (``source``) and ``config``; ``jobs`` has the names of each rule's jobs, such as
-    ``DATASET/PROTOCOL/METHOD``.
+    ``study`` has name, seed, ``source`` and ``config``; ``jobs`` names of jobs by rule, as DATASET/PROTOCOL/METHOD.
     """
     return {
         **study,
@@ -45,8 +44,8 @@ def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> d
 def rule_cost(rule: str, jobs: Sequence[str]) -> dict[str, Any] | None:
     """Return the cost of a rule's jobs, from Snakemake's benchmark files; None if no job ran.
 
-    The keys are ``rule``; its ``title``; ``jobs``, the number of jobs that ran; ``seconds``, the sum of their
-    wall-clock times; and ``longest``, the largest time. Times exclude waiting in the queue of a cluster.
+    ``jobs`` is the number of jobs that ran, ``seconds`` the sum of their wall-clock times without waiting in the queue
+    of a cluster, and ``longest`` the largest.
     """
     seconds = [each for job in sorted(jobs) if (each := _seconds(Path("logs", rule, f"{job}.tsv"))) is not None]
     if not seconds:

@@ -57,9 +57,8 @@ class Plan:
 def plan_study(study: Study) -> Plan:
     """Expand a study into a plan.
 
-    Raise ConfigError, which lists all mistakes, if a data set lacks the kernels of a method, two kernels or methods
-    have the same name, or a path is missing or a file in place of a folder. The final model is planned last; its
-    ConfigError is raised separately.
+    Raise ConfigError with all mistakes, such as kernels that a data set lacks, equal names or missing files; mistakes
+    in the final model, which is planned last, have a ConfigError of their own.
     """
     mistakes = _Mistakes()
     with mistakes.kept():
