@@ -61,7 +61,7 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
     values = [value for value in first_values(Path(path), column) if value not in words]
     if not values:
         return None
-    return "numbers" if 2 * sum(map(is_number, values)) > len(values) else "classes"
+    return "numbers" if 2 * sum(is_number(value.replace(",", "")) for value in values) > len(values) else "classes"
 
 
 def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import write_parquet
-from mklearn.study.engine.failures import failures_of
+from mklearn.study.engine.failures import failures_of, report_failed_run
 from mklearn.study.evaluation.fit_files import fit_of
 from mklearn.study.evaluation.fit_records import SPLIT
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS
@@ -116,6 +117,16 @@ def test_a_failed_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     text = listing(capsys)
     assert f"  model: missing: no value is known, see {log}\n" in text
     assert listing(capsys, "--targets").split() == [model]
+    page = Path(made.jobs.path("page"))
+    page.parent.mkdir(parents=True)
+    page.touch()
+    page.with_name("answer.txt").write_text("A and B are alike.", encoding="utf-8")
+    run = MagicMock()  # of Snakemake, all jobs of which but the model have ended well
+    job = MagicMock(log=[str(log)], wildcards=[], **{"rule.name": "model"})
+    run.scheduler.configure_mock(failed=[job], running=[], open_jobs=[])
+    run.dag.needrun_jobs.return_value = []
+    report_failed_run(made.jobs, run)
+    assert f"mklearn: the answer:\nA and B are alike.\n{page}\n" in capsys.readouterr().err
 
 
 def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[str]) -> None:

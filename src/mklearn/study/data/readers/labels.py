@@ -47,7 +47,7 @@ def target_numbers(text: np.ndarray, what: str, ids: np.ndarray) -> np.ndarray:
     if bad.any():
         raise DataError(
             f"{what} has values that are no numbers up to {LARGEST_NUMBER:g}: {some(np.unique(text[bad]))} of samples "
-            f"{some(ids[bad])}; write numbers, leave them empty, or set `task: classes` (init: --label) for classes"
+            f"{some(ids[bad])}; write numbers such as 1234.5, leave them empty, or set `task: classes` (init: --label)"
         )
     return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
 
