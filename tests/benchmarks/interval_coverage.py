@@ -74,7 +74,7 @@ def values_of(name: str, y_train: Array, y: Array, outputs: Array) -> Array:
     """Return a metric's value for each sample, with the metric as their mean, from class probabilities or numbers."""
     labels = outputs[:, 0] if outputs.shape[1] == 1 else outputs.argmax(axis=1)
     classifier = SimpleNamespace(predict_proba=lambda X: outputs, classes_=np.arange(outputs.shape[1]))
-    output = MethodOutput(y_train, y, labels, lookup_of(classifier, len(y_train), y))
+    output = MethodOutput(y_train, y, labels, lookup_of(classifier, y_train, y))
     metric = metric_named(name)
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 

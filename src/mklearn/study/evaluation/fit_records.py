@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.base.pipelines import last_step
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, choices, method_of
@@ -58,18 +59,11 @@ class FitAtSize:
         except SplitAborted as reason:
             rest = self.splits[len(done) :]
             logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(rest), reason)
-            done += [SplitRecord(self._facts(split) | failure(reason)) for split in rest]
+            done += [self._failed(split, reason) for split in rest]
         return done
 
     def records(self) -> Iterator[SplitRecord]:
         """Yield the record of each split, in order."""
-        for split, result in self._results():
-            yield result if isinstance(result, SplitRecord) else SplitRecord(self._facts(split) | failure(result))
-
-    # --- evaluation
-
-    def _results(self) -> Iterator[tuple[Split, SplitRecord | Exception]]:
-        """Yield each split with its record, or with the exception by which it failed."""
         size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
         splits = progress(self.splits, len(self.splits), f"{self.spec.method.id}{size}: split")
         for_all: Choice | Exception | None = None
@@ -85,16 +79,18 @@ class FitAtSize:
             if parts and for_all is None and self.spec.evaluation.choice != "test_set":
                 shared = self._choose(models[0].name, parts)
             for split in models:
-                if isinstance(shared, Exception):
-                    yield split, shared
-                else:
-                    yield split, guarded(split.name, partial(self._evaluated, split, shared))
+                record = (
+                    shared
+                    if isinstance(shared, Exception)
+                    else guarded(split.name, partial(self._record, split, shared))
+                )
+                yield self._failed(split, record) if isinstance(record, Exception) else record
 
     def _choose(self, name: str, parts: Parts, **changes: Any) -> Choice | Exception:
         problem = replace(self.problem, **changes)
         return guarded(name, lambda: choose_once(problem, parts, evaluation=self.spec.evaluation))
 
-    def _evaluated(self, split: Split, choice: Choice | None) -> SplitRecord:
+    def _record(self, split: Split, choice: Choice | None) -> SplitRecord:
         result = self._result(split, choice)
         rules = {
             name: rule.predictions.without_estimators(_facts_of(rule, result.scalings))
@@ -114,10 +110,13 @@ class FitAtSize:
         sizes = (0 if rows is None else len(rows) for rows in (split.train, split.test, split.validation))
         return dict(zip(SPLIT, (split.repeat, split.fold, *sizes, part), strict=True))
 
+    def _failed(self, split: Split, reason: Exception) -> SplitRecord:
+        status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
+        return SplitRecord(self._facts(split) | {"status": status, "message": " ".join(str(reason).split())})
+
     def _shown(self, result: SplitResult, split: Split) -> dict[str, Any]:
         """Return what the report shows of a fit, such as kernel weights, by the headline's nearest-neighbour rule."""
-        of_headline = result.rules.get(headline_rule(self.spec.evaluation.neighbours))
-        rule = of_headline or next(iter(result.rules.values()))  # a classifier has a single one
+        rule = result.rules.get("") or result.rules[headline_rule(self.spec.evaluation.neighbours)]
         estimator, place = method_of(rule.estimator), {"repeat": split.repeat, "fold": split.fold}
         history = [
             place | {"half_step": number, "step": entry["step"], "value": entry["objective"],
@@ -151,9 +150,8 @@ class FitAtSize:
 
 def _facts_of(rule: RuleResult, scalings: Mapping[str, FeatureScaling]) -> dict[str, Any]:
     """Return columns of the score rows: chosen parameters, solver status and time."""
-    estimator = method_of(rule.estimator)
+    estimator, last = method_of(rule.estimator), last_step(rule.estimator)
     certificate = getattr(estimator, "certificate_", None) or {}
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     chosen = rule.candidate.parameters | ({"feature_scaling": dict(scalings)} if scalings else {})
     return {
         "parameters": canonical(chosen),
@@ -181,12 +179,6 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
             result.__traceback__ = result.__cause__ = result.__context__ = None  # they refer to the split's arrays
             logger.warning("%s: %s: %s", name, type(result).__name__, result)
     return result
-
-
-def failure(reason: Exception) -> dict[str, str]:
-    """Return the status and message of a failed split."""
-    status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
-    return {"status": status, "message": " ".join(str(reason).split())}
 
 
 def _message(estimator: Any) -> str:

@@ -16,7 +16,7 @@ from mklearn.kernels.views import Views
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
-from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
+from mklearn.study.evaluation.rules import predictions
 from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
 
 FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
@@ -59,10 +59,9 @@ class Fitted:
         """
         if self.leading:
             train, test = self.embeddings[0]
-            rows: Any = predictions_by_dimension(train, self.y_train, test, rule)
+            rows: Any = predictions(train, self.y_train, test, rule, by_dimension=True)
         else:
-            by_rule = [predictions(train, self.y_train, test, rule) for train, test in self.embeddings]
-            rows = by_rule or self.labels
+            rows = self.labels or [predictions(train, self.y_train, test, rule) for train, test in self.embeddings]
         labels = np.array([checked_predictions(row, self.y_train, len(y)) for row in rows])
         if position is not None:
             position = range(len(labels))[min(position, len(labels) - 1)]
@@ -103,7 +102,13 @@ def fit_method(
         models = [unfitted(n_components=size).fit(train, y) for size in sizes]
     fit_seconds = time.process_time() - started
     if not method.embeds:
-        return _predicted(models, sizes or [], y, test, fit_seconds)
+        scores = [model.class_scores(test) if hasattr(model, "class_scores") else None for model in models]
+        labels = [
+            np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
+            for model, own in zip(models, scores, strict=True)
+        ]
+        lookups = [lookup_of(model, y, test, own) for model, own in zip(models, scores, strict=True)]
+        return Fitted(y, models, sizes or [], lookups, fit_seconds, labels)
     stored = [getattr(method_of(model), "embedding_", None) for model in models]
     embedded = [
         np.asarray(model.transform(train) if embedding is None else embedding, dtype=np.float64)
@@ -112,7 +117,7 @@ def fit_method(
     others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
     return Fitted(
         y, models, list(range(1, embedded[0].shape[1] + 1)) if sizes is None else sizes,
-        [lookup_of(model, len(y)) for model in models], fit_seconds,
+        [lookup_of(model, y) for model in models], fit_seconds,
         embeddings=list(zip(embedded, others, strict=True)), leading=sizes is None,
     )  # fmt: skip
 
@@ -125,42 +130,27 @@ def possible_sizes(refit: RefitSpec, views: Views, y: Labels) -> list[int]:
     return [size for size in refit.sizes if size <= largest] or refit.sizes[:1]
 
 
-def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_seconds: float) -> Fitted:
-    scores = [model.class_scores(test) if hasattr(model, "class_scores") else None for model in models]
-    labels = [
-        np.asarray(model.predict(test) if class_scores is None else model.labels_of(model.decision_of(class_scores)))
-        for model, class_scores in zip(models, scores, strict=True)
-    ]
-    lookups = [lookup_of(model, len(y), test, class_scores) for model, class_scores in zip(models, scores, strict=True)]
-    if predicts_survival(models[0]):
-        lookups = [_with_survival(*each, y, test) for each in zip(lookups, models, strict=True)]
-    return Fitted(y, models, sizes, lookups, fit_seconds, labels)
-
-
-def _with_survival(lookup: Lookup, fitted: Any, y: Labels, test: Any) -> Lookup:
-    """Add the survival functions of the test samples at the `SHARES` quantiles of the training samples' events."""
-    times = np.quantile(y[y > 0], SHARES)  # with ties, times repeat, and the median is in the middle
-    stored = {"times": times, "survival": survival_functions(fitted, test, times)}
-    return lambda name: stored[name] if name in stored else lookup(name)
-
-
-def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:
+def lookup_of(fitted: Any, y_train: Labels, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:
     """Return a function that looks up an output of a fitted estimator for test samples by its name.
 
     ``test`` is the input of the estimator for the test samples, None if only their embedding is known. ``scores`` are
-    class scores of the test samples, if the labels were computed from them.
+    class scores of the test samples, if the labels were computed from them. Survival functions are evaluated at the
+    `SHARES` quantiles of the training samples' events; with ties, times repeat, and the median is in the middle.
     """
     estimator = method_of(fitted)
 
     def lookup(name: str) -> Any:
         if name == "n_support_vectors":
-            return n_support_vectors(estimator, n_train)
+            return n_support_vectors(estimator, len(y_train))
         if name == "kernel_share":
             return kernel_share(fitted, test)
         if name == "classes":
             return getattr(estimator, "classes_", None)
         if scores is not None and name in FROM_SCORES and hasattr(fitted, FROM_SCORES[name]):
             return np.asarray(getattr(fitted, FROM_SCORES[name])(scores), dtype=np.float64)
+        if name in ("times", "survival") and test is not None and predicts_survival(fitted):
+            times = np.quantile(y_train[y_train > 0], SHARES)
+            return times if name == "times" else survival_functions(fitted, test, times)
         if test is None or not hasattr(fitted, name):
             return None
         return np.asarray(getattr(fitted, name)(test), dtype=np.float64)

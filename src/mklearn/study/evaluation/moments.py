@@ -286,7 +286,7 @@ class SummedSamples(SplitSamples):
 def _fitted(estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], seconds: float) -> Fitted:
     """Wrap an estimator with its outputs for training samples, with labels ``y``, and for test samples."""
     if hasattr(estimator, "transform"):
-        lookup = lookup_of(estimator, len(y))
-        return Fitted(y, [estimator], [train.shape[1]], [lookup], seconds, embeddings=[(train, test)])
+        components, lookup = [train.shape[1]], lookup_of(estimator, y)
+        return Fitted(y, [estimator], components, [lookup], seconds, embeddings=[(train, test)])
     labels = estimator.labels_of(estimator.decision_of(test))
-    return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), scores=test)], seconds, labels=[labels])
+    return Fitted(y, [estimator], [], [lookup_of(estimator, y, scores=test)], seconds, labels=[labels])

@@ -17,54 +17,44 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.nearest_neighbour import (
-    Rule,
     checked_embedding,
     checked_labels,
     nearest_neighbour_predictions,
     nearest_neighbour_predictions_by_dimension,
 )
-from mklearn.study.specs.fit_spec import CLASS_MEAN, CLUSTERS
+from mklearn.study.specs.fit_spec import CLASS_MEAN, CLUSTERS, NeighbourRule
 
 
-def predictions(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
-    """Predict labels (m,) with all components of an embedding; errors are as for `predictions_by_dimension`."""
-    if rule == CLUSTERS:
-        return _classes_of_clusters(Z_train, y_train, Z_test)
-    Z, labels, neighbours = _deciding(Z_train, y_train, rule)
-    return nearest_neighbour_predictions(Z, labels, Z_test, neighbours)
-
-
-def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
-    """Predict labels (p, m) with the first 1, 2, ..., p components of an embedding.
+def predictions(
+    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str, *, by_dimension: bool = False
+) -> NDArray:
+    """Predict labels (m,) with all p components of an embedding, or (p, m) with the first 1, 2, ..., p of them.
 
     DataError is raised for inconsistent shapes, no samples, values that are not finite, or an unknown rule.
     """
+    if rule in (CLASS_MEAN, CLUSTERS):
+        embedding = checked_embedding(Z_train, "Z_train")
+        classes, codes = np.unique(checked_labels(y_train, len(embedding), "y_train"), return_inverse=True)
     if rule == CLUSTERS:
-        first, second = checked_embedding(Z_train, "Z_train"), checked_embedding(Z_test, "Z_test")
-        sizes = range(1, first.shape[1] + 1)
-        return np.array([_classes_of_clusters(first[:, :size], y_train, second[:, :size]) for size in sizes])
-    Z, labels, neighbours = _deciding(Z_train, y_train, rule)
-    return nearest_neighbour_predictions_by_dimension(Z, labels, Z_test, neighbours)
+        test = checked_embedding(Z_test, "Z_test")
+        sizes = range(1, embedding.shape[1] + 1) if by_dimension else [embedding.shape[1]]
+        labels = np.array([classes[_clusters(embedding[:, :size], codes, test[:, :size])] for size in sizes])
+        return labels if by_dimension else labels[0]
+    if rule == CLASS_MEAN:
+        Z_train = np.array([embedding[codes == code].mean(axis=0) for code in range(len(classes))])
+        y_train, rule = classes, "euclidean"
+    predict = nearest_neighbour_predictions_by_dimension if by_dimension else nearest_neighbour_predictions
+    return predict(Z_train, y_train, Z_test, cast("NeighbourRule", rule))
 
 
-def _deciding(Z: ArrayLike, y: ArrayLike, rule: str) -> tuple[ArrayLike, ArrayLike, Rule]:
-    """Return the points whose nearest decides, their labels, and the distance: training samples, or class means."""
-    if rule != CLASS_MEAN:
-        return Z, y, cast("Rule", rule)
-    embedding = checked_embedding(Z, "Z_train")
-    classes, codes = np.unique(checked_labels(y, len(embedding), "y_train"), return_inverse=True)
-    means = np.array([embedding[codes == code].mean(axis=0) for code in range(len(classes))])
-    return means, classes, "euclidean"
-
-
-def _classes_of_clusters(Z: ArrayLike, y: ArrayLike, Z_test: ArrayLike) -> NDArray:
+def _clusters(embedding: NDArray[np.float64], codes: NDArray[np.intp], test: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the class code of the cluster of each test sample; `codes` are those of the training samples."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.cluster import KMeans
 
-    embedding = checked_embedding(Z, "Z_train")
-    classes, codes = np.unique(checked_labels(y, len(embedding), "y_train"), return_inverse=True)
-    clusters = KMeans(len(classes), n_init=10, random_state=0).fit(embedding)
-    counts = np.zeros((len(classes), len(classes)))
+    n_classes = int(codes.max()) + 1
+    clusters = KMeans(n_classes, n_init=10, random_state=0).fit(embedding)
+    counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (clusters.labels_, codes), 1)
     _, assigned = linear_sum_assignment(counts, maximize=True)
-    return np.asarray(classes[assigned[clusters.predict(checked_embedding(Z_test, "Z_test"))]])
+    return np.asarray(assigned[clusters.predict(test)])

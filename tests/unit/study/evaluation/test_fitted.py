@@ -30,7 +30,7 @@ from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.predictions import prediction_table
-from mklearn.study.evaluation.rules import predictions, predictions_by_dimension
+from mklearn.study.evaluation.rules import predictions
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec, RefitSpec
 from mklearn.subspace.mmc import MMC
@@ -243,10 +243,10 @@ def test_class_means_are_those_of_scikit_learn_at_every_dimension(y: NDArray[Any
     model = PCA(n_components=6).fit(DIGITS[OLD])
     train, test = model.transform(DIGITS[OLD]), model.transform(DIGITS[NEW])
     expected = [NearestCentroid().fit(train[:, :q], y[OLD]).predict(test[:, :q]) for q in range(1, 7)]
-    found = predictions_by_dimension(train, y[OLD], test, "class_mean")
+    found = predictions(train, y[OLD], test, "class_mean", by_dimension=True)
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(predictions(train, y[OLD], test, "class_mean"), expected[-1])
-    assert (found != predictions_by_dimension(train, y[OLD], test, "euclidean")).any(axis=1).all()
+    assert (found != predictions(train, y[OLD], test, "euclidean", by_dimension=True)).any(axis=1).all()
 
 
 def test_clusters_are_those_of_scikit_learn_with_the_best_names() -> None:
@@ -259,7 +259,7 @@ def test_clusters_are_those_of_scikit_learn_with_the_best_names() -> None:
         clusters = KMeans(4, n_init=10, random_state=0).fit(train[:, :q])
         best = np.argmax([(order[clusters.labels_] == names).sum() for order in orders])
         found.append(orders[best][clusters.predict(test[:, :q])])
-    np.testing.assert_array_equal(predictions_by_dimension(train, names, test, "clusters"), found)
+    np.testing.assert_array_equal(predictions(train, names, test, "clusters", by_dimension=True), found)
     np.testing.assert_array_equal(predictions(train, names, test, "clusters"), found[-1])
 
 

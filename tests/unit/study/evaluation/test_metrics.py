@@ -36,7 +36,7 @@ class Scorer:
 
 
 def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LABELS) -> MethodOutput:
-    return MethodOutput(np.arange(8) % 3, y, labels, lookup_of(estimator, 8, np.zeros((len(y), 1))))
+    return MethodOutput(np.arange(8) % 3, y, labels, lookup_of(estimator, np.zeros(8), np.zeros((len(y), 1))))
 
 
 def test_accuracy_and_balanced_accuracy() -> None:
@@ -207,7 +207,7 @@ def output_of(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] 
     kept = np.arange(len(y)) if kept is None else kept
     labels = classes[probabilities.argmax(axis=1)]
     y_train = np.repeat(classes, [4, 2, 6, 2][: len(classes)])
-    lookup = lookup_of(SampleScorer(classes, probabilities), len(y_train), kept[:, None])
+    lookup = lookup_of(SampleScorer(classes, probabilities), y_train, kept[:, None])
     return MethodOutput(y_train, classes[y][kept], labels[kept], lookup)
 
 
