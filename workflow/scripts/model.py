@@ -10,6 +10,7 @@ from mklearn.saved_models import save_model, versions
 from mklearn.study import final_model as final
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.importances import COLUMNS
 from mklearn.study.evaluation.importances import importances as measured_importances
 from mklearn.study.log import logger
@@ -32,9 +33,7 @@ def model(
     """
     data = SampleSet.load(samples)
     drawn = Splits.load(splits, data.ids)
-    groups = final.groups_kept_together(drawn.splits, data.groups)
-    files = dict(zip((view.name for view in spec.inputs.views), sources or [], strict=True))
-    of_model = final.ModelSamples(data, samples, files, groups)
+    groups = None if data.groups is None or drawn.n_dividing(data.groups) else data.groups
     labels = data.labels
     kept = np.flatnonzero(~np.isin(labels, spec.exclude_classes))
     outside = None if spec.include_test else final.outside_test_set(drawn.splits, spec)
@@ -43,21 +42,24 @@ def model(
     fit, title, expected = final.chosen_method(read_parquet(summary)[0], spec)
     expected["apart"] = outside is not None
     logger.info("%s: %s %.4f", fit.method.id, expected["metric"], expected["value"])
-    ids, y, problem = data.ids[kept], labels[kept], of_model.problem(fit, kept)
-    fitted_to = problem.of(np.arange(len(kept)))
+    files = dict(zip((view.name for view in spec.inputs.views), sources or [], strict=True))
+    views = final.views_of_model(fit, data, samples, files)
+    X, ids, y = views[kept], data.ids[kept], labels[kept]
+    codes = np.unique(data.y[kept], return_inverse=True)[1] if data.target == "classes" else data.y[kept]
+    problem = MethodOnViews(X, codes, fit.method, fit.kernels, None if groups is None else groups[kept])
     estimator, candidate, problem = final.final_model(problem, fit)
     logger.info("parameters: %s", candidate.parameters)
-    estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
-    inputs, arrays = final.inputs_of_model(spec, fit, data, fitted_to, learned or [])
+    estimator.fit(X, y, **problem.fit_parameters(np.arange(len(y))))
+    inputs, arrays = final.inputs_of_model(spec, fit, data, X, learned or [])
     description = final.model_card(
-        spec, fit, title, expected, estimator, candidate, problem, inputs, ids, y, data.target, fitted_to
+        spec, fit, title, expected, estimator, candidate, problem, inputs, ids, y, data.target, X
     )
     save_model(estimator, model, description, arrays | {"ids": ids})
     write_text(card, final.card_text(description, versions()))
     losses = pd.DataFrame(columns=COLUMNS)
     if spec.permutations and inputs.views:
         losses = measured_importances(
-            estimator, of_model.views(fit), inputs.views, labels, drawn.of_size(expected["train_size"]),
+            estimator, views, inputs.views, labels, drawn.of_size(expected["train_size"]),
             permutations=spec.permutations, seed=fit.seed, groups=groups,
         )  # fmt: skip
     write_parquet(importances, losses, record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, choices, held_out_groups, with_chosen_scalings
+from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, choices, with_chosen_scalings
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
@@ -33,28 +33,11 @@ from mklearn.study.yaml_file import yaml_text
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class ModelSamples:
-    """The samples of a data set, with the feature files of its views."""
-
-    data: SampleSet
-    path: Path
-    sources: Mapping[str, Path]
-    groups: NDArray[np.str_] | None
-    """Group of each sample; None if splits of the study divide groups."""
-
-    def views(self, fit: FitSpec) -> Views:
-        """Read the views of a method for all samples."""
-        images = [self.path] * any(entry.kind == "images" for entry in fit.method.inputs.values())
-        read = read_views(fit, [], [*images, *(self.sources[name] for name in fit.descriptors)], self.data.ids)
-        return Views({name: read[name] for name in sorted(read.names)})
-
-    def problem(self, fit: FitSpec, rows: Rows) -> MethodOnViews:
-        """Return a method on the given samples."""
-        y = self.data.y[rows]
-        codes = np.unique(y, return_inverse=True)[1] if self.data.target == "classes" else y
-        groups = None if self.groups is None else self.groups[rows]
-        return MethodOnViews(self.views(fit)[rows], codes, fit.method, fit.kernels, groups)
+def views_of_model(fit: FitSpec, data: SampleSet, samples: Path, sources: Mapping[str, Path]) -> Views:
+    """Read the views of a method for all samples, from the file of the samples and the features of each view."""
+    images = [samples] * any(entry.kind == "images" for entry in fit.method.inputs.values())
+    read = read_views(fit, [], [*images, *(sources[name] for name in fit.descriptors)], data.ids)
+    return Views({name: read[name] for name in sorted(read.names)})
 
 
 def outside_test_set(splits: Sequence[Split], spec: FinalSpec) -> Rows | None:
@@ -88,13 +71,6 @@ def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FitSpec, str,
         "chosen_among": best.among if spec.method == BEST else 1,
     }
     return spec.candidates[best.position], best.row["method_title"], expected
-
-
-def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
-    """Return the groups if no split of the study divides one into training and test samples, else None."""
-    if groups is None or any(held_out_groups(split.train, split.test, groups) is None for split in splits):
-        return None
-    return groups
 
 
 def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, Candidate, MethodOnViews]:

@@ -23,10 +23,10 @@ from mklearn.kernels import Views
 from mklearn.rows import load
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.splits import Split
+from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.final_model import card_text, final_model, groups_kept_together
+from mklearn.study.final_model import card_text, final_model
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.provenance import code_files, named_modules
@@ -197,9 +197,7 @@ def test_groups_are_kept_together_if_no_split_divides_one() -> None:
     groups = np.array(["p", "p", "q", "q"])
     whole = Split(0, 0, np.array([0, 1]), np.array([2, 3]))
     divided = Split(0, 1, np.array([0, 2]), np.array([1, 3]))
-    assert groups_kept_together([whole], groups) is groups
-    assert groups_kept_together([whole, divided], groups) is None
-    assert groups_kept_together([whole], None) is None
+    assert [Splits(splits, 4).n_dividing(groups) for splits in ((whole,), (whole, divided))] == [0, 1]
 
 
 # --- the plan of the final model
