@@ -17,8 +17,6 @@ from mklearn.study.evaluation.metrics.metric import Metric
 Labels = NDArray[Any]
 Lookup = Callable[[str], Any]
 """Function that returns an output of a fitted estimator for the test samples by its name in `STORED`, or None."""
-NO_LOOKUP: Lookup = dict[str, Any]().get
-"""Lookup of a method that returns labels only."""
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors", "kernel_share", "survival", "times")
 """Names of the outputs that are stored for each fitted estimator, in addition to the labels."""
 
@@ -84,7 +82,7 @@ class RulePredictions:
     """Numbers of components; empty for a classifier without components."""
     position: int | None
     """Row of ``labels`` that was chosen without the test samples; None if the choice failed."""
-    lookups: Sequence[Lookup] = (NO_LOOKUP,)
+    lookups: Sequence[Lookup] = (dict[str, Any]().get,)
     """Lookup for the estimator of each row, or a single one if all rows share one estimator."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Columns of the score rows: parameters, solver status and time."""

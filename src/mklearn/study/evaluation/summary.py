@@ -144,7 +144,7 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     for keys, place in places:
         of_method = rows[place.to_numpy()]
         for metric in metrics:
-            of_metric = of_method[_is_one_of(of_method["metric"], metric, "")]
+            of_metric = of_method[np.isin(of_method["metric"], [metric, ""])]
             yield from _groups_of_metric(dict(zip(names, keys, strict=True)) | {"metric": metric}, of_metric)
 
 
@@ -157,25 +157,18 @@ def _structured(scores: pd.DataFrame) -> _Rows:
     numbers["fit_seconds"] = scores["fit_seconds"].clip(lower=SHORTEST)
     rows |= {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
     rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message", "metric")}
-    rows["usable"] = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")
+    rows["usable"] = ~np.isnan(rows["value"]) & ~np.isin(rows["status"], ["failed", "not_applicable"])
     n_folds = rows["fold"].max(initial=0) + 1
     rows["unit"], rows["draw"] = (rows["repeat"] * n_folds + rows[name] for name in ("fold", "part"))
     return _table(rows)
 
 
 def _table(columns: Mapping[str, NDArray[Any]]) -> _Rows:
-    table = np.empty(len(columns["value"]), dtype=[(name, column.dtype) for name, column in columns.items()])
-    for name, column in columns.items():
-        table[name] = column
-    return table
+    return np.rec.fromarrays(columns.values(), [(name, column.dtype) for name, column in columns.items()])
 
 
 def _words(column: pd.Series) -> NDArray[np.object_]:
     return column.astype(object).where(column.notna(), "").astype(str).to_numpy(object)
-
-
-def _is_one_of(words: NDArray[np.object_], *wanted: str) -> NDArray[np.bool_]:
-    return np.logical_or.reduce([words == word for word in wanted])
 
 
 def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
@@ -188,7 +181,7 @@ def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
             if named and tag not in named:
                 continue
             chosen = (rows["neighbour"] == neighbour) | (~usable & (rows["neighbour"] == ""))
-            chosen &= _is_one_of(rows["selection"], tag, "")
+            chosen &= np.isin(rows["selection"], [tag, ""])
             if chosen.any():
                 yield _group(fixed | {"neighbour": neighbour, "selection": selection}, rows[chosen])
 
@@ -259,7 +252,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "n_failed": n_failed,
         "mean": mean(values),
         "std": standard_deviation(values),
-        "fit_seconds": _median(group.units["fit_seconds"]),
+        "fit_seconds": pd.Series(group.units["fit_seconds"]).median(),
         "status": group.status,
         "message": group.message,
     }
@@ -276,7 +269,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     if reference is not None:
         _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
         ratios = group.units["fit_seconds"][mine] / reference.units["fit_seconds"][others]
-        row["time_ratio"] = _median(ratios)
+        row["time_ratio"] = pd.Series(ratios).median()
     if reference is not None and reference.keys["selection"] == group.keys["selection"]:
         paired = _paired(group, reference, predictions)
         row |= {
@@ -301,11 +294,6 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
             groups=predictions.held_out_groups(group.keys, one), class_sizes=predictions.class_sizes(group.keys),
         )  # fmt: skip
     return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
-
-
-def _median(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if known.size else math.nan
 
 
 def _outcomes(group: _Group, predictions: Predictions | None) -> pd.DataFrame | None:

@@ -16,7 +16,7 @@ NeighbourRule = Literal["cosine", "euclidean"]
 CLASS_MEAN: Literal["class_mean"] = "class_mean"
 CLUSTERS: Literal["clusters"] = "clusters"
 Rule = Literal[NeighbourRule, "class_mean", "clusters"]
-"""Rule that classifies a sample in an embedding; see :mod:`mklearn.study.evaluation.rules`."""
+"""Rule that classifies a sample in an embedding; see :mod:`mklearn.study.evaluation.fitted`."""
 RULE: Rule = "euclidean"
 """Nearest-neighbour rule of the embeddings in the library, and so of final models."""
 Choice = Literal["inner_cv", "test_set"]

@@ -26,11 +26,10 @@ from mklearn.nearest_neighbour import nearest_neighbour_predictions_by_dimension
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.fitted import Fitted, fit_method
+from mklearn.study.evaluation.fitted import Fitted, fit_method, predict_in_embedding
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.predictions import prediction_table
-from mklearn.study.evaluation.rules import predictions
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec, RefitSpec
 from mklearn.subspace.mmc import MMC
@@ -243,10 +242,10 @@ def test_class_means_are_those_of_scikit_learn_at_every_dimension(y: NDArray[Any
     model = PCA(n_components=6).fit(DIGITS[OLD])
     train, test = model.transform(DIGITS[OLD]), model.transform(DIGITS[NEW])
     expected = [NearestCentroid().fit(train[:, :q], y[OLD]).predict(test[:, :q]) for q in range(1, 7)]
-    found = predictions(train, y[OLD], test, "class_mean", by_dimension=True)
+    found = predict_in_embedding(train, y[OLD], test, "class_mean", by_dimension=True)
     np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(predictions(train, y[OLD], test, "class_mean"), expected[-1])
-    assert (found != predictions(train, y[OLD], test, "euclidean", by_dimension=True)).any(axis=1).all()
+    np.testing.assert_array_equal(predict_in_embedding(train, y[OLD], test, "class_mean"), expected[-1])
+    assert (found != predict_in_embedding(train, y[OLD], test, "euclidean", by_dimension=True)).any(axis=1).all()
 
 
 def test_clusters_are_those_of_scikit_learn_with_the_best_names() -> None:
@@ -259,13 +258,13 @@ def test_clusters_are_those_of_scikit_learn_with_the_best_names() -> None:
         clusters = KMeans(4, n_init=10, random_state=0).fit(train[:, :q])
         best = np.argmax([(order[clusters.labels_] == names).sum() for order in orders])
         found.append(orders[best][clusters.predict(test[:, :q])])
-    np.testing.assert_array_equal(predictions(train, names, test, "clusters", by_dimension=True), found)
-    np.testing.assert_array_equal(predictions(train, names, test, "clusters"), found[-1])
+    np.testing.assert_array_equal(predict_in_embedding(train, names, test, "clusters", by_dimension=True), found)
+    np.testing.assert_array_equal(predict_in_embedding(train, names, test, "clusters"), found[-1])
 
 
 def test_ties_take_the_first_class() -> None:
     Z, y = np.array([[3.0], [1.0], [-1.0], [-3.0]]), np.array(["b", "b", "a", "a"])
-    assert predictions(Z, y, [[0.0], [0.1]], "class_mean").tolist() == ["a", "b"]
+    assert predict_in_embedding(Z, y, [[0.0], [0.1]], "class_mean").tolist() == ["a", "b"]
 
 
 # --- survival times

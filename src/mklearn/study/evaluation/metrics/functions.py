@@ -88,9 +88,8 @@ def auc(y: Any, class_scores: Any, classes: Any) -> float:
         raise NotApplicable(f"the area under the ROC curve needs test samples of every class; {classes[~present][0]!s}"
                             " has none")  # fmt: skip
     columns = class_columns(class_scores)
-    if len(columns) == 1 and len(classes) == 2:
-        return float(roc_auc_score(y == classes[1], columns[0]))
-    return float(np.mean([roc_auc_score(y == code, each) for code, each in zip(classes, columns, strict=True)]))
+    of_classes = zip(classes[-len(columns) :], columns, strict=True)
+    return float(np.mean([roc_auc_score(y == code, each) for code, each in of_classes]))
 
 
 def class_columns(class_scores: Any) -> list[Values]:
