@@ -49,7 +49,8 @@ def model(
     problem = MethodOnViews(X, codes, fit.method, fit.kernels, None if groups is None else groups[kept])
     estimator, candidate, problem = final.final_model(problem, fit)
     logger.info("parameters: %s", candidate.parameters)
-    estimator.fit(X, y, **problem.fit_parameters(np.arange(len(y))))
+    every = np.arange(len(y))
+    estimator.fit(X, y, **problem.fit_parameters(every, every[:0]))
     inputs, arrays = final.inputs_of_model(spec, fit, data, X, learned or [])
     description = final.model_card(
         spec, fit, title, expected, estimator, candidate, problem, inputs, ids, y, data.target, X

@@ -67,12 +67,11 @@ class MethodOnViews:
     samples_of: Callable[..., Any] | None = None
     """Class to use in place of :class:`mklearn.study.evaluation.split.SplitSamples`."""
 
-    def fit_parameters(self, train: Indices) -> dict[str, Any]:
-        """Return the additional arguments of `fit`: the groups of the training samples, if the method supports them."""
-        if self.groups is None or self.method.landmarks:
-            return {}
-        takes_groups = has_fit_parameter(load(self.method.implementation), "groups")
-        return {"groups": self.groups[train]} if takes_groups else {}
+    def fit_parameters(self, train: Indices, test: Indices) -> dict[str, Any]:
+        """Return the additional arguments of `fit`: the `held_out_groups`, if the method supports them."""
+        groups = None if self.method.landmarks else held_out_groups(train, test, self.groups)
+        takes_groups = groups is not None and has_fit_parameter(load(self.method.implementation), "groups")
+        return {"groups": groups} if takes_groups else {}
 
     @cached_property
     def takes_unlabelled(self) -> bool:

@@ -264,8 +264,13 @@ class SummedSamples(SplitSamples):
         else:
             of_sample = np.asarray(estimator.outputs_of_features(sums.sample))
             train, test = (of_sample[np.searchsorted(sums.folds.sample, rows)] for rows in self.rows)
-        fitted = _fitted(estimator, train, test, self.y_train, seconds)
-        fitted.weights = estimator.kernel_weights_
+        fitted = Fitted(self.y_train, [estimator], [], [], seconds, weights=estimator.kernel_weights_)
+        if hasattr(estimator, "transform"):
+            fitted.components, fitted.embeddings = [train.shape[1]], [(train, test)]
+            fitted.lookups = [lookup_of(estimator, self.y_train)]
+        else:
+            fitted.labels = [estimator.labels_of(estimator.decision_of(test))]
+            fitted.lookups = [lookup_of(estimator, self.y_train, scores=test)]
         return fitted
 
     def _outputs(self, estimator: Any, used: Indices) -> NDArray[np.floating[Any]]:
@@ -281,12 +286,3 @@ class SummedSamples(SplitSamples):
                 outputs[rows[inside[part]]] = estimator.outputs_of_features(features)
             del views, samples  # before the next block is read
         return outputs
-
-
-def _fitted(estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], seconds: float) -> Fitted:
-    """Wrap an estimator with its outputs for training samples, with labels ``y``, and for test samples."""
-    if hasattr(estimator, "transform"):
-        components, lookup = [train.shape[1]], lookup_of(estimator, y)
-        return Fitted(y, [estimator], components, [lookup], seconds, embeddings=[(train, test)])
-    labels = estimator.labels_of(estimator.decision_of(test))
-    return Fitted(y, [estimator], [], [lookup_of(estimator, y, scores=test)], seconds, labels=[labels])

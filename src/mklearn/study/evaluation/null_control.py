@@ -37,7 +37,7 @@ def null_test(problem: MethodOnViews, spec: NullSpec) -> tuple[PermutationTest, 
     def left_out_r2(y: NDArray[Any]) -> float:
         own = with_chosen_scalings(replace(problem, y=y), every, every[:0])
         estimator = own.unfitted(candidates(own.method, len(own.kernels))[0])
-        r2 = estimator.fit(own.views, y, **own.fit_parameters(every)).left_out_r2_
+        r2 = estimator.fit(own.views, y, **own.fit_parameters(every, every[:0])).left_out_r2_
         return float(np.mean(r2))  # an array for survival at several times
 
     try:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import SolverFailed
 from mklearn.study.specs.fit_spec import Components
-
-Scores = Sequence[NDArray[np.float64]] | str
-"""Scores of one candidate on each part at each number of leading dimensions, or the reason why it failed."""
 
 # Mean scores that differ by less are a tie: equal means of k fractions may differ by rounding, while different
 # accuracies on fewer than a billion samples differ by more.
@@ -68,17 +65,18 @@ def select(mean_scores: NDArray[np.float64], components: Components, n_samples: 
     return candidate, -1 if dimension == n_dimensions else dimension - 1
 
 
-def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
+def mean_curves(scores: Sequence[Sequence[NDArray[np.float64]]], failed: Mapping[int, str]) -> NDArray[np.float64]:
     """Average the scores of candidates over the parts, at the dimensions that every part has.
 
-    The result has shape (n_candidates, n_dimensions), with NaN where a candidate has no score. `SolverFailed` is raised
-    with the first reason if every candidate failed.
+    ``scores`` has a curve for each candidate and part, and ``failed`` the reasons of candidates that failed on a part,
+    by position. The result has shape (n_candidates, n_dimensions), with NaN where a candidate has no score.
+    `SolverFailed` is raised with the first reason if every candidate failed.
     """
-    if all(isinstance(parts, str) for parts in scores):
-        raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {scores[0]}")
+    if len(failed) == len(scores):
+        raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {failed[0]}")
     curves = [
-        np.zeros(0) if isinstance(parts, str) else np.mean([part[: min(map(len, parts))] for part in parts], axis=0)
-        for parts in scores
+        np.zeros(0) if number in failed else np.mean([part[: min(map(len, parts))] for part in parts], axis=0)
+        for number, parts in enumerate(scores)
     ]
     width = max(curve.size for curve in curves)
     return np.array([np.pad(curve, (0, width - curve.size), constant_values=np.nan) for curve in curves])

@@ -35,7 +35,7 @@ from mklearn.study.evaluation.candidates import (
 from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import RulePredictions
-from mklearn.study.evaluation.selection import UPPER_BOUND, Scores, choose, mean_curves, select
+from mklearn.study.evaluation.selection import UPPER_BOUND, choose, mean_curves, select
 from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, headline_rule, specs_by_name
 
 Parts = list[tuple[Indices, Indices]]
@@ -66,7 +66,7 @@ class SplitResult(NamedTuple):
     selection_message: str = ""
     """Reason why there was no inner cross-validation; empty if there was one."""
     scalings: Mapping[str, FeatureScaling] = {}
-    """Automatic scalings as chosen on the training samples, see `mklearn.study.evaluation.candidates`."""
+    """Automatic scalings as chosen on the training samples."""
 
 
 class Choice(NamedTuple):
@@ -108,7 +108,7 @@ def evaluate_split(
 class SplitSamples:
     """Training and test samples of a split or fold, whose kernels are computed once for all candidates.
 
-    Automatic scalings must have been replaced, see `mklearn.study.evaluation.candidates.with_chosen_scalings`.
+    Automatic scalings must have been replaced, see `with_chosen_scalings`.
     """
 
     def __init__(self, problem: MethodOnViews, train: Indices, test: Indices) -> None:
@@ -118,8 +118,7 @@ class SplitSamples:
             rows = np.concatenate([train, problem.unlabelled])
             self.y_fit = np.pad(self.y_fit, (0, len(problem.unlabelled)), constant_values=UNLABELLED)
         self.train, self.test = CachingViews(problem.of(rows)), CachingViews(problem.of(test))
-        whole = held_out_groups(train, test, problem.groups) is not None
-        self._fit_parameters = problem.fit_parameters(train) if whole else {}
+        self._fit_parameters = problem.fit_parameters(train, test)
 
     @cached_property
     def _kernels(self) -> tuple[list[dict[str, Any]], float]:
@@ -220,11 +219,10 @@ def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: Eval
     is_open = len(grid) > 1 or (method.has_components and evaluation.components != "all")
     try:
         if is_open:
-            scored_on = parts()
+            scored_on, metric = parts(), metric_named(evaluation.choose_by)
             n_validation = sum(len(validation) for _, validation in scored_on)
-            metric = metric_named(evaluation.choose_by)
-            for rule, scores in _scores_on_parts(problem, grid, scored_on, metric, rules).items():
-                by_rule[rule] = select(mean_curves(scores), evaluation.components, n_validation)
+            for rule, scores in _mean_scores(problem, grid, scored_on, metric, rules).items():
+                by_rule[rule] = select(scores, evaluation.components, n_validation)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise
@@ -235,29 +233,29 @@ def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: Eval
     return Choice(grid, by_rule, message)
 
 
-def _scores_on_parts(
+def _mean_scores(
     problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str]
-) -> dict[str, list[Scores]]:
-    """Compute the scores of all candidates by each rule, part by part; a failed candidate has the reason instead.
+) -> dict[str, NDArray[np.float64]]:
+    """Compute the mean scores of all candidates by each rule, see `mean_curves`; a failed candidate has none.
 
     Errors have a negative sign, so that larger scores are better.
     """
-    scores: dict[str, list[Scores]] = {rule: [[] for _ in grid] for rule in rules}
+    curves: dict[str, list[list[NDArray[np.float64]]]] = {rule: [[] for _ in grid] for rule in rules}
+    failed: dict[int, str] = {}
     for train, validation in parts:
         scaled = with_chosen_scalings(problem, train, validation)
         samples = (problem.samples_of or SplitSamples)(scaled, train, validation)
         for number, candidate in enumerate(grid):
-            if any(isinstance(of_rule[number], str) for of_rule in scores.values()):
+            if number in failed:
                 continue
             try:
                 fitted = samples.fit(candidate)
-                for rule, of_rule in scores.items():
-                    curve = metric.sign * fitted.predictions(rule, problem.y[validation]).scores(metric)
-                    of_rule[number] = [*of_rule[number], curve]
+                for rule, of_rule in curves.items():
+                    scores = fitted.predictions(rule, problem.y[validation]).scores(metric)
+                    of_rule[number].append(metric.sign * scores)
             except (NotApplicable, SolverFailed) as reason:
-                for of_rule in scores.values():
-                    of_rule[number] = str(reason)
-    return scores
+                failed[number] = str(reason)
+    return {rule: mean_curves(of_rule, failed) for rule, of_rule in curves.items()}
 
 
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
@@ -270,7 +268,7 @@ def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, pa
     rule = headline_rule(evaluation.neighbours) if method.embeds else ""
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
     alone = [Candidate(first, kernel) for kernel in range(len(problem.kernels))]
-    curves = mean_curves(_scores_on_parts(problem, alone, parts, metric, [rule])[rule])
+    curves = _mean_scores(problem, alone, parts, metric, [rule])[rule]
     n_validation = sum(len(validation) for _, validation in parts)
     squared = np.zeros(len(curves))
     for kernel in np.flatnonzero(np.isfinite(curves).any(axis=1)):

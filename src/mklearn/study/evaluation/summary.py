@@ -1,8 +1,8 @@
 """Summary of the score table: one row for each setting, method, metric, rule and selection.
 
-There are two selections. ``oracle`` is the best value of the *mean test* curve, as in published tables: the scores are
-first averaged over repeats, and the best dimension of the mean is taken, on the test samples. ``inner_cv`` is the mean
-of the values that inner cross-validation chose within the training samples.
+The selection ``oracle`` is the best value of the *mean test* curve, as in published tables: scores are averaged over
+repeats, and the best dimension of the mean is taken. ``inner_cv`` is the mean of the values that inner cross-validation
+chose within the training samples.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def summarise(
     published: Sequence[Mapping[str, Any]] = (), titles: Mapping[str, Mapping[str, str]] | None = None,
     calibration: Calibration | None = None, tolerance: Tolerance | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
+    """Return the columns `SUMMARY_COLUMNS` for each setting, method, metric, rule and selection.
 
-    The result has the columns `SUMMARY_COLUMNS`, and a row for each setting, method, metric, rule and selection, in
-    order of first appearance. If no repeat has a value, the numbers are NaN, and status and message give the reason.
+    Rows are in order of first appearance. If no repeat has a value, the numbers are NaN, and status and message give
+    the reason.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ def summarise(
         share a test part (column ``test_part``) count as one value, their mean, and as failed if one of them failed.
         Rows of a failed fit may have "" as rule, selection or metric, and then count for each.
     predictions : Predictions, optional
-        Predictions of the test samples, from which intervals are computed (see :mod:`mklearn.base.statistics`).
-        Without them, and for metrics without values per sample, intervals follow Nadeau and Bengio.
+        Source of intervals, see :mod:`mklearn.base.statistics`. Without them, and for metrics without values per
+        sample, intervals follow Nadeau and Bengio.
     reference : str
-        Method that all methods are compared with: paired on common (repeat, fold), for the same metric, neighbour rule,
+        Method that all are compared with: paired on common (repeat, fold), for the same metric, neighbour rule,
         selection and, if available, kernel set. Without such rows the difference is NaN.
     neighbour : str
         Rule of the reference for comparisons with classifiers, which have no rule; "" is the reference's first rule.
@@ -78,8 +78,7 @@ def summarise(
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration, tolerance
-        Arguments of :func:`mklearn.study.evaluation.reproduction.judged`, which computes ``z``, ``verdict`` and
-        ``reason``.
+        Arguments of `judged`, which computes ``z``, ``verdict`` and ``reason``.
 
     Notes
     -----
@@ -120,7 +119,7 @@ def corrected(summary: pd.DataFrame) -> pd.Series:
 _Rows = NDArray[Any]
 """Score rows as a structured array; a DataFrame for every group would dominate the run time."""
 _UNITS = ("number", "value", "fit_seconds", "n_train", "n_test", "n_validation")
-"""Columns of the units behind a summary row, which are splits, or draws of several models; NaN for unknown values.
+"""Columns of the units behind a summary row: splits, or draws of several models that share a test part. NaN is unknown;
 ``number`` encodes repeat and fold of a split, or repeat and test part of a draw."""
 
 
@@ -203,10 +202,9 @@ def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
 
 
 def _units(rows: _Rows, chosen: _Rows) -> tuple[_Rows, pd.MultiIndex | None]:
-    """Return the units behind a summary row: the values of ``chosen``, and the sizes known from any row.
+    """Return the units: the values of ``chosen``, and the sizes known from any row.
 
-    Units are splits, or draws if several models share a test part. For draws, the repeat and fold of the models of
-    incomplete draws are also returned.
+    For draws, also return the repeat and fold of the models of incomplete ones.
     """
     numbers, first = np.unique(rows["unit"], return_index=True)
     columns: dict[str, NDArray[Any]] = {"number": numbers}

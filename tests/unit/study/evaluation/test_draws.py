@@ -325,10 +325,10 @@ def test_choose_compares_candidates_at_all_their_dimensions():
 
 def test_the_mean_is_of_the_dimensions_that_every_fold_has():
     long = [np.linspace(0.1, 0.4, length) for length in (4, 3, 3)]
-    curves = mean_curves(["too few samples", long, [np.array([0.2, 0.3, 0.2]), np.array([0.2, 0.4, 0.2])]])
+    curves = mean_curves([[], long, [np.array([0.2, 0.3, 0.2]), np.array([0.2, 0.4, 0.2])]], {0: "too few samples"})
     np.testing.assert_allclose(curves[1:], [[0.1, (0.2 + 0.25 * 2) / 3, (0.3 + 0.4 * 2) / 3], [0.2, 0.35, 0.2]])
     assert np.isnan(curves[0]).all()
     assert select(curves, "best", 6) == (1, -1)  # all that it has: of another fit, the last
     assert select(curves[[0, 2]], "best", 6) == (1, 1)
     with pytest.raises(SolverFailed, match="first because: too few samples"):
-        mean_curves(["too few samples", "rank"])
+        mean_curves([[], long], {1: "rank", 0: "too few samples"})

@@ -43,10 +43,9 @@ class Metric(Row):
     targets: Sequence[str] = ("classes",)
     """Kinds of target that the metric supports: "classes", "numbers", "survival"."""
     by_sample: str = ""
-    """``module:function`` that returns one value per test sample, with the same kind of parameters. The mean of the
-    values is the metric, and the variance of their mean is the metric's variance. Confidence intervals are computed
-    from these values; without them from one value per split, which gives wider intervals (see
-    :mod:`mklearn.base.statistics`)."""
+    """``module:function`` that returns one value per test sample, whose mean is the metric and the variance of whose
+    mean is the metric's variance. Without it, confidence intervals are computed from one value per split, and wider
+    (see :mod:`mklearn.base.statistics`)."""
 
     can_choose: bool = True
     """False if the metric does not measure predictions: inner cross-validation can't choose by it."""
