@@ -34,6 +34,8 @@ from mklearn.study.specs.fit_spec import FitSpec
 from mklearn.subspace.pca import PCA
 
 N = 30
+IDS = np.array([f"s{number:02}" for number in range(N)])
+ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
 fit = load_script("fit")
 
 
@@ -68,17 +70,16 @@ def files(tmp_path: Path) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1, 2], 10)
     X = rng.normal(size=(N, 4)) + 2 * np.eye(4)[y]
-    ids = np.array([f"s{number:02}" for number in range(N)])
-    write_parquet(tmp_path / "labels.parquet", pd.DataFrame({"id": ids, "y": y, "label": y.astype(str)}))
+    write_parquet(tmp_path / "labels.parquet", pd.DataFrame({"id": IDS, "y": y, "label": y.astype(str)}))
     write_npz(tmp_path / "gating.npz", features=X[:, :2])
     write_npz(tmp_path / "more.npz", features=X[:, :3])
     matrix = MEASURES["squared_euclidean"](X)
-    write_npz(tmp_path / "d.npz", matrix=matrix, ids=ids)
+    write_npz(tmp_path / "d.npz", matrix=matrix, ids=IDS)
     drawn = []
     for repeat in range(4):
         order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")
         drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
-    Splits(tuple(drawn), N).save(tmp_path / "splits.parquet", ids)
+    Splits(tuple(drawn), N).save(tmp_path / "splits.parquet", IDS)
     return {
         "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet",
         "matrices": [tmp_path / "d.npz"], "sources": [tmp_path / "gating.npz", tmp_path / "more.npz"],
@@ -86,16 +87,18 @@ def files(tmp_path: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def fit_spec(method: dict[str, Any], **content: Any) -> FitSpec:
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
+    shared = {"dataset": "d", "settings": ONE, "seed": 0, "evaluation": evaluation}
+    return FitSpec.model_validate(shared | {"method": {"id": "m"} | method} | content)
+
+
 def spec(**parameters: Any) -> FitSpec:
     kernels = [{"id": f"g{width}", "view": "d/m", "kind": "gaussian", "bandwidth": width} for width in (0.5, 1.0)]
-    method = {
-        "id": "m", "implementation": f"{__name__}:Gated", "parameters": parameters,
-        "inputs": {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["gating-0a"]},
-                   "others": {"kind": "features", "descriptors": ["more-0a"]}},
-    }  # fmt: skip
-    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
-    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
-    return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
+    inputs = {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["gating-0a"]},
+              "others": {"kind": "features", "descriptors": ["more-0a"]}}  # fmt: skip
+    method = {"implementation": f"{__name__}:Gated", "parameters": parameters, "inputs": inputs}
+    return fit_spec(method, kernels=kernels)
 
 
 def run_fit(spec: FitSpec, **arguments: Any) -> None:
@@ -128,15 +131,8 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
 
 
 def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
-    model = entries.method(kind)
-    method = {
-        "id": "m", "implementation": model.row.implementation, "parameters": model.parameters(),
-        "embeds": model.row.embeds, "refit": model.refit(),
-        "inputs": {"features": {"kind": "features", "descriptors": descriptors}},
-    }  # fmt: skip
-    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
-    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
-    return FitSpec.model_validate(content | {"evaluation": evaluation})
+    model, inputs = entries.method(kind), {"features": {"kind": "features", "descriptors": descriptors}}
+    return fit_spec({"implementation": model.row.implementation, "parameters": model.parameters(), "inputs": inputs})
 
 
 @pytest.mark.parametrize("kind", ["logistic_regression", "standardised_shrinkage_lda"])
@@ -149,9 +145,8 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
     assert set(frame["status"]) == {"ok"}
     values = frame.set_index(["metric", "repeat"])["value"]
     X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
-    labels = read_parquet(files["labels"])[0]
-    y, drawn = labels["y"].to_numpy(), Splits.load(files["splits"], labels["id"].to_numpy(dtype=str))
-    for split in drawn:
+    y = read_parquet(files["labels"])[0]["y"].to_numpy()
+    for split in Splits.load(files["splits"], IDS):
         model = load(found.method.implementation)().fit(X[split.train], y[split.train])
         predicted, probabilities = model.predict(X[split.test]), model.predict_proba(X[split.test])
         expected = {
@@ -167,13 +162,12 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
 @pytest.mark.parametrize("choice", ["inner_cv", "test_set"])
 def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str, Any], choice: str) -> None:
     """A protocol whose name ends in -optimistic has the oracle's values, also where it has pairs for the choice."""
-    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
     first, second = np.tile(np.arange(8), 4), np.tile(np.r_[np.arange(1, 9), np.arange(11, 19)], 2)
     tested = np.arange(16)
     folds = tuple(Split(0, k, tested[tested % 2 != k], tested[tested % 2 == k]) for k in range(2))
     comparison = {"components": None, "unit_length": False, "terms": ["product"]}
     pairs = Pairs(first.tolist(), second.tolist(), [*(tested % 2).tolist(), *[-1] * 16], comparison)
-    Splits(folds, 32, (np.arange(16, 32, 2), np.arange(17, 32, 2)), pairs).save(files["splits"], ids)
+    Splits(folds, 32, (np.arange(16, 32, 2), np.arange(17, 32, 2)), pairs).save(files["splits"], IDS)
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["grid"] = {"n_neighbors": [1, 3]}
     found["evaluation"]["choice"] = choice
@@ -206,21 +200,10 @@ def test_a_column_of_predictions_is_accepted_and_an_invalid_value_is_a_failed_ro
     assert frame["message"].iloc[1] == f"{__name__}:without_value is nan; expected a finite value from 0 to 1"
 
 
-@pytest.mark.parametrize(
-    ("lacking", "sentence"),
-    [
-        ({"matrices": None}, "matrices must be a file for each of these views: d/m; got 0"),
-        ({"sources": 1}, "sources must be a file for each of these views: gating-0a, more-0a; got"),
-    ],
-)
-def test_a_file_that_is_missing_is_named(files: dict[str, Any], lacking: dict[str, Any], sentence: str) -> None:
-    if "sources" in lacking:
-        lacking = {"sources": files["sources"][:1]}
-    with pytest.raises(DataError, match=sentence):
-        run_fit(spec(), **files | lacking)
-
-
-def test_a_matrix_of_other_samples_is_refused(files: dict[str, Any]) -> None:
+def test_files_that_are_missing_or_of_other_samples_are_named(files: dict[str, Any]) -> None:
+    for name, views in (("matrices", "d/m; got 0"), ("sources", "gating-0a, more-0a; got 1")):
+        with pytest.raises(DataError, match=f"{name} must be a file for each of these views: {views}"):
+            run_fit(spec(), **files | {name: files[name][:-1]})
     matrix = files["matrices"][0]
     held = read_npz(matrix)
     write_npz(matrix, **held | {"ids": held["ids"][::-1]})
@@ -231,13 +214,11 @@ def test_a_matrix_of_other_samples_is_refused(files: dict[str, Any]) -> None:
 def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
     alternating = {"implementation": "mklearn.classifiers.fsvc:FSVC", "solver": "alternating", "n_iter": 2}
     method = {
-        "id": "m", "implementation": "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier", "parameters": {},
+        "implementation": "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier", "refit": {"sizes": [1, 3]},
         "grid": {"machine": [alternating | {"C": C} for C in (1.0, 10.0)]}, "inputs": {"kernels": {"kind": "kernels"}},
-        "refit": {"sizes": [1, 3]},
     }  # fmt: skip
-    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
-    Splits(Splits.load(files["splits"], ids).splits[:2], N).save(files["splits"], ids)
-    run_fit(FitSpec.model_validate(spec().as_dict() | {"method": method}), **files | {"sources": []})
+    Splits(Splits.load(files["splits"], IDS).splits[:2], N).save(files["splits"], IDS)
+    run_fit(fit_spec(method, kernels=spec().kernels), **files | {"sources": []})
     frame = rows_of(files["predictions"]).query("metric == 'accuracy'")
     swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
     assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]
@@ -259,9 +240,8 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
 
 
 def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
-    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
     train = np.array([0, 1, 10, 11, 20, 21])
-    Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
+    Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], IDS)
     found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
     run_fit(found, **files | {"matrices": None})
     frame = rows_of(files["predictions"])
@@ -305,16 +285,11 @@ class Slow(PCA):
         return self
 
 
-ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
-
-
 def early(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluation: Any) -> FitSpec:
     features = {"kind": "features", "descriptors": ["gating-0a"]}
-    method = {"id": "m", "implementation": f"{__name__}:{implementation}", "inputs": {"X": features}, "embeds": True}
-    content = {"dataset": "d", "settings": settings, "method": method, "seed": 0}
-    return FitSpec.model_validate(
-        content | {"evaluation": {"neighbours": ["euclidean"], "inner_folds": 2} | evaluation}
-    )
+    method = {"implementation": f"{__name__}:{implementation}", "inputs": {"X": features}, "embeds": True}
+    evaluation = {"neighbours": ["euclidean"], "inner_folds": 2} | evaluation
+    return fit_spec(method, settings=settings, evaluation=evaluation)
 
 
 def early_rows(files: dict[str, Any], estimator: str, *settings: list[dict[str, Any]], **evaluation: Any) -> Any:
@@ -349,10 +324,10 @@ def test_after_the_limit_done_splits_keep_their_values(files: dict[str, Any], ti
 
 @pytest.mark.full
 def test_each_size_has_its_limit(files: dict[str, Any], time_over: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(str))
+    held = Splits.load(files["splits"], IDS)
     few = [replace(split, train=split.train[::2], train_size=3) for split in held]
     many = [replace(split, train_size=6) for split in held]
-    Splits((*few, *many), 30).save(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(str))
+    Splits((*few, *many), 30).save(files["splits"], IDS)
     settings = [{"protocol": f"p-p{size}", "train_size": size} for size in (6, 3)]
     for name, value in {"calls": -10_000, "most": 12, "time_over": time_over}.items():
         monkeypatch.setattr(Slow, name, value, raising=False)

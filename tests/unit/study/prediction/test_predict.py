@@ -307,12 +307,7 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("factor", "shift", "n", "expected"),
     [
-        (
-            1.0,
-            1000.0,
-            20,
-            "{} of 640 values of view 'upper' lie far outside the range of the training samples (columns '",
-        ),
+        (1.0, 1000.0, 20, "{} of 640 values of view 'upper' lie far outside the range of the training samples (colum"),
         (1.0, 11.0, 20, "values of view 'upper' lie far outside"),
         (1.0, 0.3, 20, None),
         (0.01, 0.0, 20, "the new samples of view 'upper' vary 0.0"),
@@ -331,9 +326,8 @@ def test_unlikely_values_are_noted(
     expected: str | None,
 ) -> None:  # fmt: skip
     """Values have another scale and origin; or the first values of one column are the given one."""
-    model = tables / "results/cells/model.mklearn"
-    shutil.copytree(tables / "new", tmp_path / "new")
-    upper, train = pd.read_csv(tmp_path / "new" / "upper.csv")[:n], pd.read_csv(tables / "train" / "upper.csv")
+    upper, train = (pd.read_csv(tables / part / "upper.csv") for part in ("new", "train"))
+    upper = upper[:n].copy()
     numbers = upper.columns.difference(["id", "label"])
     varying = train[numbers].nunique() > 1
     column = varying.idxmax()
@@ -341,10 +335,8 @@ def test_unlikely_values_are_noted(
         upper.loc[: factor["s"] - 1, column] = shift
     else:
         upper[numbers] = factor * upper[numbers] + shift
-    upper.to_csv(tmp_path / "new" / "upper.csv", index=False)
-    assert (
-        main(["predict", str(model), f"upper={tmp_path / 'new/upper.csv'}", f"lower={tables / 'new/lower.csv'}"]) == 0
-    )
+    upper.to_csv(tmp_path / "upper.csv", index=False)
+    predicted(tables, "cells", f"upper={tmp_path / 'upper.csv'}", f"lower={tables / 'new/lower.csv'}")
     printed = capsys.readouterr().err
     if expected is None:
         assert not any(words in printed for words in ("in the same unit", "missing ones"))
