@@ -95,17 +95,6 @@ def test_predicted_numbers_are_finite() -> None:
         Fitted(np.ones(2), [], [], [], 0.0, labels=[np.array([1.0, np.nan])]).predictions("", np.ones(2))
 
 
-# --- labels
-
-
-def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: Any) -> Any:
-    entry = {"kind": "images"} if samples.ndim == 3 else {"kind": "features", "descriptors": ["X"]}
-    spec = MethodSpec(id="m", **{"inputs": {"X": entry}} | method)
-    evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
-    problem = MethodOnViews(Views({"X": samples}), digits.y, spec, kernels)
-    return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
-
-
 # --- leading dimensions
 
 
@@ -164,9 +153,13 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}
-    implementation = "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA"
-    more = {"embeds": True, "refit": {"sizes": SIZES}}
-    result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, **more)
+    method = MethodSpec(
+        id="m", implementation="mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA", inputs={"X": {"kind": "images"}},
+        parameters=fixed, grid={"ridge": grid}, embeds=True, refit=RefitSpec(sizes=SIZES),
+    )  # fmt: skip
+    evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
+    problem = MethodOnViews(Views({"X": X}), y, method)
+    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
     for rule in RULES:
         means = np.zeros((len(grid), len(SIZES)))
         for (row, ridge), (column, size) in itertools.product(enumerate(grid), enumerate(SIZES)):

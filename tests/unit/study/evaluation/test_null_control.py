@@ -27,14 +27,9 @@ CLASSIFIER, REGRESSOR = "multi_view", "multi_view_regressor"
 
 
 def controlled(
-    kind: str,
-    views: dict[str, NDArray[Any]],
-    y: NDArray[Any],
-    n_shuffles: int,
-    groups: Any = None,
-    seed: int = 0,
+    kind: str, views: dict[str, NDArray[Any]], y: NDArray[Any], n_shuffles: int, groups: Any = None, seed: int = 0,
     **parameters: Any,
-) -> tuple[PermutationTest, str]:
+) -> tuple[PermutationTest, str]:  # fmt: skip
     method = MethodSpec(
         id=kind, implementation=METHODS[kind].implementation, parameters=parameters,
         inputs={"kernels": InputSpec(kind="kernels", descriptors=sorted(views))},

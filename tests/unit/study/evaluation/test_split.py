@@ -28,7 +28,7 @@ from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates, choices
 from mklearn.study.evaluation.fit_files import model_arrays
 from mklearn.study.evaluation.outputs import SplitRecord
-from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, evaluate_split
+from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
 KFD, MKLDR = "mklearn.subspace.kfd:KernelFDA", "mklearn.subspace.mkldr:MKLDR"
@@ -110,10 +110,8 @@ class GatedEmbedding(GatedMeans):
 
 @pytest.fixture(autouse=True)
 def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Recorder, "seen", [])
-    monkeypatch.setattr(Recorder, "fails_at", set())
-    monkeypatch.setattr(Recorder, "fails_below", 0)
-    monkeypatch.setattr(Recorder, "failure", SolverFailed)
+    for name, value in {"seen": [], "fails_at": set(), "fails_below": 0, "failure": SolverFailed}.items():
+        monkeypatch.setattr(Recorder, name, value)
     load, own = candidates_module.load, {each.__name__: each for each in (Recorder, GatedMeans, GatedEmbedding)}
     monkeypatch.setattr(candidates_module, "load", lambda name: own[name] if name in own else load(name))
 
@@ -127,26 +125,25 @@ def method_of(implementation: str = KFD, inputs: Any = ON_KERNELS, embeds: bool 
     return MethodSpec.model_validate(spec | {"grid": grid, "parameters": parameters})
 
 
-def on_views(method: MethodSpec, kernels: Any = KERNELS, y: Any = Y, **views: Any) -> MethodOnViews:
-    named = {name: Pairwise(matrix) for name, matrix in PAIRWISE.items()} | {"pixels-0a": X[:, :2]}
+def on_views(
+    method: MethodSpec, kernels: Any = KERNELS, y: Any = Y, pairwise: Any = PAIRWISE, **views: Any
+) -> MethodOnViews:
+    named = {name: Pairwise(matrix) for name, matrix in pairwise.items()} | {"pixels-0a": X[:, :2]}
     return MethodOnViews(Views(views or named), y, method, kernels)
 
 
-def evaluated(
-    problem: MethodOnViews, train: Any = TRAIN, test: Any = TEST, first: Choice | None = None, **evaluation: Any
-) -> SplitResult:
+def evaluated(problem: MethodOnViews, train: Any = TRAIN, test: Any = TEST, **evaluation: Any) -> SplitResult:
     spec = EvaluationSpec(**{"neighbours": ["euclidean"], "inner_folds": 3} | evaluation)
-    return evaluate_split(problem, train, test, evaluation=spec, seed=0, choice=first)
+    return evaluate_split(problem, train, test, evaluation=spec, seed=0)
 
 
-EVALUATION = ("neighbours", "inner_folds", "components", "choice", "choose_by", "train", "test", "first")
+EVALUATION = ("neighbours", "inner_folds", "components", "choice", "choose_by", "train", "test")
 
 
 def run(implementation: str = KFD, kernels: Any = KERNELS, y: Any = Y, pairwise: Any = PAIRWISE, **more: Any) -> Any:
     """Evaluate a method on the digits, of which some samples are trained on and tested."""
     evaluation = {name: more.pop(name) for name in EVALUATION if name in more}
-    views = {name: Pairwise(matrix) for name, matrix in pairwise.items()} | {"pixels-0a": X[:, :2]}
-    return evaluated(on_views(method_of(implementation, **more), kernels, y, **views), **evaluation)
+    return evaluated(on_views(method_of(implementation, **more), kernels, y, pairwise), **evaluation)
 
 
 def run_gated(estimator: str = "GatedMeans", embeds: bool = False, **more: Any) -> SplitResult:

@@ -32,6 +32,10 @@ from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.subspace import KernelFDA
 from mklearn.survival import KaplanMeierSurvival, MultiViewSurvival
 
+PIXELS, DIGITS = load_digits(return_X_y=True)
+KNOWN, NEW = {"pixels": PIXELS[:60]}, {"pixels": PIXELS[60:70]}
+SAMPLES = NewSamples(X=Views(NEW), ids=np.arange(10))
+
 
 def predicted(folder: Path, method: str, *words: str) -> pd.DataFrame:
     output = folder / "out.csv"
@@ -49,20 +53,17 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
 
 
 def test_probabilities_and_sets_where_the_model_has_them() -> None:
-    X, y = load_digits(return_X_y=True)
-    names = np.array(["even", "odd"])[y % 2]
-    model = MultiViewClassifier().fit({"pixels": X[:60]}, names[:60])
-    frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
+    model = MultiViewClassifier().fit(KNOWN, np.array(["even", "odd"])[DIGITS[:60] % 2])
+    frame = prediction_frame(model, SAMPLES)
     assert list(frame) == ["id", "label", "set_90", "probability_even", "probability_odd"]
-    np.testing.assert_array_equal(frame.iloc[:, 3:], model.predict_proba({"pixels": X[60:70]}))
+    np.testing.assert_array_equal(frame.iloc[:, 3:], model.predict_proba(NEW))
     sets = {(False, False): "", (True, False): "even", (False, True): "odd", (True, True): "even|odd"}
-    chosen = model.predict_set({"pixels": X[60:70]})
-    assert frame["set_90"].tolist() == [sets[tuple(row)] for row in chosen.tolist()]
+    assert frame["set_90"].tolist() == [sets[tuple(row)] for row in model.predict_set(NEW).tolist()]
     assert len(set(frame["set_90"])) > 2
-    machine = KernelSVC(kernels={"pixels": "gaussian"}).fit({"pixels": X[:60]}, y[:60])
-    frame = prediction_frame(machine, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
+    machine = KernelSVC(kernels={"pixels": "gaussian"}).fit(KNOWN, DIGITS[:60])
+    frame = prediction_frame(machine, SAMPLES)
     assert list(frame) == ["id", "label", *(f"decision_{label}" for label in machine.classes_)]
-    np.testing.assert_array_equal(frame.iloc[:, 2:], machine.decision_function({"pixels": X[60:70]}))
+    np.testing.assert_array_equal(frame.iloc[:, 2:], machine.decision_function(NEW))
 
 
 @pytest.mark.parametrize(
@@ -73,31 +74,26 @@ def test_probabilities_and_sets_where_the_model_has_them() -> None:
     ],
 )
 def test_numbers_have_an_interval_where_the_model_has_one(model: Any, ends: list[str]) -> None:
-    X, y = load_digits(return_X_y=True)
-    model = model.fit({"pixels": X[:60]}, y[:60])
-    frame = prediction_frame(model, NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10)))
+    model = model.fit(KNOWN, DIGITS[:60])
+    frame = prediction_frame(model, SAMPLES)
     assert list(frame) == ["id", "predicted", *ends]
-    np.testing.assert_array_equal(frame["predicted"], model.predict({"pixels": X[60:70]}))
+    np.testing.assert_array_equal(frame["predicted"], model.predict(NEW))
 
 
 def test_survival_has_a_risk_and_probabilities_at_four_times() -> None:
-    X, y = load_digits(return_X_y=True)
-    model = MultiViewSurvival().fit({"pixels": X[:60]}, 1.0 + y[:60])
-    new = {"pixels": X[60:70]}
-    frame = prediction_frame(model, NewSamples(X=Views(new), ids=np.arange(10)))
+    model = MultiViewSurvival().fit(KNOWN, 1.0 + DIGITS[:60])
+    frame = prediction_frame(model, SAMPLES)
     assert list(frame) == ["id", "risk", "survival_3", "survival_5", "survival_7", "survival_9"]
-    np.testing.assert_array_equal(frame.iloc[:, 1], model.predict(new))
-    np.testing.assert_array_equal(frame.iloc[:, 2:], model.predict_survival_function(new, [3, 5, 7, 9]))
+    np.testing.assert_array_equal(frame.iloc[:, 1], model.predict(NEW))
+    np.testing.assert_array_equal(frame.iloc[:, 2:], model.predict_survival_function(NEW, [3, 5, 7, 9]))
 
 
 def test_a_pipeline_has_survival_and_samples_with_times_are_scored() -> None:
-    X, y = load_digits(return_X_y=True)
-    model = make_pipeline(SideBySide(["pixels"]), KaplanMeierSurvival()).fit(Views({"pixels": X[:60]}), 1.0 + y[:60])
-    labels = np.array(["3.0", "-7.0", "2.0", *[""] * 7])
-    samples = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.arange(10), labels=labels)
+    model = make_pipeline(SideBySide(["pixels"]), KaplanMeierSurvival()).fit(Views(KNOWN), 1.0 + DIGITS[:60])
+    samples = SAMPLES._replace(labels=np.array(["3.0", "-7.0", "2.0", *[""] * 7]))
     frame = prediction_frame(model, samples)
     assert list(frame) == ["id", "risk", "survival_3", "survival_5", "survival_7", "survival_10"]
-    np.testing.assert_allclose(frame["survival_5"], np.mean(1.0 + y[:60] > 5))
+    np.testing.assert_allclose(frame["survival_5"], np.mean(1.0 + DIGITS[:60] > 5))
     frame["risk"] = [3.0, 1.0, 2.0, *[9.0] * 7]
     assert _success(frame, samples, model) == "Harrell's C 0.6667 (3 samples with a time)\n"
     alive = samples._replace(labels=np.array(["-3.0", *[""] * 9]))
