@@ -56,21 +56,19 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
     features than the training samples, and ConfigError for sources of the wrong kind. Unreadable images raise an error
     only if no image can be read.
     """
-    samples = _samples(sources, inputs, arrays)
-    return samples._replace(notes=[*samples.notes, *_notes_on_values(samples, inputs, arrays)])
-
-
-def _samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
     tables = [view for view in inputs.views if view.kind == TABLE]
     if inputs.family == "tables":
-        return _from_tables(_files_by_view(sources, tables), inputs, arrays)
-    source, others = Path(sources[0]), sources[1:]
-    if (others and not tables) or not source.exists():
-        beside = f", then VIEW=FILE for its tables: {', '.join(view.name for view in tables)}" if tables else ""
-        raise ConfigError(f"{', '.join(sources)}: the model takes one folder of images, or one image{beside}")
-    images = _from_images(source, inputs, arrays)
-    files = _files_by_view(others, tables) if others else {}
-    return _from_tables(files, inputs, arrays, images, source) if tables else images
+        samples = _from_tables(_files_by_view(sources, tables), inputs, arrays)
+    else:
+        source, others = Path(sources[0]), sources[1:]
+        if (others and not tables) or not source.exists():
+            beside = f", then VIEW=FILE for its tables: {', '.join(view.name for view in tables)}" if tables else ""
+            raise ConfigError(f"{', '.join(sources)}: the model takes one folder of images, or one image{beside}")
+        samples = _from_images(source, inputs, arrays)
+        if tables:
+            files = _files_by_view(others, tables) if others else {}
+            samples = _from_tables(files, inputs, arrays, samples, source)
+    return samples._replace(notes=[*samples.notes, *_notes_on_values(samples, inputs, arrays)])
 
 
 def _notes_on_values(samples: NewSamples, inputs: ModelInputs, arrays: Arrays) -> Iterator[str]:
