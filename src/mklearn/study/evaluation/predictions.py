@@ -163,7 +163,7 @@ class Predictions:
     @cached_property
     def _groups(self) -> dict[tuple[Any, ...], pd.DataFrame]:
         grouped = self._table.groupby(GROUP, observed=True, dropna=False, sort=False)
-        return {_key(dict(zip(GROUP, key, strict=True))): rows for key, rows in grouped}
+        return {plain_key(key): rows for key, rows in grouped}
 
     def by_rule(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
         """Return the rows of a method in one setting, by one rule unless it is a classifier; None if it has no rows."""

@@ -15,7 +15,6 @@ from tests import entries
 from tests.scores import chosen_score, component, scores
 from tests.split_stacks import split_stacks
 
-import mklearn.study.evaluation.candidates as candidates_module
 import mklearn.study.evaluation.split as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.scaling_choice import choose_scaling
@@ -112,17 +111,18 @@ class GatedEmbedding(GatedMeans):
 def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"seen": [], "fails_at": set(), "fails_below": 0, "failure": SolverFailed}.items():
         monkeypatch.setattr(Recorder, name, value)
-    load, own = candidates_module.load, {each.__name__: each for each in (Recorder, GatedMeans, GatedEmbedding)}
-    monkeypatch.setattr(candidates_module, "load", lambda name: own[name] if name in own else load(name))
 
 
-def method_of(implementation: str = KFD, inputs: Any = ON_KERNELS, embeds: bool = True, **fields: Any) -> MethodSpec:
-    """A method whose parameters are the fields that a specification has not; a list is a grid."""
-    named = {name: fields.pop(name) for name in ("kernel_choice",) if name in fields}
+def method_of(
+    implementation: str = KFD, inputs: Any = ON_KERNELS, embeds: bool = True, kernel_choice: Any = None, **fields: Any
+) -> MethodSpec:
+    """A method, of mklearn or of this file, whose parameters are the other fields; a list is a grid."""
     grid = {name: value for name, value in fields.items() if isinstance(value, list)}
-    parameters = {name: value for name, value in fields.items() if name not in grid}
-    spec = {"id": "m", "implementation": implementation, "inputs": inputs, "embeds": embeds, **named}
-    return MethodSpec.model_validate(spec | {"grid": grid, "parameters": parameters})
+    return MethodSpec(
+        id="m", implementation=implementation if ":" in implementation else f"{__name__}:{implementation}",
+        inputs=inputs, embeds=embeds, kernel_choice=kernel_choice, grid=grid,
+        parameters={name: value for name, value in fields.items() if name not in grid},
+    )  # fmt: skip
 
 
 def on_views(

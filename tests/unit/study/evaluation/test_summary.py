@@ -392,13 +392,12 @@ SPREAD = float(np.std(VALUES["pca"], ddof=1))
 
 def scores(values=VALUES, datasets=("orl",)):
     rows = []
-    for dataset in datasets:
-        for method, own in values.items():
-            for repeat, value in enumerate(own):
-                place = {"dataset": dataset, "neighbour": "euclidean"}
-                rows.append(row(method, repeat, value - 0.1, dimension=3, **place))
-                rows.append(row(method, repeat, value, dimension=7, **place))
-                rows.append(row(method, repeat, value - 0.1, selection="inner_cv", dimension=3, **place))
+    for dataset, (method, own) in itertools.product(datasets, values.items()):
+        place = {"dataset": dataset, "neighbour": "euclidean"}
+        for repeat, value in enumerate(own):
+            rows.append(row(method, repeat, value - 0.1, dimension=3, **place))
+            rows.append(row(method, repeat, value, dimension=7, **place))
+            rows.append(row(method, repeat, value - 0.1, selection="inner_cv", dimension=3, **place))
     return table(rows)
 
 
