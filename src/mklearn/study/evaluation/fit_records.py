@@ -79,11 +79,10 @@ class FitAtSize:
             if parts and for_all is None and self.spec.evaluation.choice != "test_set":
                 shared = self._choose(models[0].name, parts)
             for split in models:
-                record = (
-                    shared
-                    if isinstance(shared, Exception)
-                    else guarded(split.name, partial(self._record, split, shared))
-                )
+                if isinstance(shared, Exception):
+                    yield self._failed(split, shared)
+                    continue
+                record = guarded(split.name, partial(self._record, split, shared))
                 yield self._failed(split, record) if isinstance(record, Exception) else record
 
     def _choose(self, name: str, parts: Parts, **changes: Any) -> Choice | Exception:
