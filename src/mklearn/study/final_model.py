@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, choice
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
-from mklearn.study.evaluation.split import check_classes, choose_on_split
+from mklearn.study.evaluation.split import check_classes, choose_parameters, inner_parts
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.final_spec import BEST, CENTRE, QUARTILES, FinalSpec, ModelInputs, ModelView
@@ -83,7 +84,8 @@ def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, Candidate, 
     every = np.arange(len(problem.y))
     check_classes(problem.y)
     problem = with_chosen_scalings(problem, every, every[:0])
-    choice = choose_on_split(problem, every, every[:0], evaluation=spec.evaluation, seed=spec.seed)
+    parts = partial(inner_parts, problem, every, every[:0], spec.evaluation, spec.seed)
+    choice = choose_parameters(problem, parts, spec.evaluation)
     (number, position), *_ = [chosen for rule, chosen in choice.by_rule.items() if rule in ("", RULE)]
     candidate, refit = choice.candidates[number], problem.method.refit
     sized: dict[str, Any] = {}

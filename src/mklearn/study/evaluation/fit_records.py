@@ -130,14 +130,11 @@ class FitAtSize:
             "weights": rule.fitted.weights, "kernel_info": rule.fitted.kernel_info,
             "history": history, "chosen": [place | row for row in chosen],
             "diagnostics": [place | entry for entry in getattr(estimator, "diagnostics_", [])],
-            "embedding": self._embedding(rule.fitted, split),
+            "embedding": self._embedding(rule.fitted, split) if rule.fitted.embeddings else {},
         }  # fmt: skip
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
-        """Return the first two dimensions of training and test samples, evenly thinned; empty for a classifier."""
-        if not fitted.embeddings:
-            return {}
-        # The first two components; a missing one is 0.
+        """Return the first two components of training and test samples, evenly thinned; a missing one is 0."""
         train, test = (np.pad(each[:, :2], ((0, 0), (0, 2)))[:, :2] for each in fitted.embeddings[-1])
         every = slice(None, None, -(-(len(train) + len(test)) // SHOWN))
         return {

@@ -124,7 +124,7 @@ class Folds(NamedTuple):
 
     @classmethod
     def of(cls, y: NDArray[Any], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
-        """Draw the folds as `mklearn.study.evaluation.split.choose_on_split` does, and the compared samples."""
+        """Draw the folds as `mklearn.study.evaluation.split.inner_parts` does, and the compared samples."""
         train, number = split.train, np.full(len(y), -1)
         number[train] = 0
         sample = train

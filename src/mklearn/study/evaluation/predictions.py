@@ -199,6 +199,13 @@ class Predictions:
                 self._outcomes[name] = _outcomes(rows[rows[chosen].notna()], chosen, is_accuracy)
         return self._outcomes[name]
 
+    def design(self, keys: Mapping[str, Any], outcomes: pd.DataFrame) -> dict[str, Any]:
+        """Return the arguments of :func:`mklearn.base.statistics.sample_interval` that belong to the `outcomes`."""
+        return {
+            "draws": _draws(outcomes), "bounds": metric_named(keys["metric"]).bounds,
+            "groups": self.held_out_groups(keys, outcomes), "class_sizes": self.class_sizes(keys),
+        }  # fmt: skip
+
     def held_out_groups(self, keys: Mapping[str, Any], outcomes: pd.DataFrame) -> pd.Series | None:
         """Return the group of each sample of the `outcomes` if every split holds out whole groups, else None.
 
@@ -286,7 +293,7 @@ def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     return one.where(tested), other.where(tested)
 
 
-def draws(outcomes: pd.DataFrame) -> NDArray[np.intp]:
+def _draws(outcomes: pd.DataFrame) -> NDArray[np.intp]:
     """Number the draw of each split; splits of the same repeat that test the same samples share a draw."""
     tested = outcomes.notna().to_numpy()
     keys = zip(outcomes.index.get_level_values("repeat"), (row.tobytes() for row in tested), strict=True)

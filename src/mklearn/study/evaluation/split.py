@@ -93,7 +93,8 @@ def evaluate_split(
     if np.array_equal(train, test) and not problem.takes_unlabelled:
         raise NotApplicable("the method needs labels, and samples to cluster have none")
     problem = with_chosen_scalings(problem, train, test)
-    choice = choice or choose_on_split(problem, train, test, evaluation=evaluation, seed=seed)
+    if choice is None:
+        choice = choose_parameters(problem, partial(inner_parts, problem, train, test, evaluation, seed), evaluation)
     samples = (problem.samples_of or SplitSamples)(problem, train, test)
     fits, rules = dict[int, Fitted](), {}
     for rule, (number, position) in choice.by_rule.items():
@@ -178,38 +179,29 @@ def folds_of_training(
 # --- choice of parameters
 
 
-def choose_on_split(
-    problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int
-) -> Choice:
-    """Choose the parameters of a method by inner cross-validation, or on the test samples if ``choice="test_set"``.
-
-    Automatic scalings must have been replaced. NotApplicable or SolverFailed is raised if no candidate can be chosen.
-    If there is a single candidate, only its number of components is left unchosen (None) instead.
-    """
-
-    def parts() -> Parts:
-        if evaluation.choice == "test_set":
-            return [(train, test)]
-        if np.array_equal(train, test):
-            raise NotApplicable("samples to cluster have no labels: give one value of each parameter, components: all")
-        return folds_of_training(problem.y, train, test, evaluation.inner_folds, seed, problem.groups)
-
-    return _choose(problem, parts, evaluation)
+def inner_parts(problem: MethodOnViews, train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int) -> Parts:
+    """Return the inner folds of the training samples, or the test samples if ``choice="test_set"``."""
+    if evaluation.choice == "test_set":
+        return [(train, test)]
+    if np.array_equal(train, test):
+        raise NotApplicable("samples to cluster have no labels: give one value of each parameter, components: all")
+    return folds_of_training(problem.y, train, test, evaluation.inner_folds, seed, problem.groups)
 
 
 def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> Choice:
-    """Choose the parameters of a method for several splits together, by the mean score over the parts.
-
-    Only the kernels of one part are in memory at a time. A candidate that fails on any part is not chosen. Errors are
-    raised as in `choose_on_split`.
-    """
+    """Choose the parameters of a method for several splits together; errors are raised as in `choose_parameters`."""
     for train, _ in parts:
         check_classes(problem.y[train])
-    return _choose(problem, lambda: parts, evaluation)
+    return choose_parameters(problem, lambda: parts, evaluation)
 
 
-def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec) -> Choice:
-    """Choose by the scores on ``parts()``, which is called only if there is something to choose."""
+def choose_parameters(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec) -> Choice:
+    """Choose by the mean score on ``parts()``, which is called only if there is something to choose.
+
+    Only the kernels of one part are in memory at a time. A candidate that fails on any part is not chosen.
+    NotApplicable or SolverFailed is raised if none can be chosen. If there is a single candidate, only its number of
+    components is left unchosen (None) instead.
+    """
     method, rules = problem.method, problem.method.rules(evaluation.neighbours)
     by_accuracy = method.kernel_choice == "cv_accuracy"
     if by_accuracy:

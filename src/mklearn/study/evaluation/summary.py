@@ -26,7 +26,7 @@ from mklearn.base.statistics import (
     standard_deviation,
 )
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.predictions import Predictions, best_dimension, common, draws, plain_key, without
+from mklearn.study.evaluation.predictions import COLUMNS, Predictions, best_dimension, common, plain_key, without
 from mklearn.study.evaluation.reproduction import NAMED_BY, is_about, judged, plain_records
 from mklearn.study.specs.table_specs import Calibration, Tolerance
 
@@ -90,6 +90,7 @@ def summarise(
     ``time_ratio`` the median ratio to the reference's on the same split or draw. ``majority`` is the value of the
     metric if every prediction is the majority class; NaN for metrics that need more than labels.
     """
+    predictions = predictions or Predictions(pd.DataFrame(columns=COLUMNS))
     groups = list(_groups(scores))
     references: dict[tuple[Any, ...], list[_Group]] = {}
     for group in groups:
@@ -241,7 +242,7 @@ def _place(group: _Group) -> tuple[Any, ...]:
     return plain_key(group.keys[key] for key in (*SETTING, "metric", "neighbour", "selection"))
 
 
-def _row(group: _Group, reference: _Group | None, predictions: Predictions | None) -> dict[str, Any]:
+def _row(group: _Group, reference: _Group | None, predictions: Predictions) -> dict[str, Any]:
     values, metric = group.units["value"], metric_named(group.keys["metric"])
     n_failed = int(np.isnan(values).sum())
     row: dict[str, Any] = group.keys | {
@@ -255,15 +256,12 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "message": group.message,
     }
     n_train, n_test = _sizes(group.units)
-    if predictions is not None and (outcomes := _outcomes(group, predictions)) is not None:
-        interval = sample_interval(
-            outcomes, n_train, draws=draws(outcomes), bounds=metric.bounds,
-            groups=predictions.held_out_groups(group.keys, outcomes), class_sizes=predictions.class_sizes(group.keys),
-        )  # fmt: skip
-    else:
+    if (outcomes := _outcomes(group, predictions)) is None:
         interval = corrected_resampled_interval(values, n_train, n_test)
+    else:
+        interval = sample_interval(outcomes, n_train, **predictions.design(group.keys, outcomes))
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
-    row["majority"] = math.nan if predictions is None else predictions.majority_value(group.keys)
+    row["majority"] = predictions.majority_value(group.keys)
     if reference is not None:
         _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
         ratios = group.units["fit_seconds"][mine] / reference.units["fit_seconds"][others]
@@ -278,24 +276,21 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     return row
 
 
-def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -> Difference:
+def _paired(group: _Group, reference: _Group, predictions: Predictions) -> Difference:
     if reference is group and not np.isnan(group.units["value"]).all():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
     _, mine, others = np.intersect1d(group.units["number"], reference.units["number"], return_indices=True)
     units = group.units[mine]
     n_train, n_test = _sizes(units)
     one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
-    if predictions is not None and one is not None and other is not None:
-        one, other = common(one, other)
-        return paired_sample_difference(
-            one, other, n_train, draws=draws(one), bounds=metric_named(group.keys["metric"]).bounds,
-            groups=predictions.held_out_groups(group.keys, one), class_sizes=predictions.class_sizes(group.keys),
-        )  # fmt: skip
-    return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
+    if one is None or other is None:
+        return paired_difference(units["value"], reference.units["value"][others], n_train, n_test)
+    one, other = common(one, other)
+    return paired_sample_difference(one, other, n_train, **predictions.design(group.keys, one))
 
 
-def _outcomes(group: _Group, predictions: Predictions | None) -> pd.DataFrame | None:
-    outcomes = None if predictions is None else predictions.outcomes(group.keys)
+def _outcomes(group: _Group, predictions: Predictions) -> pd.DataFrame | None:
+    outcomes = predictions.outcomes(group.keys)
     return outcomes if outcomes is None or group.incomplete is None else without(outcomes, group.incomplete)
 
 
