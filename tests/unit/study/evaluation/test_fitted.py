@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,28 +40,11 @@ RULES = ("euclidean", "cosine")
 ACCURACY = metric_named("accuracy")
 
 
-@dataclass(frozen=True)
-class Digits:
-    """Digits of five classes, few and noisy enough that methods err."""
-
-    images: NDArray[np.float64]
-    y: NDArray[np.int64]
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-
-    @property
-    def features(self) -> NDArray[np.float64]:
-        return self.images.reshape(len(self.y), -1)
-
-
-@pytest.fixture(scope="module")
-def digits() -> Digits:
-    bunch = load_digits()
-    chosen = np.concatenate([np.flatnonzero(bunch.target == code)[:20] for code in (1, 3, 5, 8, 9)])
-    noise = np.random.default_rng(0).normal(scale=4, size=(100, 8, 8))
-    y = np.unique(bunch.target[chosen], return_inverse=True)[1].astype(np.int64)
-    train = np.flatnonzero(np.arange(100) % 20 < 8)
-    return Digits(bunch.images[chosen] + noise, y, train, np.setdiff1d(np.arange(100), train))
+BUNCH = load_digits()
+CHOSEN = np.concatenate([np.flatnonzero(BUNCH.target == code)[:20] for code in (1, 3, 5, 8, 9)])
+IMAGES = BUNCH.images[CHOSEN] + np.random.default_rng(0).normal(scale=4, size=(100, 8, 8))
+"""Digits of five classes, few and noisy enough that methods err; then their classes, training and test samples."""
+PARTS = np.repeat(np.arange(5), 20), *(np.flatnonzero((np.arange(100) % 20 < 8) == first) for first in (True, False))
 
 
 def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: NDArray[Any], rule: str) -> float:
@@ -100,8 +82,8 @@ def test_predicted_numbers_are_finite() -> None:
 
 @pytest.mark.parametrize("estimator", [PCA(n_components=7), MMC()])
 @pytest.mark.parametrize("rule", RULES)
-def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: str) -> None:
-    X, y, train, test = digits.features, digits.y, digits.train, digits.test
+def test_leading_dimensions_are_one_fit(estimator: Any, rule: str) -> None:
+    X, (y, train, test) = IMAGES.reshape(100, -1), PARTS
     outcome = run(estimator, X[train], X[test], y[train])
     model = type(estimator)(**estimator.get_params()).fit(X[train], y[train])
     Z, Z_test = model.transform(X[train]), model.transform(X[test])
@@ -120,8 +102,8 @@ def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: st
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(trade_off=0.5)])
-def test_refit_is_a_fit_by_hand_at_each_size(digits: Digits, estimator: Any, rule: str) -> None:
-    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+def test_refit_is_a_fit_by_hand_at_each_size(estimator: Any, rule: str) -> None:
+    X, (y, train, test) = IMAGES, PARTS
     sizes = [4, 2, 6]  # in the order given
     outcome = run(estimator, X[train], X[test], y[train], refit=RefitSpec(sizes=sizes))
     assert outcome.components == sizes
@@ -140,8 +122,8 @@ def test_refit_is_a_fit_by_hand_at_each_size(digits: Digits, estimator: Any, rul
     assert not np.allclose(found, of_the_first_columns)  # the test would notice
 
 
-def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
-    train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
+def test_sizes_larger_than_the_images_are_left_out() -> None:
+    train, test, y = *(IMAGES[rows] for rows in PARTS[1:]), PARTS[0][PARTS[1]]
     asked = run(TwoDMMC(), train, test, y, refit=RefitSpec(sizes=[7, 8, 9, 20], at_most="image_side"))
     assert asked.components == [7, 8]
     assert len(asked.embeddings) == 2
@@ -149,8 +131,8 @@ def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
         run(TwoDMMC(), train, test, y, refit=RefitSpec(sizes=[9, 20], at_most="image_side"))
 
 
-def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
-    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+def test_inner_cross_validation_chooses_among_sizes_and_candidates() -> None:
+    X, (y, train, test) = IMAGES, PARTS
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}
     method = MethodSpec(
@@ -225,7 +207,7 @@ def test_times_are_of_fitting_and_add_up_over_sizes(
 
 # --- rules that classify in an embedding
 
-DIGITS, TARGET = (array[:700] for array in load_digits(return_X_y=True))
+DIGITS, TARGET = BUNCH.data[:700], BUNCH.target[:700]
 NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])[TARGET]
 OLD, NEW = slice(0, 400), slice(400, None)
 

@@ -192,23 +192,11 @@ OF_NUMBERS = [name for name, metric in METRICS.items() if metric.targets == ("nu
 Labels = NDArray[np.int64]
 
 
-class SampleScorer:
-    """A fitted classifier that knows what it answers for each sample."""
-
-    def __init__(self, classes: Labels, probabilities: NDArray[np.float64]) -> None:
-        self.classes_, self.probabilities = classes, probabilities
-
-    def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        return self.probabilities[X[:, 0].astype(int)]
-
-
-def output_of(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] | None = None) -> MethodOutput:
+def output_of(y: Labels, probabilities: NDArray[np.float64]) -> MethodOutput:
     classes = np.array([5, 3, 8, 1])[: probabilities.shape[1]]
-    kept = np.arange(len(y)) if kept is None else kept
-    labels = classes[probabilities.argmax(axis=1)]
     y_train = np.repeat(classes, [4, 2, 6, 2][: len(classes)])
-    lookup = lookup_of(SampleScorer(classes, probabilities), y_train, kept[:, None])
-    return MethodOutput(y_train, classes[y][kept], labels[kept], lookup)
+    lookup = lookup_of(Scorer(classes, probabilities=probabilities), y_train, y[:, None])
+    return MethodOutput(y_train, classes[y], classes[probabilities.argmax(axis=1)], lookup)
 
 
 def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray[np.float64]]:
@@ -222,14 +210,11 @@ def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray
 def test_they_have_the_metric_as_mean_and_its_variance(name: str) -> None:
     metric, of_numbers = metric_named(name), name in OF_NUMBERS
     y, predicted = numbers(300, 1) if of_numbers else samples(120, [0.5, 0.3, 0.2])
-
-    def made(kept: NDArray[Any]) -> Any:
-        return number_output(y[kept], predicted[kept]) if of_numbers else output_of(y, predicted, kept)
-
-    every = np.arange(len(y))
-    values = metric.sample_values(made(every))
-    assert values.mean() == pytest.approx(metric.score(made(every)), abs=1e-12)
-    without = np.array([metric.score(made(np.delete(every, i))) for i in every])
+    made: Any = number_output if of_numbers else output_of
+    values = metric.sample_values(made(y, predicted))
+    assert values.mean() == pytest.approx(metric.score(made(y, predicted)), abs=1e-12)
+    parts = [np.delete(np.arange(len(y)), i) for i in range(len(y))]
+    without = np.array([metric.score(made(y[kept], predicted[kept])) for kept in parts])
     jackknife = (len(y) - 1) / len(y) * ((without - without.mean()) ** 2).sum()
     variance = values.var(ddof=1) / len(y)
     if name in ("macro_f1", "auc"):  # it changes the classes' numbers
