@@ -45,15 +45,6 @@ STUDY: dict[str, Any] = {
 }
 
 
-def study_of(methods: dict[str, dict[str, Any]], **changes: Any) -> dict[str, Any]:
-    return STUDY | {"methods": methods} | changes
-
-
-def on_all(methods: dict[str, dict[str, Any]], n: int) -> dict[str, dict[str, Any]]:
-    """Each method, and the same on so many landmarks."""
-    return methods | {f"{name}-landmarks": entry | {"landmarks": n} for name, entry in methods.items()}
-
-
 def predictions(study: SmallStudy) -> dict[str, Path]:
     return {job.spec["method"]["id"]: study.folder / job.outputs["predictions"] for job in study.of("fit")}
 
@@ -61,8 +52,9 @@ def predictions(study: SmallStudy) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
     """All methods, with all 80 training samples as landmarks and without landmarks; and with as many as classes."""
-    few = {"few": {"kind": "kernel_fda", "landmarks": 10}, "few-ridges": {**METHODS["kfd"], "landmarks": 10}}
-    return run_study(tmp_path_factory.mktemp("blocks"), study_of(on_all(METHODS, 80) | few), last="fit")
+    methods = METHODS | {f"{name}-landmarks": entry | {"landmarks": 80} for name, entry in METHODS.items()}
+    methods |= {"few": {"kind": "kernel_fda", "landmarks": 10}, "few-ridges": {**METHODS["kfd"], "landmarks": 10}}
+    return run_study(tmp_path_factory.mktemp("blocks"), STUDY | {"methods": methods}, last="fit")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -167,7 +159,7 @@ def test_samples_are_embedded_one_block_at_a_time() -> None:
             del block
 
     methods = {"m": {"kind": "kernel_fda", "landmarks": 20, "kernels": ["g-a"]}}
-    (fit, *_) = plan_study(check_study(study_of(methods))).fits.values()
+    (fit, *_) = plan_study(check_study(STUDY | {"methods": methods})).fits.values()
     features = model.landmark_features_
     assert features is not None
     moments = Moments().partial_fit(features.transform({"v": views["v"][SPLIT.train]}), Y[SPLIT.train])
