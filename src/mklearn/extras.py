@@ -6,6 +6,7 @@ used, after a call of :func:`require`. :func:`compile_loop` compiles loops with 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 from collections.abc import Callable, Collection
@@ -70,18 +71,27 @@ REORDERED = frozenset({"reassoc", "contract", "nsz"})
 
 
 def compile_loop(function: Callable[..., Any], *, fastmath: Collection[str] = REORDERED) -> Callable[..., Any]:
-    """Compile `function` for this processor, to run on one thread without the global interpreter lock.
+    """Decorate a loop to be compiled for this processor when it is first called, to run on one thread without the GIL.
 
     The machine code is cached in the first writeable directory of ``NUMBA_CACHE_DIR``, the package's ``__pycache__``
     and the user's cache directory. If none is writeable (a read-only container without a home), each process compiles
     again, which takes about a second. `function` takes NumPy arrays and numbers and is defined at module level;
-    `fastmath` are LLVM flags.
+    `fastmath` are LLVM flags. A call without numba raises `MissingExtra`.
     """
-    require("numba")
-    import numba
 
-    options: dict[str, Any] = {"fastmath": set(fastmath), "error_model": "numpy", "nogil": True}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba found no writeable directory
-        return numba.njit(**options)(function)
+    @functools.cache
+    def compiled() -> Callable[..., Any]:
+        require("numba")
+        import numba
+
+        options: dict[str, Any] = {"fastmath": set(fastmath), "error_model": "numpy", "nogil": True}
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # numba found no writeable directory
+            return numba.njit(**options)(function)
+
+    @functools.wraps(function)
+    def loop(*arguments: Any) -> Any:
+        return compiled()(*arguments)
+
+    return loop

@@ -7,7 +7,6 @@ the training samples (`mklearn.kernels.base`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -90,7 +89,7 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 
         return _representable(-0.5 * additive_chi2_kernel(rows, columns), dtype)
     distances = np.zeros((len(rows), len(columns)))
-    _compiled_chi2()(np.ascontiguousarray(rows), np.ascontiguousarray(columns), same, distances)
+    _chi2_loop(np.ascontiguousarray(rows), np.ascontiguousarray(columns), same, distances)
     if same:
         for i in range(len(rows)):
             distances[i + 1 :, i] = distances[i, i + 1 :]
@@ -185,11 +184,7 @@ def _representable(values: Array, dtype: np.dtype) -> Array:
     return converted
 
 
-@cache
-def _compiled_chi2() -> Callable[..., Any]:
-    return compile_loop(_chi2_loop)
-
-
+@compile_loop
 def _chi2_loop(left: NDArray[np.float64], right: NDArray[np.float64], upper: bool, out: NDArray[np.float64]) -> None:
     """Compute the distances of ``left[i]`` to ``right[j]`` into ``out[i, j]``; only for ``j > i`` with `upper`."""
     n, m, d = left.shape[0], right.shape[0], left.shape[1]

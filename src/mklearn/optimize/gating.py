@@ -16,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from mklearn.extras import compile_loop
+
 Array = NDArray[np.floating[Any]]
 Gate = Literal["softmax", "sigmoid"]
 GateScale = Literal["published", "average"]
+_TILE = 32
 
 
 def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
@@ -43,19 +46,15 @@ def gated_kernel(kernels: NDArray[Any], eta: Array) -> NDArray[np.float64]:
 
     The kernels are symmetric: only their lower triangles are read. float32 is summed in double precision.
     """
-    from mklearn.optimize.gated_kernel_loops import symmetric
-
     out = np.empty(kernels.shape[1:])
-    symmetric(kernels, eta, np.ascontiguousarray(eta.T), out)
+    _symmetric(kernels, eta, np.ascontiguousarray(eta.T), out)
     return out
 
 
 def gated_cross_kernel(kernels: NDArray[Any], eta_rows: Array, eta_columns: Array) -> NDArray[np.float64]:
     """Compute the gated kernel between other and training samples, (m, n), for C-contiguous kernels (P, m, n)."""
-    from mklearn.optimize.gated_kernel_loops import rectangular
-
     out = np.empty(kernels.shape[1:])
-    rectangular(kernels, eta_rows, np.ascontiguousarray(eta_columns.T), out)
+    _rectangular(kernels, eta_rows, np.ascontiguousarray(eta_columns.T), out)
     return out
 
 
@@ -80,11 +79,75 @@ def gate_gradient(
     bracket of the printed gradient of v_m has delta_m^k. It must be delta_m^h, as in the gradient of v_m0; the printed
     gradient is wrong by 70 % and more.
     """
-    from mklearn.optimize.gated_kernel_loops import products
-
     weighted = eta[support] * dual[support, None]
     R = np.empty_like(weighted)
-    products(kernels, support, weighted, R)
+    _products(kernels, support, weighted, R)
     shares = eta[support] / factor
     by_activation = R - shares * R.sum(axis=1, keepdims=True) if gate == "softmax" else R * (1.0 - shares)
     return np.asarray(-by_activation.T @ features[support])
+
+
+# --- compiled loops: one pass over all kernels, without large temporary arrays
+
+
+@compile_loop
+def _symmetric(kernels: NDArray[Any], gates: Array, by_kernel: Array, out: Array) -> None:
+    """Compute ``sum_m gates[i, m] kernels[m, i, j] gates[j, m]`` for j <= i, and mirror it; kernels are symmetric.
+
+    ``by_kernel`` is ``gates`` transposed, so that the inner loop reads contiguous memory. Each pass over a row adds
+    four kernels, and the upper triangle is written in tiles. The loop then takes as long as reading the kernels once.
+    """
+    n_kernels, n = kernels.shape[0], kernels.shape[1]
+    in_fours = n_kernels - n_kernels % 4
+    for i in range(n):
+        row = out[i, : i + 1]
+        row[:] = 0.0
+        for m in range(0, in_fours, 4):
+            a, b, c, d = gates[i, m], gates[i, m + 1], gates[i, m + 2], gates[i, m + 3]
+            A, B, C, D = kernels[m, i], kernels[m + 1, i], kernels[m + 2, i], kernels[m + 3, i]
+            p, q, r, s = by_kernel[m], by_kernel[m + 1], by_kernel[m + 2], by_kernel[m + 3]
+            for j in range(i + 1):
+                row[j] += a * p[j] * A[j] + b * q[j] * B[j] + c * r[j] * C[j] + d * s[j] * D[j]
+        for m in range(in_fours, n_kernels):
+            gate, entries, others = gates[i, m], kernels[m, i], by_kernel[m]
+            for j in range(i + 1):
+                row[j] += gate * others[j] * entries[j]
+    for top in range(0, n, _TILE):
+        for left in range(top, n, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(max(left, i + 1), min(left + _TILE, n)):
+                    out[i, j] = out[j, i]
+
+
+@compile_loop
+def _rectangular(kernels: NDArray[Any], row_gates: Array, by_kernel: Array, out: Array) -> None:
+    """Compute ``sum_m row_gates[i, m] kernels[m, i, j] by_kernel[m, j]`` for all i and j."""
+    n_kernels, rows, columns = kernels.shape
+    for i in range(rows):
+        row = out[i]
+        row[:] = 0.0
+        for m in range(n_kernels):
+            gate = row_gates[i, m]
+            entries, others = kernels[m, i], by_kernel[m]
+            for j in range(columns):
+                row[j] += gate * others[j] * entries[j]
+
+
+@compile_loop
+def _products(kernels: NDArray[Any], support: NDArray[np.intp], weighted: Array, out: Array) -> None:
+    """Compute ``weighted[i, m] sum_j kernels[m, S_i, S_j] weighted[j, m]``, where S is ``support``.
+
+    Whole rows are read, with weight 0 outside S. Gathering the columns S is faster only if S has at most a fifth of
+    the samples.
+    """
+    n_kernels, n = kernels.shape[0], kernels.shape[2]
+    column = np.zeros(n)
+    for m in range(n_kernels):
+        for i in range(len(support)):
+            column[support[i]] = weighted[i, m]
+        for i in range(len(support)):
+            entries = kernels[m, support[i]]
+            total = 0.0
+            for j in range(n):
+                total += entries[j] * column[j]
+            out[i, m] = weighted[i, m] * total
