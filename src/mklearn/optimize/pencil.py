@@ -87,7 +87,7 @@ class Pencil:
         return float(b @ self.S @ b) / denominator if denominator > 0 else np.inf
 
 
-def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
+def make_pencil(S: Floats, S_prime: Floats, indefinite: float) -> Pencil:
     """Build the pencil; raise `SolverFailed` if S_prime has an eigenvalue below ``-indefinite``."""
     spectrum, axes = np.linalg.eigh(S_prime)
     smallest = float(spectrum[0])
@@ -105,20 +105,20 @@ def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
     C = whitener.T @ R @ whitener
     eigenvalues, basis = np.linalg.eigh((C + C.T) / 2)
     vectors = whitener @ basis
-    return Pencil(S, S_prime, R, R_prime, whitener, eigenvalues, vectors, orient(vectors[:, 0]))
+    return Pencil(S, S_prime, R, R_prime, whitener, eigenvalues, vectors, _oriented(vectors[:, 0]))
 
 
-def orient(vectors: Floats) -> Floats:
-    """Change the sign of each vector (along the last axis) whose sum is negative."""
-    sums = vectors.sum(axis=-1, keepdims=True)
-    if vectors.ndim == 1 and abs(sums[0]) < 1e-12 * np.abs(vectors).sum():
-        return fix_signs(vectors)
-    return np.where(sums < 0, -vectors, vectors)
+def _oriented(vector: Floats) -> Floats:
+    """Change the sign of a vector whose sum is negative."""
+    total = vector.sum()
+    if abs(total) < 1e-12 * np.abs(vector).sum():
+        return fix_signs(vector)
+    return np.where(total < 0, -vector, vector)
 
 
-def one_signed(vectors: Floats) -> NDArray[np.bool_]:
-    """Return which oriented vectors (along the last axis) have no negative entry, up to rounding."""
-    return vectors.min(axis=-1) >= -_SIGN * np.abs(vectors).max(axis=-1)
+def one_signed(vector: Floats) -> bool:
+    """Return whether an oriented vector has no negative entry, up to rounding."""
+    return bool(vector.min() >= -_SIGN * np.abs(vector).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,51 +206,31 @@ def minimiser(pencil: Pencil) -> tuple[Floats, bool]:
     with equal entries.
     """
     slack = 8 * np.finfo(float).eps * pencil.size
-    b, value = best_start(pencil, default_starts(pencil))
+    starts = [np.ones(pencil.m), *np.eye(pencil.m)]
+    starts += [np.maximum(side, 0) for side in (pencil.vector, -pencil.vector) if (side > 0).any()]
+    ratios = np.array([pencil.ratio(b) for b in starts])
+    best = int(np.argmax(ratios <= ratios.min() + slack))  # the first one wins ties up to rounding
+    b, value = starts[best], float(ratios[best])
     if one_signed(pencil.vector) or pencil.lowest >= value - slack:
         return b, True
     while True:
-        best = simplex_qp(value * pencil.S_prime - pencil.S)
-        following = polish(pencil, best.theta)
+        found = simplex_qp(value * pencil.S_prime - pencil.S)
+        following = _polished(pencil, found.theta)
         ratio = pencil.ratio(following)
         if not ratio < value - slack:
-            return b, best.status == "optimal"
+            return b, found.status == "optimal"
         b, value = following, ratio
 
 
-def default_starts(pencil: Pencil) -> Floats:
-    """Return the starts as rows, (m + 2 or m + 3, m).
-
-    They are equal entries, each single kernel, and the smallest eigenvector with both signs, clipped at 0.
-    """
-    rows = [np.ones((1, pencil.m)), np.eye(pencil.m)]
-    rows += [np.maximum(side, 0)[None] for side in (pencil.vector, -pencil.vector) if (side > 0).any()]
-    return np.concatenate(rows)
-
-
-def best_start(pencil: Pencil, starts: Floats) -> tuple[Floats, float]:
-    """Return the start with the smallest ratio, and this ratio; the first start wins ties up to rounding."""
-    ratios = np.array([pencil.ratio(b) for b in starts])
-    best = int(np.argmax(ratios <= ratios.min() + 8 * np.finfo(float).eps * pencil.size))
-    return starts[best], float(ratios[best])
-
-
-def polish(pencil: Pencil, b: Floats) -> Floats:
+def _polished(pencil: Pencil, b: Floats) -> Floats:
     """Replace b by the smallest eigenvector on its support if that eigenvector has one sign and no larger ratio."""
     support = np.flatnonzero(b > 1e-9 * b.max())
-    _, vectors = _smallest_eigenpairs(pencil, support[None])
-    if not one_signed(vectors)[0]:
+    block = np.ix_(support, support)
+    inverse = np.linalg.inv(np.linalg.cholesky(pencil.R_prime[block]))
+    _, basis = np.linalg.eigh(inverse @ pencil.R[block] @ inverse.T)
+    vector = _oriented((inverse.T @ basis[:, :1])[:, 0])
+    if not one_signed(vector):
         return b
     trial = np.zeros(pencil.m)
-    trial[support] = np.maximum(vectors[0], 0)
+    trial[support] = np.maximum(vector, 0)
     return trial if pencil.ratio(trial) <= pencil.ratio(b) else b
-
-
-def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Floats]:
-    """Compute the smallest eigenvalues (k,) and oriented eigenvectors (k, size) of the sub-pencils in ``members``."""
-    rows, columns = members[:, :, None], members[:, None, :]
-    inverse = np.linalg.inv(np.linalg.cholesky(pencil.R_prime[rows, columns]))
-    reduced = inverse @ pencil.R[rows, columns] @ inverse.swapaxes(1, 2)
-    values, basis = np.linalg.eigh(reduced)
-    vectors = (inverse.swapaxes(1, 2) @ basis[:, :, :1])[:, :, 0]
-    return values[:, 0], orient(vectors)
