@@ -308,19 +308,17 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         and errors are as for ``transform``.
         """
         check_is_fitted(self)
-        return self._blocks_of_features(_sliceable(X))
-
-    def _blocks_of_features(self, table: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
-        n = table.shape[0] if table.shape else 0
+        table = _sliceable(X)
         most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * self.blocks_[-1].stop))
-        for start in range(0, max(n, 1), most):
-            features = self._filled(table, start, min(start + most, n))
+        for start in range(0, max(_n_rows(table), 1), most):
+            features = self._filled(table, slice(start, start + most))
             yield slice(start, start + len(features)), features
 
-    def _filled(self, table: Any, start: int = 0, stop: int | None = None) -> NDArray[np.floating[Any]]:
-        """Compute the features of the rows from `start` to `stop`, in parts that fit into the processor's cache."""
-        n = table.shape[0] if table.shape else 0
-        features = np.empty(((n if stop is None else stop) - start, self.blocks_[-1].stop), dtype=self.dtype)
+    def _filled(self, table: Any, chosen: slice = slice(None)) -> NDArray[np.floating[Any]]:
+        """Compute the features of the chosen rows, in parts that fit into the processor's cache."""
+        n = _n_rows(table)
+        start, stop, _ = chosen.indices(n)
+        features = np.empty((stop - start, self.blocks_[-1].stop), dtype=self.dtype)
         width = max(self.n_features_in_, *(each.width for each in self._maps_))
         for part in row_blocks(len(features), width):
             rows = slice(start + part.start, start + part.stop)
@@ -371,3 +369,7 @@ def _sliceable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr()
     return X if hasattr(X, "shape") else regular_array(X, "X")
+
+
+def _n_rows(table: Any) -> int:
+    return table.shape[0] if table.shape else 0

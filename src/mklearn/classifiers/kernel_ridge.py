@@ -17,7 +17,6 @@ from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
 @parameters
@@ -125,7 +124,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
         assert problem.between is not None
         cross = problem.between * np.sqrt(counts)  # the class sums of the centred features
         self.ridge_amount_ = self.alpha * variance
-        coefficients = landmark_ridge(problem, cross, weights, self.ridge_amount_)
+        coefficients = problem.ridge_regression(cross, weights, self.ridge_amount_)
         self._set_coefficients(data, coefficients)
         self.intercept_ = counts / problem.n - data.moments.mean @ self.coefficients_ + self.offset_
         self.kernel_weights_ = weights

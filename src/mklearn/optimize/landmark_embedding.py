@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from mklearn.checks import symmetrized
+from mklearn.optimize.eigen import lower_factor
 from mklearn.optimize.graph_embedding import EmbeddingProblem
 
 Array = NDArray[np.floating[Any]]
@@ -123,6 +124,19 @@ class LandmarkProblem(EmbeddingProblem):
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
         """Return D V (D, p), the matrix that multiplies the centred features of a sample to embed it."""
         return np.asarray(self.spread(weights)[:, None] * (self.basis @ coefficients))
+
+    def ridge_regression(self, cross: Array, weights: Array, amount: float) -> Array:
+        """Fit ridge regression of targets Y with penalty lambda tr(W'W), lambda = ``amount``, and a free intercept.
+
+        With T = D^(1/2), the solution is W = (T S_T T + lambda I)^-1 T C. Here ``cross`` is C = Phi'Y (D, c), the
+        products of centred features and centred targets. Returns T W (D, c), the coefficients of a sample's features.
+        Raises `SolverFailed` if lambda is below the rounding errors of the scatter.
+        """
+        root = np.sqrt(self.spread(weights))
+        system = root[:, None] * self.total * root
+        system[np.diag_indices_from(system)] += amount
+        solved = cho_solve((lower_factor(system), True), root[:, None] * cross, check_finite=False)
+        return np.asarray(root[:, None] * solved)
 
     def _within_traces(self) -> Array:
         return self._cross_traces(self.within)
