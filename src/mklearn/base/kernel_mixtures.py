@@ -41,33 +41,19 @@ class Mixture:
     of_variance: Array = field(init=False)  # (n, 1), coefficients for the variance
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Ridge regressions whose weighted mean is the prediction, with the kernel shares of each."""
+def distinct_mixtures(weights: Array, shares: Array, first: Array | None) -> list[Mixture]:
+    """Return the distinct mixtures of the parts of positive weight, given weights (n_parts,) and kernel shares.
 
-    names: tuple[str, ...]
-    weights: Array  # (n_parts,), sum 1
-    shares: Array  # (n_parts, n_kernels)
-
-    @classmethod
-    def of(cls, parts: dict[str, tuple[float, Array]]) -> Parts:
-        """Gather the weight and the shares of parts by name."""
-        weights, shares = zip(*parts.values(), strict=True)
-        return cls(tuple(parts), np.array(weights), np.array(shares))
-
-    def mixtures(self, first: Array | None) -> list[Mixture]:
-        """Return the distinct mixtures of the parts of positive weight.
-
-        If ``first`` is given, the first mixture has these shares, even if no part uses it.
-        """
-        mixtures = [] if first is None else [Mixture(first, [])]
-        for part in np.flatnonzero(self.weights):
-            like = (each for each in mixtures if np.allclose(each.shares, self.shares[part], rtol=1e-12, atol=0))
-            if (mixture := next(like, None)) is None:
-                mixture = Mixture(self.shares[part], [])
-                mixtures.append(mixture)
-            mixture.users.append(int(part))
-        return mixtures
+    If ``first`` is given, the first mixture has these shares, even if no part uses it.
+    """
+    mixtures = [] if first is None else [Mixture(first, [])]
+    for part in np.flatnonzero(weights):
+        like = (each for each in mixtures if np.allclose(each.shares, shares[part], rtol=1e-12, atol=0))
+        if (mixture := next(like, None)) is None:
+            mixture = Mixture(shares[part], [])
+            mixtures.append(mixture)
+        mixture.users.append(int(part))
+    return mixtures
 
 
 class KernelMixer:
@@ -282,16 +268,19 @@ def stacked(
 
 
 class RidgeFits:
-    """Coefficients and outputs of the parts of all predictions, times the weights of the parts: their sum is the fit.
+    """Ridge regressions whose weighted mean is the prediction: the parts, each with its weight and kernel shares.
 
     ``problem`` holds all samples; the kernels of ``mixer`` are among the same samples, or among landmarks of them.
-    Coefficients are in the units of the targets. For numbers, ``variance``, (n_used, 1), is the mean of
-    `RidgePath.variance` over parts and targets for left-out samples.
+    Coefficients and outputs are times the weights of the parts, so that their sum is the fit; coefficients are in the
+    units of the targets. For numbers, ``variance``, (n_used, 1), is the mean of `RidgePath.variance` over parts and
+    targets for left-out samples.
     """
 
-    def __init__(self, problem: RidgeProblem, mixer: KernelMixer, parts: Parts) -> None:
-        self.problem, self.mixer, self.parts, c = problem, mixer, parts, problem.targets.shape[1]
-        self.mixtures, n_parts = parts.mixtures(mixer.base_shares), len(parts.names)
+    def __init__(self, problem: RidgeProblem, mixer: KernelMixer, parts: dict[str, tuple[float, Array]]) -> None:
+        self.problem, self.mixer, self.names = problem, mixer, tuple(parts)
+        self.weights, self.shares = map(np.array, zip(*parts.values(), strict=True))  # (n_parts,), (n_parts, n_kernels)
+        self.mixtures = distinct_mixtures(self.weights, self.shares, mixer.base_shares)
+        n_parts, c = len(parts), problem.targets.shape[1]
         self.coefficients, self.ridges = np.zeros((n_parts, mixer.problem.n, c)), np.full((n_parts, c), np.nan)
         self.intercept, self.left_out = np.zeros((n_parts, c)), np.zeros((n_parts, *problem.targets.shape))
         self.variance, self.variance_intercept = np.zeros((len(problem.rows), 1)), 0.0
@@ -304,7 +293,7 @@ class RidgeFits:
         def of_samples(coefficients: Array) -> Array:
             return coefficients if W is None else W @ coefficients
 
-        rows, units, weights = self.mixer.problem.rows, self.problem.units, self.parts.weights
+        rows, units, weights = self.mixer.problem.rows, self.problem.units, self.weights
         path = self.problem.path(values, ridges, W is not None, self.problem.each_target)
         for part in mixture.users:
             coefficients = of_samples(path.coefficients) * weights[part]

@@ -168,15 +168,10 @@ def n_samples(samples: Any) -> int:
     return samples.n_rows if isinstance(samples, KernelStack) else int(samples.shape[0])
 
 
-def rows_of(samples: Any, rows: Any) -> Any:
-    """Return samples chosen by position or slice."""
-    return samples[rows] if isinstance(samples, Views) else select_rows(samples, rows)
-
-
 def row_blocks(samples: Any) -> Iterator[Any]:
     """Yield samples in blocks; precomputed kernels form one block."""
     if isinstance(samples, KernelStack) or n_samples(samples) <= BLOCK:
         yield samples
         return
     for start in range(0, n_samples(samples), BLOCK):
-        yield rows_of(samples, slice(start, start + BLOCK))
+        yield select_rows(samples, slice(start, start + BLOCK))

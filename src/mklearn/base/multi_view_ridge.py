@@ -17,7 +17,6 @@ from mklearn.base.kernel_families import kernel_families
 from mklearn.base.kernel_mixtures import (
     KernelMixer,
     Mixture,
-    Parts,
     RidgeFits,
     agreeing_kernels,
     few_kernels,
@@ -32,7 +31,6 @@ from mklearn.base.kernel_source import (
     n_samples,
     numbers_of,
     row_blocks,
-    rows_of,
 )
 from mklearn.base.kernels_mixin import Kernels, KernelsMixin
 from mklearn.base.left_out_views import LeftOutViews
@@ -47,7 +45,7 @@ from mklearn.kernels.imputation import Impute
 from mklearn.kernels.matrices import IdentityLikeKernelWarning
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.transform import StackTransform
-from mklearn.kernels.views import Views, repeated_rows
+from mklearn.kernels.views import Views, repeated_rows, select_rows
 from mklearn.optimize.stacking import PRECISION
 
 Array = NDArray[np.floating[Any]]
@@ -216,7 +214,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         """Fit with the kernels of all samples, or of landmarks at positions `chosen` among the weighted samples."""
         source, base, known = self._source, problem, samples
         if chosen is not None:
-            base, known = problem.alone(chosen), rows_of(samples, problem.rows[chosen])
+            base, known = problem.alone(chosen), select_rows(samples, problem.rows[chosen])
         if self.n_kernels is not None:
             passes = source.among(known, once=True)
             source.choose(few_kernels(passes, base, self._weighing_targets(base), self.n_kernels))
@@ -226,11 +224,11 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         mixer = KernelMixer(source.among(known), source, base, drawn, self._dtype_of_parts)
         mixer.landmarks = chosen
         self.kernel_ids_ = source.ids_and_views[0]
-        fits = RidgeFits(problem, mixer, Parts.of(self._parts(mixer)))
+        fits = RidgeFits(problem, mixer, self._parts(mixer))
         dense = ((mixture, K, None) for mixture, K in mixer.mix(fits.mixtures))
         for mixture, values, W in dense if chosen is None else self._landmark_features(samples, fits):
             fits.fit(mixture, values, W, self.alphas)
-        self._set_weights(fits.parts, fits.mixer.scales)
+        self._set_weights(fits)
         self.coefficients_, self.alphas_ = fits.coefficients, fits.ridges
         self.intercept_ = fits.intercept.sum(axis=0)
         self._products = self._products_of([(each, fits.of_mixture(each)) for each in fits.mixtures], fits.mixer)
@@ -248,7 +246,7 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
             features = [np.empty((len(rows), W.shape[1])) for _, W in needed]
             for start in range(0, len(rows), BLOCK):
                 block = slice(start, start + BLOCK)
-                for F, values in zip(features, self._applied(products, rows_of(samples, rows[block])), strict=True):
+                for F, values in zip(features, self._applied(products, select_rows(samples, rows[block])), strict=True):
                     F[block] = values
             for (mixture, W), F in zip(some, features[-len(some) :], strict=True):
                 yield mixture, F, W
@@ -265,10 +263,11 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
         problem, kernels = replace(problem, targets=self._weighing_targets(problem)), mixer.parts
         equal = self._equal_shares(mixer, problem)
         mixer.complete(equal > 0)
-        both = {"equal": equal, "learned": self._learned_shares(kernels, problem, equal)}
         learned = self._prior_of_learned if self.learned == "auto" else float(self.learned)
-        prior = {"equal": 1.0 - learned, "learned": learned}
-        chosen = {name: (prior[name], shares) for name, shares in both.items()}
+        chosen = {
+            "equal": (1.0 - learned, equal),
+            "learned": (learned, self._learned_shares(kernels, problem, equal)),
+        }
         if self.learned == "auto" and (self._stacks_landmarks or mixer.landmarks is None):
             specs, views, used = self._source.transform.fitted_specs, self._source.views, equal > 0
             families = kernel_families(specs, views, used, self.view_agreements_, self.least_agreement)
@@ -290,16 +289,16 @@ class MultiViewRidge(MultiViewParameters, KernelsMixin, BaseEstimator):
 
     # --- results
 
-    def _set_weights(self, parts: Parts, scales: Array) -> None:
+    def _set_weights(self, fits: RidgeFits) -> None:
         """Set the weights of the parts and of the kernels."""
         every, (_, views) = self._source.of_every_kernel, self._source.ids_and_views
-        weights = parts.shares * scales
+        weights = fits.shares * fits.mixer.scales
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        self.part_weights_ = dict(zip(parts.names, parts.weights.tolist(), strict=True))
+        self.part_weights_ = dict(zip(fits.names, fits.weights.tolist(), strict=True))
         self.learned_ = self.part_weights_["learned"]
-        self.learned_shares_ = every(parts.shares[parts.names.index("learned")])
-        self.shares_ = every(parts.weights @ parts.shares)
-        self.kernel_weights_ = every(parts.weights @ weights)
+        self.learned_shares_ = every(fits.shares[fits.names.index("learned")])
+        self.shares_ = every(fits.weights @ fits.shares)
+        self.kernel_weights_ = every(fits.weights @ weights)
         self.view_shares_ = dict.fromkeys(views, 0.0)
         for view, share in zip(views, self.shares_.tolist(), strict=True):
             self.view_shares_[view] += share
