@@ -53,6 +53,10 @@ def inner_folds(
 ) -> Folds:  # fmt: skip
     """Split the training samples into shuffled folds that spread the classes evenly, or leave each sample out once.
 
+    Returns pairs (train_idx, validation_idx) of ascending positions in ``y``; the validation parts are disjoint and
+    cover all samples. Raises `DataError` for fewer than 2 folds or labels that are not one-dimensional, and
+    `NotApplicable` for fewer than two classes or a class of a single sample (or group), too few to train and validate.
+
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -65,18 +69,6 @@ def inner_folds(
     groups : array-like of shape (n,), optional
         Groups that are held out as a whole, by :func:`group_folds`. The number of folds is at most the smallest number
         of groups of a class; "leave_one_out" uses that number.
-
-    Returns
-    -------
-    folds : list of (train_idx, validation_idx)
-        Ascending positions in ``y``. The validation parts are disjoint and cover all samples.
-
-    Raises
-    ------
-    DataError
-        ``n_folds`` is below 2, or labels are not one-dimensional.
-    NotApplicable
-        There are fewer than two classes, or a class has a single sample (or group), too few to train and validate.
     """
     labels = np.asarray(y)
     if labels.ndim != 1 or (n_folds != "leave_one_out" and n_folds < 2):
@@ -156,26 +148,11 @@ def group_folds(
 ) -> Folds:
     """Split samples into folds, (train_idx, held_out_idx), that hold out whole groups and spread the classes evenly.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Labels; or numbers (floats), which do not influence the folds.
-    groups : array-like of shape (n,)
-        Group of each sample. The samples of a group may be of several classes.
-    n_folds : int, at least 2
-    seed : int or None
-    classes : array-like of shape (c,), optional
-        Names of the classes 0, ..., c - 1, for messages.
-
-    Raises
-    ------
-    NotApplicable
-        A class has fewer groups than folds, or a fold would be empty.
-
-    Notes
-    -----
     As in scikit-learn's ``StratifiedGroupKFold``, each group goes to the fold that keeps the class counts most even.
-    Positions ascend; the held-out parts are disjoint and cover all samples.
+    The samples of a group may be of several classes. Numbers (floats) in place of labels ``y`` (n,) do not influence
+    the folds. ``classes`` are names of the classes 0, ..., c - 1, for messages. Positions ascend; the held-out parts
+    are disjoint and cover all samples. Raises `NotApplicable` if a class has fewer groups than folds, or a fold is
+    empty.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 

@@ -17,17 +17,9 @@ def kernel_families(
 ) -> dict[str, Mask]:
     """Return the distinct families of kernels by name, as masks of shape (n_kernels,).
 
-    Parameters
-    ----------
-    specs : sequence of mapping
-        Specs of the kernels; the spec of a precomputed kernel has no kind.
-    views : sequence of str
-        View of each kernel.
-    used : bool array of shape (n_kernels,)
-        Kernels from which families are formed. The set of all these kernels is not a family.
-    agreements, least : mapping of str to float, and float
-        Agreement of each view with the target. If the largest one is at least ``least``, the ten views that agree most
-        have their own families. Without agreements, the first ten views have.
+    They are formed from the ``used`` kernels, all of which are not a family. The spec of a precomputed kernel has no
+    kind. ``views`` holds the view of each kernel. The ten views that agree most with the target, by ``agreements``,
+    have their own families if the largest agreement is at least ``least``; without agreements, the first ten have.
     """
     by_agreement = sorted(dict.fromkeys(views), key=lambda view: -agreements.get(view, 0.0))
     alone = by_agreement[:_MOST_VIEWS] if not agreements or max(agreements.values()) >= least else []

@@ -75,18 +75,11 @@ class ViewCompletion:
 class MixtureProducts:
     """Products of kernel rows and coefficients for several mixtures of kernels, with missing views completed.
 
-    Parameters
-    ----------
-    mixtures : list of (weights, Z)
-        Kernel weights, (n_kernels,), and coefficients, (n_used, q). With `completion`, the first mixture is the sum
-        that completes views.
-    views : (n_kernels,) int array
-        View of each kernel, ascending; the same view for all kernels if none is completed.
-    rows, n
-        Positions of the n_used samples of Z among the n samples in the columns of the kernels.
-    completion : ViewCompletion, optional
-    donor_rows : list of (n_views, n_donors, n_used) arrays, optional
-        For each mixture, the donors' rows of its kernels, by view.
+    ``mixtures`` are pairs of kernel weights, (n_kernels,), and coefficients Z, (n_used, q); with ``completion``, the
+    first mixture is the sum that completes views. ``views``, (n_kernels,), numbers the view of each kernel, ascending;
+    it is the same for all kernels if none is completed. ``rows`` are the positions of the n_used samples of Z among the
+    n samples in the columns of the kernels. ``donor_rows`` has for each mixture the donors' rows of its kernels, by
+    view, (n_views, n_donors, n_used).
     """
 
     def __init__(
@@ -121,12 +114,8 @@ class MixtureProducts:
     def __call__(self, kernels: Iterable[NDArray[Any]], present: Mask | None = None) -> list[Array]:
         """Compute the products for new samples, (m, q) for each mixture.
 
-        Parameters
-        ----------
-        kernels : iterable of arrays of shape (m, n)
-            Kernels of the new samples, one in memory at a time. Rows of samples that lack the view are zero (the mean).
-        present : (m, n_views) bool array, optional
-            Mask of the views that the samples have; all by default.
+        ``kernels`` (m, n) are those of the new samples, one in memory at a time, whose rows are zero (the mean) for
+        samples that lack the view. ``present``, (m, n_views), marks the views that the samples have: by default, all.
         """
         every = (products for _, products in self.by_view(kernels, present))
         sums = list(next(every))

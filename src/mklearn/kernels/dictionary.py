@@ -25,21 +25,12 @@ _EQUAL_SUMS = 1e-6
 
 
 def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: Impute = "none") -> list[Spec]:
-    """Return the kernel specs of the dictionary of every view.
+    """Return the specs of the dictionary's kernels of every view, view by view, for `StackTransform`.
 
-    Parameters
-    ----------
-    X : table or views
-        Training samples. The kernels of a view depend on its form: sparse, pairwise, histograms (dense, nonnegative
-        rows with equal sums) or other features. Pairwise values with a zero diagonal and no negative value count as
-        distances, all others as kernel values.
-    missing_views, impute
-        As in the specs of `mklearn.kernels.transform.StackTransform`; `missing_views` applies to several views only.
-
-    Returns
-    -------
-    list of dict
-        Specs for `StackTransform`, view by view.
+    The kernels of a view depend on its form in the training samples X: sparse, pairwise, histograms (dense, nonnegative
+    rows with equal sums) or other features. Pairwise values with a zero diagonal and no negative value count as
+    distances, all others as kernel values. `missing_views` and `impute` are as in a spec; the former applies to several
+    views only.
     """
     filling = {} if impute == "none" else {"impute": impute}
     views = as_views(X)

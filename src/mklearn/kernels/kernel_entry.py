@@ -21,17 +21,10 @@ from mklearn.kernels.views import Pairwise, Views
 
 
 class KernelEntry:
-    """A kernel with its spec and its inputs.
-
-    Parameters
-    ----------
-    spec : mapping
-        Spec with "id", see `mklearn.kernels.transform.StackTransform`.
+    """A kernel with its spec, see `mklearn.kernels.transform.StackTransform`, and its inputs.
 
     Attributes
     ----------
-    id : str
-    kernel : Kernel
     parts : list of mappings
         The keys of the spec that choose features. A product has one mapping for each factor, in which the spec
         supplies the keys that the factor lacks.

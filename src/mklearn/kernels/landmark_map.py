@@ -25,19 +25,11 @@ _MOST_BYTES = 2**23
 
 
 class LandmarkMeasure:
-    """A measure of `mklearn.kernels.distances` between samples and landmarks, in a given precision.
+    """A measure of `mklearn.kernels.distances` between samples and landmarks, dense or CSR, in a given precision.
 
-    Parameters
-    ----------
-    measure : str
-        One of `MEASURES`.
-    landmarks : array or CSR array of shape (l, p)
-    dtype : {"float32", "float64"}
-        Precision of the measure. Chi-squared distances, and measures of sparse features, are computed in float64 and
-        rounded. Rounding errors of squared distances in float32 are about 1e-7 of the squared distances of both
-        samples from the mean landmark.
-
-    Terms of the landmarks alone are computed once. In float64 the result equals `MEASURES` up to rounding.
+    Chi-squared distances, and measures of sparse features, are computed in float64 and rounded. Rounding errors of
+    squared distances in float32 are about 1e-7 of the squared distances of both samples from the mean landmark. In
+    float64 the result equals `MEASURES` up to rounding. Terms of the landmarks alone are computed once.
     """
 
     def __init__(self, measure: str, landmarks: Any, dtype: str) -> None:
@@ -110,24 +102,16 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
 class LandmarkMap:
     """A feature map phi with ``phi(x)'phi(y)`` close to k(x, y), and equal to it if x is a landmark.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Kernel with fitted parameters. Its kernel function is used, and its scaling to unit diagonal if chosen, but
-        no centring, repair or scaling to unit trace.
-    measures : tuple of LandmarkMeasure
-        One measure for each input of the kernel. Empty for a linear kernel, whose features are the samples' own.
-    projection : array of shape (l, r), or None
-        ``U W^(-1/2)`` for the kernel ``U W U'`` among the landmarks; None for the identity.
-    rank : int
-        r, the number of features.
-    dtype : dtype
+    Of the kernel, its function with fitted parameters is used, and its scaling to unit diagonal if chosen, but no
+    centring, repair or scaling to unit trace.
     """
 
     kernel: Kernel
-    measures: tuple[LandmarkMeasure, ...]
-    projection: Array | None
-    rank: int
+    measures: tuple[
+        LandmarkMeasure, ...
+    ]  # for each input of the kernel; none if it is linear: features are the samples' own
+    projection: Array | None  # (l, r), U W^(-1/2) for the kernel U W U' among the landmarks; None for the identity
+    rank: int  # r, the number of features
     dtype: np.dtype[Any]
 
     @property

@@ -29,12 +29,9 @@ class Source:
     The inputs are columns of a table, preprocessed, imputed and scaled, or the values of `mklearn.kernels.Pairwise`.
     With ``missing_views="mean"``, samples that lack the view have no rows.
 
-    Parameters
-    ----------
-    spec : mapping
-        Spec of a kernel or a factor. Only `FEATURE_KEYS` are used; `feature_scaling` is checked in ``fit``.
-    view : str, optional
-        Name of the view; None if the samples are one table.
+    ``spec`` is the spec of a kernel or a factor, of which only `FEATURE_KEYS` are used; ``view`` is None if the samples
+    are one table. Raises `ConfigError` for invalid `missing_views`, `impute` or `preprocessing`; `feature_scaling` is
+    checked in ``fit``.
 
     Attributes
     ----------
@@ -50,11 +47,6 @@ class Source:
         Mask of the training samples that have the view.
     train_ : array or CSR array of shape (n_observed, p), or Pairwise
         Values of these samples before scaling, so that sources with different scalings share one array.
-
-    Raises
-    ------
-    ConfigError
-        Invalid values of `missing_views`, `impute` or `preprocessing`.
     """
 
     def __init__(self, spec: Mapping[str, Any], view: str | None = None) -> None:
@@ -82,14 +74,9 @@ class Source:
         `like` is a fitted source of the same `selection`; everything except the scaling is shared with it. With
         `may_be_absent`, features that no training sample has are no error: no new sample has them either.
 
-        Raises
-        ------
-        ConfigError
-            A key needs features but the view holds pairwise values, or `feature_scaling` is invalid.
-        DataError
-            Features that can't be read or scaled.
-        NotApplicable
-            No training sample has the view, without `may_be_absent`; or all values of its features are missing.
+        Raises `ConfigError` if a key needs features but the view holds pairwise values, or `feature_scaling` is
+        invalid; `DataError` for features that can't be read or scaled; `NotApplicable` if no training sample has the
+        view, without `may_be_absent`, or all values of its features are missing.
         """
         self._form = table_form(X if self.view is None else X[self.view])
         if like is None:

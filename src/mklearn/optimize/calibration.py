@@ -137,15 +137,8 @@ def set_thresholds(
     this coverage, fewer than nine for 0.9, share the threshold of their pooled errors. If these are too few as well,
     they have the threshold of the errors of all classes, which is infinite if even these are too few.
 
-    Parameters
-    ----------
-    errors : array of shape (n,)
-        One minus the probability of the true class of left-out samples.
-    codes : array of shape (n,)
-        Class of each sample, from 0.
-    n_classes : int
-    coverage, sample_weight, groups
-        As for `jackknife_radius`.
+    ``errors`` (n,) are one minus the probability of the true class of left-out samples, and ``codes`` (n,) their
+    classes, from 0. Other arguments are as for `jackknife_radius`.
 
     References
     ----------

@@ -39,17 +39,10 @@ class GatedPoint(NamedTuple):
 class GatedSVM:
     """Objective J(V) + ridge/2 ||V||^2 for given kernels, labels and gating features.
 
-    Parameters
-    ----------
-    kernels : array of shape (P, n, n)
-        Symmetric positive semidefinite; float32 halves the memory.
-    signs, C, svm_tol
-        See `mklearn.optimize.svm.solve_svm`. A tolerance of 1e-3 gives J with a relative error of 1e-5, but the
-        gradient with one of up to 0.1.
-    features : array of shape (n, d)
-        Gating features, including the constant 1.
-    gate, gate_scale
-        See `mklearn.optimize.gating.gate_factor`.
+    ``kernels`` (P, n, n) are symmetric positive semidefinite; float32 halves the memory. ``features`` (n, d) are gating
+    features, including the constant 1. For ``gate`` and ``gate_scale`` see `mklearn.optimize.gating.gate_factor`, for
+    ``signs``, ``C`` and ``svm_tol`` `mklearn.optimize.svm.solve_svm`: a tolerance of 1e-3 gives J with a relative error
+    of 1e-5, but the gradient with one of up to 0.1.
     """
 
     def __init__(

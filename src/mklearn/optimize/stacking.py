@@ -39,20 +39,9 @@ def stacking_weights(
 ) -> Array:  # fmt: skip
     """Return the weights of predictors, shape (n_predictors,), nonnegative with sum 1.
 
-    Parameters
-    ----------
-    outputs : array of shape (n_predictors, n, c)
-        Left-out outputs F.
-    targets : array of shape (n, c)
-    prior : array of shape (n_predictors,)
-        Prior weights w0, sum 1.
-    n_parameters : array of shape (n_predictors,)
-        Numbers d of parameters that each predictor learned from the same samples, beyond its coefficients.
-    sample_weight : array of shape (n,), optional
-    groups : array of shape (n,), optional
-        Samples of a group are left out together.
-    precision : float
-        k.
+    ``outputs`` (n_predictors, n, c) are the left-out outputs F of the targets (n, c), ``prior`` (n_predictors,) the
+    weights w0, of sum 1, and ``n_parameters`` the numbers d of parameters that each predictor learned from the same
+    samples, beyond its coefficients. ``precision`` is k. Samples of a group are left out together.
 
     References
     ----------

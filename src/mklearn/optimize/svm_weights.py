@@ -39,32 +39,15 @@ _RIDGE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class SVMWeights:
-    """Result of `svm_weights`.
+    """Result of `svm_weights`; "stalled": no step decreases J beyond the precision of the SVM, see the gap."""
 
-    Attributes
-    ----------
-    theta, weights : arrays of shape (P,)
-        The kernel weights, with ||theta||_p = P^(1/p - 1), and theta / sum(theta).
-    solution : SVMSolution
-        The SVM on sum_m theta_m K_m; its value is J.
-    gap : float
-        Duality gap relative to J. It uses the largest lower bound over all SVMs solved, so it is at most the gap of
-        ``solution`` alone.
-    history : array of shape (steps + 1,)
-        J at equal weights and after every step, nonincreasing up to the precision of the SVM.
-    n_svm : int
-        Number of SVMs solved.
-    status : {"optimal", "max_iter", "stalled"}
-        "optimal": gap <= tol. "stalled": no step decreases J beyond the precision of the SVM; see ``gap``.
-    """
-
-    theta: Array
-    weights: Array
-    solution: SVMSolution
-    gap: float
-    history: Array
-    n_svm: int
-    status: Status
+    theta: Array  # (P,), the kernel weights, with ||theta||_p = P^(1/p - 1)
+    weights: Array  # (P,), theta / sum(theta)
+    solution: SVMSolution  # the SVM on sum_m theta_m K_m; its value is J
+    gap: float  # relative to J, from the largest lower bound over all SVMs solved, so at most that of `solution` alone
+    history: Array  # (steps + 1,), J at equal weights and after every step, nonincreasing up to the SVM's precision
+    n_svm: int  # number of SVMs solved
+    status: Status  # "optimal": gap <= tol
 
 
 def svm_weights(
@@ -75,20 +58,10 @@ def svm_weights(
 
     The method is that of `mklearn.optimize.norm_ball.maximise` for -J; the start is equal weights.
 
-    Parameters
-    ----------
-    kernels : array of shape (P, n, n)
-        Symmetric positive semidefinite.
-    y, C, svm_tol
-        Labels -1 and 1, penalty and tolerance of each SVM, see `mklearn.optimize.svm.solve_svm`. A gap below 1e-4 needs
-        an ``svm_tol`` of 1e-5 or less.
-    p : float
-        Norm, from 1 (sparse weights) to infinity (equal weights).
-    tol : float
-        Tolerance of the relative duality gap. With a small C, the gap of equal weights may already be below it; the
-        weights are then not informative.
-    max_iter : int
-        Largest number of steps.
+    ``kernels`` (P, n, n) are symmetric positive semidefinite. ``y``, ``C`` and ``svm_tol`` are labels -1 and 1, penalty
+    and tolerance of each SVM (`mklearn.optimize.svm.solve_svm`); a gap below 1e-4 needs an ``svm_tol`` of 1e-5 or less.
+    ``p`` is the norm, from 1 (sparse weights) to infinity (equal weights). ``tol`` is the tolerance of the relative
+    duality gap: with a small C, equal weights may already meet it, and the weights are then not informative.
 
     References
     ----------

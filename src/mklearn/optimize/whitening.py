@@ -128,16 +128,10 @@ class CentredSpan:
 
 
 def centred_span(X: Floats) -> CentredSpan:
-    """Compute the span of the samples about their mean.
+    """Compute the span of the samples X (n, d), float64, about their mean, in O(n d min(n, d)).
 
-    Parameters
-    ----------
-    X : array of shape (n, d), float64
-
-    Notes
-    -----
     Singular values up to max(n, d) eps times the largest, or times the largest entry of X, count as zero: equal samples
-    have rank 0. The cost is O(n d min(n, d)).
+    have rank 0.
     """
     mean = X.mean(axis=0)
     left, singular, axes = svd(X - mean, full_matrices=False)
