@@ -126,7 +126,7 @@ class Moments:
         made.classes_, made.class_counts_ = made.classes_[kept], made.class_counts_[kept]
         made.class_sums_ = made.class_sums_[kept]
         made._upper = made._upper - other._upper
-        made._shift(made, other, -1.0)
+        made._shift(other, -1.0)
         return made
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
@@ -219,7 +219,7 @@ class Moments:
         for start in range(0, len(self._upper), _COLUMNS):  # a block of columns has few entries of the lower triangle
             stop = start + _COLUMNS
             self._upper[:stop, start:stop] += other._upper[:stop, start:stop]
-        self._shift(self, other, 1.0)
+        self._shift(other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
         sums = np.zeros((len(classes), self.class_sums_.shape[1]))
@@ -229,12 +229,12 @@ class Moments:
             sums[codes] += part.class_sums_
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
 
-    def _shift(self, rest: Moments, other: Moments, sign: float) -> None:
+    def _shift(self, other: Moments, sign: float) -> None:
         """Add (`sign` 1) or subtract (`sign` -1) the scatter due to the distance between two means."""
-        n, m = rest.n_samples_, other.n_samples_
+        n, m = self.n_samples_, other.n_samples_
         if n and m:
             factor = sign * n * m / (n + m)
-            self._upper = blas.dsyr(factor, other.mean - rest.mean, a=self._upper, overwrite_a=1)
+            self._upper = blas.dsyr(factor, other.mean - self.mean, a=self._upper, overwrite_a=1)
 
 
 def _moments_of(features: Array, labels: NDArray[Any]) -> Moments:

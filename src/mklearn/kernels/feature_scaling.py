@@ -155,7 +155,11 @@ class FeatureScaler:
 
     def transform(self, X: ArrayLike) -> Array:
         """Scale features, (m, d); raise `DataError` if they are not finite or their number differs from ``fit``."""
-        given = self._checked(X)
+        if not hasattr(self, "n_features_in_"):
+            raise DataError("this FeatureScaler is not fitted; call fit with the training features first")
+        given = as_float_matrix(X, "X")
+        if given.shape[1] != self.n_features_in_:
+            raise DataError(f"X has {given.shape[1]} features, but the training samples had {self.n_features_in_}")
         if self._changes_nothing:
             return given
         scaled = self._scaled(given)
@@ -175,14 +179,6 @@ class FeatureScaler:
     @property
     def _changes_nothing(self) -> bool:
         return self.scaling == "none" and not self.clip
-
-    def _checked(self, X: ArrayLike) -> Array:
-        if not hasattr(self, "n_features_in_"):
-            raise DataError("this FeatureScaler is not fitted; call fit with the training features first")
-        given = as_float_matrix(X, "X")
-        if given.shape[1] != self.n_features_in_:
-            raise DataError(f"X has {given.shape[1]} features, but the training samples had {self.n_features_in_}")
-        return given
 
     def _held(self, given: Array) -> Array:
         """Return features in float64, with constant features set to their value in the training samples."""

@@ -16,7 +16,6 @@ from mklearn.kernels.completion import Mask, MeanCompletion
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.source import FEATURE_KEYS, Source, own_values
 from mklearn.kernels.specs import declared, kernel_class
-from mklearn.kernels.stack import check_unique_ids
 from mklearn.kernels.views import Pairwise, Views
 
 
@@ -137,15 +136,6 @@ class KernelEntry:
             own = [_part(own_values(values), present[mask]) for values, mask in new] if unit else None
             kernel = self.kernel.transform(*rows, own=own)
         return kernel if self._completion is None else self._completion.rows(kernel, present)
-
-
-def kernel_entries(specs: Sequence[Mapping[str, Any]]) -> list[KernelEntry]:
-    """Construct the kernels of specs; raise `ConfigError` if there are none or ids are not unique."""
-    entries = [KernelEntry(spec) for spec in specs]
-    if not entries:
-        raise ConfigError("the list of kernels is empty; at least one is needed")
-    check_unique_ids([entry.id for entry in entries], ConfigError)
-    return entries
 
 
 def shared_blocks(

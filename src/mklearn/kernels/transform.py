@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from mklearn.checks import Array, as_float_matrix, regular_array
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.completion import Mask
 from mklearn.kernels.features import is_sparse
-from mklearn.kernels.kernel_entry import error_prefix, kernel_entries, shared_blocks
+from mklearn.kernels.kernel_entry import KernelEntry, error_prefix, shared_blocks
 from mklearn.kernels.source import Source, measured
 from mklearn.kernels.specs import KernelSpecs, is_one_spec, spec_list
-from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.stack import KernelStack, check_unique_ids
 from mklearn.kernels.views import CachingViews, Views, as_views
 
 
@@ -84,7 +84,10 @@ class StackTransform:
 
     def __init__(self, kernels: KernelSpecs, *, drop_constant: bool = False) -> None:
         self.drop_constant = drop_constant
-        self.entries = kernel_entries(spec_list(kernels))
+        self.entries = [KernelEntry(spec) for spec in spec_list(kernels)]
+        if not self.entries:
+            raise ConfigError("the list of kernels is empty; at least one is needed")
+        check_unique_ids(self.ids, ConfigError)
         self.specs = [entry.spec for entry in self.entries]
         self.for_each_view = is_one_spec(kernels) and all(part.get("view") is None for part in self.entries[0].parts)
 
@@ -110,7 +113,9 @@ class StackTransform:
         specs: Sequence[Any] = self.specs
         if isinstance(table, Views) and self.for_each_view:
             specs = [{**specs[0], "id": name, "view": name} for name in table.names]
-        self.entries = kernel_entries(specs)  # new entries, since another transform may share the fitted ones
+        self.entries = [
+            KernelEntry(spec) for spec in specs
+        ]  # new entries, since another transform may share the fitted ones
         shared: dict[Any, Source] = {}
         for entry in self.entries:
             with error_prefix(entry.id):

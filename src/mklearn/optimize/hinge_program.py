@@ -175,11 +175,11 @@ class _Iterate:
 
     @property
     def theta(self) -> Floats:
-        return self.multiplier[-len(self.spreads) :] if self.has_spreads else self.multiplier[:0]
+        return self.multiplier[len(self.multiplier) - len(self.spreads) :]
 
     def curvature(self) -> Floats:
         """Return the diagonal of the Hessian with respect to w."""
-        return 1.0 + 2.0 * (self.theta @ self.spreads) if self.has_spreads else np.ones(len(self.u) - 1)
+        return 1.0 + 2.0 * (self.theta @ self.spreads)
 
     def lagrangian_gradient(self) -> Floats:
         """Return the gradient of the Lagrangian with respect to (w, b)."""

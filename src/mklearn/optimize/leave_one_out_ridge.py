@@ -81,15 +81,6 @@ def class_targets(classes: ClassStructure, sample_weight: Array | None = None) -
     return np.asarray(classes.indicator() / np.sqrt(np.bincount(classes.codes, sample_weight)))
 
 
-def _kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
-    """Return the kernels as a list; raise `DataError` if there are none or one is not of shape (n, n)."""
-    listed = list(kernels)
-    if not listed or any(np.shape(K) != (n, n) for K in listed):
-        shapes = ", ".join(str(np.shape(K)) for K in listed) or "no kernel"
-        raise DataError(f"Found {shapes} for {n} samples: expected one or more kernels of shape ({n}, {n}).")
-    return listed
-
-
 def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None, first: int = 0) -> Array:
     """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples.
 
@@ -171,8 +162,10 @@ class LeaveOneOutRidge:
                 f"Invalid targets of shape {self.targets.shape}: expected a finite matrix with one row for each of two "
                 "or more samples."
             )
-        n = len(self.targets)
-        self.kernels = _kernel_list(self.kernels, n)
+        n, self.kernels = len(self.targets), list(self.kernels)
+        if not self.kernels or any(np.shape(K) != (n, n) for K in self.kernels):
+            shapes = ", ".join(str(np.shape(K)) for K in self.kernels) or "no kernel"
+            raise DataError(f"Found {shapes} for {n} samples: expected one or more kernels of shape ({n}, {n}).")
         check_positive(self.regularisation, "regularisation")
         self.sample_weight = nonnegative_weights(self.sample_weight, n)
         self.traces = kernel_traces(self.kernels, self.sample_weight)
