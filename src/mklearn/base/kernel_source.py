@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mklearn.checks import Array
 from mklearn.kernels.completion import lacking
-from mklearn.kernels.dictionary import views_of_kernels
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.transform import StackTransform
 from mklearn.kernels.views import Pairwise, SampleView, Views, select_rows
@@ -74,8 +73,12 @@ class KernelSource:
 
     @property
     def views(self) -> list[str]:
-        """View of each used kernel; if one spec stands for all views, known after the first pass."""
-        return views_of_kernels(self.transform.fitted_specs)
+        """View of each used kernel; for a product or a kernel of one table, the name of the kernel.
+
+        If one spec stands for all views, they are known after the first pass.
+        """
+        specs = self.transform.fitted_specs
+        return [str(spec["id"] if "factors" in spec else spec.get("view", spec["id"])) for spec in specs]
 
     @property
     def ids_and_views(self) -> tuple[tuple[str, ...], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -129,8 +128,3 @@ def _are_histograms(values: Any) -> bool:
         return False
     sums = values.sum(axis=1)
     return bool(sums.max() > 0 and np.ptp(sums) <= _EQUAL_SUMS * sums.max())
-
-
-def views_of_kernels(specs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the view that each kernel reads; for a product or a kernel of one table, the name of the kernel."""
-    return [str(spec.get("view", spec["id"])) if "factors" not in spec else str(spec["id"]) for spec in specs]

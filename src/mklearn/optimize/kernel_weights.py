@@ -140,7 +140,7 @@ def kernel_weights(
     """
     start = perf_counter()
     check_choice(method, "method", _METHODS)
-    pencil, reduction = prepare(S, S_prime, merge_equal=method in ("exact", "dnn"))
+    pencil = prepare(S, S_prime, merge_equal=method in ("exact", "dnn"))
     b, bound, used, mixed_sign, known_status = _METHODS[method](pencil, solver)
     value = pencil.ratio(b)
     if not np.isfinite(value):
@@ -149,7 +149,7 @@ def kernel_weights(
     bound = min(bound, value)
     gap = (value - bound) / max(abs(value), abs(bound), _ZERO_RATIO * pencil.size)
     return KernelWeights(
-        weights=reduction.weights(b),
+        weights=pencil.weights(b),
         value=value,
         bound=bound,
         lambda_min=min(pencil.lowest, value),

@@ -57,6 +57,8 @@ class Pencil:
     eigenvalues: Floats  # (m,), of R v = lambda R' v, ascending
     vectors: Floats  # (m, m), the eigenvectors V as columns, V'R'V = I
     vector: Floats  # (m,), the first eigenvector u, of nonnegative sum
+    members: Integers  # (M,), position of each kernel in the pencil; -1 if it is zero under the second graph
+    factors: Floats  # (M,), 1 / sqrt(S'_mm); 0 for such a kernel
 
     @property
     def m(self) -> int:
@@ -86,8 +88,15 @@ class Pencil:
         denominator = float(b @ self.S_prime @ b)
         return float(b @ self.S @ b) / denominator if denominator > 0 else np.inf
 
+    def weights(self, b: Floats) -> Floats:
+        """Return the weights of all kernels, sum 1: equal kernels share a weight, zero kernels get exactly 0."""
+        counts = np.bincount(self.members[self.members >= 0])
+        # Dividing in two steps avoids overflow when the kernels' scales differ much.
+        scaled = (b / counts)[self.members] * (self.factors / self.factors.max())
+        return np.asarray(scaled / scaled.sum())
 
-def make_pencil(S: Floats, S_prime: Floats, indefinite: float) -> Pencil:
+
+def _pencil(S: Floats, S_prime: Floats, indefinite: float, members: Integers, factors: Floats) -> Pencil:
     """Build the pencil; raise `SolverFailed` if S_prime has an eigenvalue below ``-indefinite``."""
     spectrum, axes = np.linalg.eigh(S_prime)
     smallest = float(spectrum[0])
@@ -105,7 +114,8 @@ def make_pencil(S: Floats, S_prime: Floats, indefinite: float) -> Pencil:
     C = whitener.T @ R @ whitener
     eigenvalues, basis = np.linalg.eigh((C + C.T) / 2)
     vectors = whitener @ basis
-    return Pencil(S, S_prime, R, R_prime, whitener, eigenvalues, vectors, _oriented(vectors[:, 0]))
+    vector = _oriented(vectors[:, 0])
+    return Pencil(S, S_prime, R, R_prime, whitener, eigenvalues, vectors, vector, members, factors)
 
 
 def _oriented(vector: Floats) -> Floats:
@@ -121,22 +131,7 @@ def one_signed(vector: Floats) -> bool:
     return bool(vector.min() >= -_SIGN * np.abs(vector).max())
 
 
-@dataclass(frozen=True, eq=False)
-class Reduction:
-    """Conversion of a solution in the coordinates of a pencil to weights of all M kernels."""
-
-    members: Integers  # (M,), position of each kernel in the pencil; -1 if it is zero under the second graph
-    factors: Floats  # (M,), 1 / sqrt(S'_mm); 0 for such a kernel
-
-    def weights(self, b: Floats) -> Floats:
-        """Return the weights of all kernels, sum 1: equal kernels share a weight, zero kernels get exactly 0."""
-        counts = np.bincount(self.members[self.members >= 0])
-        # Dividing in two steps avoids overflow when the kernels' scales differ much.
-        scaled = (b / counts)[self.members] * (self.factors / self.factors.max())
-        return np.asarray(scaled / scaled.sum())
-
-
-def prepare(S: ArrayLike, S_prime: ArrayLike, *, merge_equal: bool = True) -> tuple[Pencil, Reduction]:
+def prepare(S: ArrayLike, S_prime: ArrayLike, *, merge_equal: bool = True) -> Pencil:
     """Check a pair (S, S') and build its pencil in unit-diagonal coordinates, without the kernels that are zero.
 
     With ``merge_equal``, kernels that are equal up to scale count as one. Errors are as in `kernel_weights`.
@@ -172,7 +167,7 @@ def prepare(S: ArrayLike, S_prime: ArrayLike, *, merge_equal: bool = True) -> tu
     members = np.full(len(diagonal), -1)
     members[active] = np.searchsorted(kept, first)
     block = np.ix_(kept, kept)
-    return make_pencil(scaled[block], scaled_prime[block], indefinite), Reduction(members, factors)
+    return _pencil(scaled[block], scaled_prime[block], indefinite, members, factors)
 
 
 def _first_equal(S: Floats, S_prime: Floats) -> Integers:

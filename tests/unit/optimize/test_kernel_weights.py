@@ -288,7 +288,7 @@ def test_solutions_depend_neither_on_earlier_ones_nor_on_other_threads(program):
     pairs = [psd_pair(4, seed) for seed in range(3)] + [separated_pair(4, 0, mixed=True)[:2]]
 
     def solve(pair):
-        pencil, _ = prepare(*pair)
+        pencil = prepare(*pair)
         if program == "literal_sdp":
             return relaxations.literal_sdp(pencil, "auto")[0].tolist()
         return relaxations.doubly_nonnegative(pencil, "auto", pencil.ratio(np.ones(4)))[0].tolist()
@@ -394,7 +394,7 @@ def test_the_bound_holds_for_any_multipliers():
     rng = np.random.default_rng(0)
     for seed in range(10):
         S, T = psd_pair(6, seed)
-        pencil, _ = prepare(S, T)
+        pencil = prepare(S, T)
         N = rng.exponential(size=(6, 6)) * 10.0 ** rng.uniform(-3, 1)
         N += N.T
         best = kernel_weights(S, T).value
