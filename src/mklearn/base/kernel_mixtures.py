@@ -60,24 +60,14 @@ class KernelMixer:
     """Mixer of the kernels among the samples of a problem, scaled to unit centred trace.
 
     The trace is computed over the samples that have the kernel's view.
-
-    Attributes
-    ----------
-    chosen : (n_chosen,) int array
-        Positions of the samples from which weights are learned and missing views are completed.
-    scales : (n_kernels,) array
-        Inverse traces; 0 for kernels that are constant over the samples.
-    parts : list of (n_chosen, n_chosen) arrays
-        Unscaled kernels among the chosen samples.
-    completion : ViewCompletion or None
-    base_shares : (n_kernels,) array or None
-        Shares of the kernels in the sum that completes views.
-    landmarks : int array or None
-        Positions of the landmarks among all samples of positive weight; None if the samples are not landmarks.
     """
 
+    chosen: NDArray[np.intp]  # (n_chosen,), positions of the samples from which weights are learned and views completed
+    scales: Array  # (n_kernels,), inverse traces; 0 for kernels that are constant over the samples
+    parts: list[NDArray[Any]]  # unscaled kernels among the chosen samples, (n_chosen, n_chosen) each
     completion: ViewCompletion | None = None
-    base_shares: Array | None = None
+    base_shares: Array | None = None  # (n_kernels,), shares of the kernels in the sum that completes views
+    # Positions of the landmarks among all samples of positive weight; None if the samples are not landmarks.
     landmarks: NDArray[np.intp] | None = None
 
     def __init__(
@@ -86,10 +76,7 @@ class KernelMixer:
     ) -> None:  # fmt: skip
         """Read all kernels once; store parts as ``dtype`` if fewer samples than the problem has are chosen.
 
-        Raises
-        ------
-        NotApplicable
-            All kernels are constant over the samples.
+        Raises `NotApplicable` if all kernels are constant over the samples.
         """
         self.chosen, self._passes, self.problem = chosen, passes, problem
         n, present = len(problem.rows), problem.present

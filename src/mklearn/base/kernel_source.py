@@ -48,16 +48,8 @@ class PrecomputedKernels:
 class KernelSource:
     """Kernels of an estimator, with the view of each kernel and the samples that have it.
 
-    Parameters
-    ----------
-    transform : StackTransform or PrecomputedKernels
-    completes : bool
-        Whether a missing view of a sample is completed from its other views.
-
-    Attributes
-    ----------
-    chosen : array of int, or None
-        Positions of the kernels that are used; None for all.
+    ``completes`` says whether a missing view of a sample is completed from its other views. ``chosen`` are the
+    positions of the kernels that are used; None for all.
     """
 
     chosen: NDArray[np.intp] | None = None

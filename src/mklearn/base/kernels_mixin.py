@@ -104,10 +104,7 @@ class KernelsMixin:
     def _new_stack(self, X: Any) -> tuple[KernelStack, np.dtype[Any]]:
         """Return the kernels between new samples (rows) and training samples (columns), and the dtype of X.
 
-        Raises
-        ------
-        DataError
-            X is not finite, or its number of features, training samples or kernels differs from ``fit``.
+        Raises `DataError` if X is not finite, or differs from ``fit`` in features, training samples or kernels.
         """
         check_is_fitted(self)
         if not self._is_precomputed:

@@ -58,10 +58,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit imputation and scaling to the views X of the training samples; `y` is ignored.
 
-        Raises
-        ------
-        DataError
-            X is not several views, lacks a view, or has features that are not finite numbers.
+        Raises `DataError` if X is not several views, lacks a view, or has features that are not finite numbers.
         """
         views = self._views_of(X)
         names = views.names if self.views is None else list(map(str, self.views))
@@ -82,10 +79,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Return the scaled features of the views X, shape ``(m, n_features_out_)``.
 
-        Raises
-        ------
-        DataError
-            As for ``fit``; or a view has another number of features than in ``fit``.
+        Raises `DataError` as for ``fit``, or if a view has another number of features than in ``fit``.
         """
         check_is_fitted(self)
         views = self._views_of(X)

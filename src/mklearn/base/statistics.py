@@ -130,7 +130,9 @@ def sample_interval(
     draws : array-like of shape (J,), optional
         Draw of each row; models of one draw test the same samples. Default: each row is a draw of its own.
     bounds : (float, float), default=(0, 1)
-        Smallest and largest value of the metric.
+        Smallest and largest value of the metric. The interval is Wilson's for a metric from 0 to 1, which stays within
+        these bounds and has a positive length even if all samples are right; it is symmetric for other metrics. For a
+        single test set with values 0 and 1 it is exact (of a recall, if all are equal).
     groups : array-like of shape (N,), optional
         Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for fewer than
         five.
@@ -138,13 +140,6 @@ def sample_interval(
         Of a mean over C classes, such as the balanced accuracy, the number n_c of samples of each; for a recall, that
         of its class. If all values are 0 or all are 1, they count as ``C^2 / sum_c 1/n_c`` independent samples, by
         default as all tested ones; with groups, at most as the number of groups.
-
-    Returns
-    -------
-    interval : Interval
-        Wilson's interval for a metric from 0 to 1, which stays within these bounds and has a positive length even if
-        all samples are right; a symmetric interval for other metrics. For a single test set with values 0 and 1 it is
-        exact (of a recall, if all are equal), see the module's docstring.
 
     References
     ----------
@@ -183,15 +178,9 @@ def paired_sample_difference(
 ) -> Difference:  # fmt: skip
     """Compute the mean difference of a metric between two methods on the same test samples, with its interval.
 
-    Parameters
-    ----------
-    first, second : array-like of shape (J, N)
-        Values as in :func:`sample_interval`, with NaN in the same places. Different shapes raise `DataError`.
-    n_train, draws, bounds, groups, class_sizes
-        As in :func:`sample_interval`.
+    ``first`` and ``second``, (J, N), have NaN in the same places; different shapes raise `DataError`. All arguments are
+    as in :func:`sample_interval`.
 
-    Notes
-    -----
     The variance of a share is at least ``2/(N + 2)^2``, the value of Bonett and Price (2012) without any disagreement:
     two methods that agree on every sample of a pool may differ on the next sample. A mean over classes has the mean of
     the classes' minima, ``sum_c 2/(n_c + 2)^2 / C^2``. Metrics with other bounds than 0 and 1 have no minimum.

@@ -36,20 +36,11 @@ class MeanCompletion:
 
     Bandwidth, means, repair and scaling are fitted to the observed training samples alone, and k is the kernel after
     these steps. So a sample that lacks the view has no unit diagonal.
-
-    Attributes
-    ----------
-    observed : bool array of shape (n_train,)
-        Mask of the training samples that have the view.
-    row : array of shape (n_observed,)
-        Kernel between the mean and each observed training sample.
-    square : float
-        Kernel between the mean and itself.
     """
 
-    observed: Mask
-    row: Array
-    square: float
+    observed: Mask  # (n_train,), the training samples that have the view
+    row: Array  # (n_observed,), kernel between the mean and each observed training sample
+    square: float  # kernel between the mean and itself
 
     @classmethod
     def of(cls, kernel: Kernel, observed: Mask) -> MeanCompletion:

@@ -310,22 +310,13 @@ def between_directions(solved: Array, F: Array, n_components: int) -> tuple[Arra
 
 
 def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -> Array:
-    """Rescale columns with A'S'A = I and A'SA = diag(eigenvalues).
+    """Rescale columns (n, p) with A'S'A = I and A'SA = diag(eigenvalues); or (k, n, p) and (k, p) for several problems.
 
-    Parameters
-    ----------
-    coefficients : array of shape (n, p), or (k, n, p) for several problems
-    eigenvalues : array of shape (p,), or (k, p)
-    scaling : {"total", "within", "unit", "orthonormal"}
-        - "total": A'S'A = I, unchanged.
-        - "within": A'SA = I, unit within-class scatter of every component (ridge included).
-        - "unit": columns of unit length.
-        - "orthonormal": an orthonormal basis of the same leading subspaces (QR).
-
-    Raises
-    ------
-    NotApplicable
-        ``scaling`` is "within" and an eigenvalue is zero: each class is one point, and no scale gives unit scatter.
+    - "total": A'S'A = I, unchanged.
+    - "within": A'SA = I, unit within-class scatter of every component (ridge included). Raises `NotApplicable` if an
+      eigenvalue is zero: each class is one point, and no scale gives unit scatter.
+    - "unit": columns of unit length.
+    - "orthonormal": an orthonormal basis of the same leading subspaces (QR).
     """
     if scaling == "total":
         return coefficients

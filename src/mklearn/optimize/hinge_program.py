@@ -64,17 +64,9 @@ def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> Line
     """Fit the support vector machine, or with a finite bound the relative margin machine.
 
     X is (n, d). The labels y (n,) are 1 and -1, both present. ``C`` is the penalty of the hinge loss next to
-    1/2 ||w||^2. ``bound`` > 1 limits ``|w'x + b|`` on the training samples; `numpy.inf` drops these constraints.
-
-    Raises
-    ------
-    SolverFailed
-        The Newton system is singular, or the solution is not finite.
-
-    References
-    ----------
-    Shivaswamy, Jebara, "Maximum relative margin and data-dependent regularization", JMLR 11, 2010: the relative margin
-    machine with a hard bound.
+    1/2 ||w||^2. ``bound`` > 1 limits ``|w'x + b|`` on the training samples (hard bound of Shivaswamy, Jebara, "Maximum
+    relative margin and data-dependent regularization", JMLR 11, 2010); `numpy.inf` drops these constraints. Raises
+    `SolverFailed` if the solution is not finite.
     """
     empty = np.zeros((0, X.shape[1]))
     w, b, multipliers, n_iter = solve_hinge_program(X, y, C, bound, empty, 0.0)
