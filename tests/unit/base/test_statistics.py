@@ -28,14 +28,6 @@ from mklearn.study.evaluation.metrics.sample_values import auc as auc_values
 VALUES = st.lists(st.floats(0, 1).map(lambda value: round(value, 6)), min_size=2, max_size=20)
 
 
-def test_worked_example():
-    # Five splits, 90/10: mean 0.82,
-    # s^2 = (0.02^2 + 0 + 0.02^2 + 0.01^2 + 0.01^2)/4 = 2.5e-4, factor 1/5 + 1/9 = 0.31111,
-    # standard error sqrt(7.7778e-5) = 8.8192e-3; t_{0.975, 4} = 2.7764 -> half-width 0.024486.
-    interval = corrected_resampled_interval([0.80, 0.82, 0.84, 0.81, 0.83], 90, 10)
-    assert interval == pytest.approx((0.82, 0.82 - 0.024486, 0.82 + 0.024486), abs=2e-6)
-
-
 def test_one_repeat_has_no_interval():
     interval = corrected_resampled_interval([0.7], 10, 10)
     assert interval.mean == 0.7

@@ -161,9 +161,11 @@ ONE, NOISE = E[:, :1], 0.003 * E[:, 1:]
         (ONE + 83 * NOISE, False),
         (np.hstack([ONE + NOISE[:, :4], E[:, 10:16]]), False),
         (np.hstack([ONE + NOISE[:, :2], np.eye(40)[:, :4]]), False),
+        (np.repeat(np.eye(30), 2, axis=1), False),
+        (E + 100 * (np.arange(40) == 0)[:, None], False),
         (E[:5, :1] + NOISE[:5], False),
     ],
-    ids=["0.995", "opposite", "60 %", "constant", "0.95", "40 %", "rare", "few samples"],
+    ids=["0.995", "opposite", "60 %", "constant", "0.95", "40 %", "rare", "single", "one sample", "few samples"],
 )
 def test_which_features_are_scaled_as_a_whole(X: np.ndarray, collinear: bool) -> None:
     scaler = FeatureScaler("standard", clip=True).fit(X)
@@ -174,16 +176,6 @@ def test_which_features_are_scaled_as_a_whole(X: np.ndarray, collinear: bool) ->
 def test_fixed_ranges_are_not_clipped(scaling: Any) -> None:
     one, two = (FeatureScaler(scaling, clip=clip).fit(5 + E[:30]).transform(-E) for clip in (True, False))
     np.testing.assert_array_equal(one, two)
-
-
-def test_features_that_vary_in_single_samples_are_not_collinear() -> None:
-    X = np.random.default_rng(0).normal(size=(30, 40)) + 100 * (np.arange(30) == 0)[:, None]
-    rare = np.repeat(np.eye(30), 2, axis=1)
-    for features in (X, rare):
-        scaler = FeatureScaler("standard", clip=True).fit(features)
-        new = scaler.transform(features + 1e6 * (np.arange(len(features[0])) == 3))
-        kept = np.delete(new, 3, axis=1)
-        np.testing.assert_array_equal(kept, np.delete(scaler.transform(features), 3, axis=1))
 
 
 @pytest.mark.parametrize("scaling", ["rank", "minmax", "standrad"])

@@ -36,32 +36,6 @@ def test_rmm_equals_cvxpys(problem, bound):
     np.testing.assert_allclose(found.w, w.value, rtol=0, atol=1e-4 * np.abs(found.w).max())
 
 
-@pytest.mark.parametrize("bound", [1.5, np.inf])
-def test_optimality_conditions(problem, bound):
-    """Stationarity, complementarity, and signs of the multipliers."""
-    X, y = problem
-    C = 8.0
-    found = hinge_machine(X, y, C, bound)
-    m, z = y * (X @ found.w + found.b), found.multipliers
-    force = y * (z.hinge - z.upper + z.lower)
-    np.testing.assert_allclose(X.T @ force, found.w, rtol=0, atol=1e-6 * np.abs(found.w).max())
-    assert abs(force.sum()) < 1e-6 * C
-    assert z.hinge.min() >= 0
-    assert z.hinge.max() <= C
-    assert min(z.upper.min(), z.lower.min()) >= 0
-    assert np.abs(z.hinge * np.minimum(m - 1, 0)).sum() == pytest.approx(
-        C * hinge_loss(X, y, found.w, found.b), rel=1e-6
-    )
-    assert (z.hinge * np.maximum(m - 1, 0)).max() < 1e-6 * C
-    if np.isfinite(bound):
-        assert z.upper.max() > 0.01 * C  # the bound is active
-        assert (z.upper * (bound - m)).max() < 1e-6 * C
-        assert (z.lower * (bound + m)).max() < 1e-6 * C
-    else:
-        assert not z.upper.any()
-        assert not z.lower.any()
-
-
 @settings(max_examples=60)
 @given(
     st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 8), st.floats(-3, 4), st.sampled_from([1.01, 2.0, np.inf])

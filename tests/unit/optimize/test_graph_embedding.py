@@ -4,8 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
@@ -105,28 +103,15 @@ def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
     np.testing.assert_allclose(problem.initial_weight_matrices(0.02), problem.weight_matrices(Q, 0.02), rtol=1e-10)
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([1e-1, 1e-3, 1e-6]))
-def test_cholesky_shortcut_is_the_eigenproblem(seed, classes, ridge):
-    kernels, y, _ = kernels_and_labels(30, seed, count=1, classes=classes)
-    graph = lda_graph(y)
-    problem, p = problem_of(kernels[0], graph), classes - 1
-    assert problem.most_components == p
-    found = problem.ratio_trace_step(ONE, p, ridge=ridge)
-    S, S_prime, rho = scatter_matrices(kernels[0], graph, ridge)
-    values, vectors = smallest_of_pencil(S, S_prime, p, rho)
-    np.testing.assert_allclose(found.eigenvalues, values, atol=1e-9)
-    a, b = (pdist(kernels[0] @ coefficients) for coefficients in (found.coefficients, vectors))
-    np.testing.assert_allclose(a, b, atol=1e-8 * max(a.max(), 1.0))
-
-
 @pytest.mark.parametrize("name", ["lda", "lde"])
-@pytest.mark.parametrize("ridge", [1e-1, 1e-3, 1e-5])
+@pytest.mark.parametrize("ridge", [1e-1, 1e-3, 1e-6])
 def test_solution_satisfies_the_eigenproblem(name, ridge):
     kernels, y, features = kernels_and_labels(40, 7, classes=4)
     graph = graph_of(name, y, features)
     S, S_prime, _ = scatter_matrices(kernels[0], graph, ridge)
-    found = problem_of(kernels[0], graph).ratio_trace_step(ONE, 3, ridge=ridge)
+    problem = problem_of(kernels[0], graph)
+    assert problem.most_components == (3 if name == "lda" else 40)
+    found = problem.ratio_trace_step(ONE, 3, ridge=ridge)
     A, values = found.coefficients, found.eigenvalues
     residual = S @ A - (S_prime @ A) * values
     assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(S_prime) * np.linalg.norm(A)

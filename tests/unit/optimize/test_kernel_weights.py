@@ -78,12 +78,11 @@ def every_support(S: np.ndarray, T: np.ndarray) -> float:
     return float(best)
 
 
-@pytest.mark.parametrize("m", range(3, 13))
+@pytest.mark.parametrize("m", range(2, 11))
 @pytest.mark.parametrize("positive", [False, True])
-def test_no_feasible_point_beats_the_exact_weights(m, positive):
-    rng = np.random.default_rng(m)
-    for seed in range(3):
-        S, T = psd_pair(m, 100 * m + seed, positive)
+def test_exact_weights_are_those_of_the_best_support(m, positive):
+    for seed in range(4):
+        S, T = psd_pair(m, 100 * m + seed, positive, extra=seed)
         keep = S.copy(), T.copy()
         found = kernel_weights(S, T)
         np.testing.assert_array_equal((S, T), keep)
@@ -92,16 +91,8 @@ def test_no_feasible_point_beats_the_exact_weights(m, positive):
         assert w.sum() == pytest.approx(1)
         assert found.value == pytest.approx(ratio(w, S, T)[0], rel=1e-10)
         assert (found.status, found.bound, found.gap) == ("optimal", found.value, 0)
-        assert found.value <= ratio(feasible_points(rng, m, 10_000), S, T).min() + 1e-9
-        assert found.value >= eigh(S, T, eigvals_only=True)[0] - 1e-9
-
-
-@pytest.mark.parametrize("m", [2, 3, 5, 7])
-def test_pruned_enumeration_equals_full_enumeration(m):
-    for seed in range(8):
-        S, T = psd_pair(m, seed, positive=bool(seed % 2), extra=seed % 4)
-        assert kernel_weights(S, T).value == pytest.approx(every_support(S, T), rel=1e-9)
-        assert kernel_weights(S - T, T).value == pytest.approx(every_support(S, T) - 1, abs=1e-9)  # S indefinite
+        assert found.value == pytest.approx(every_support(S, T), rel=1e-9)
+        assert kernel_weights(S - T, T).value == pytest.approx(found.value - 1, abs=1e-9)  # S indefinite
 
 
 @pytest.mark.parametrize("m", [16, 20])
@@ -366,14 +357,6 @@ def test_doubly_nonnegative_is_exact_up_to_four_kernels(m):
         program.solve(solver="CLARABEL")
         assert program.value == pytest.approx(1, abs=1e-6)
         assert kernel_weights(S, T, method="dnn").bound == pytest.approx(exact.value, rel=1e-6)
-
-
-@pytest.mark.parametrize("m", [5, 7, 10])
-def test_doubly_nonnegative_bound_lies_between_eigenvalue_and_optimum(m):
-    for seed in range(4):
-        S, T = psd_pair(m, seed, positive=bool(seed % 2))
-        bound = kernel_weights(S, T, method="dnn").bound
-        assert eigh(S, T, eigvals_only=True)[0] * (1 - 1e-9) <= bound <= kernel_weights(S, T).value * (1 + 1e-9)
 
 
 def test_a_relaxation_that_is_not_tight_gives_a_gap():

@@ -43,9 +43,6 @@ def test_exact_is_never_beaten(m: int, kind: str) -> None:
     for seed in range(3):
         Q = random_symmetric(m, seed, kind)
         found = simplex_qp(Q)
-        rng = np.random.default_rng(seed)
-        points = np.concatenate([rng.dirichlet(np.full(m, a), size=5000) for a in (0.1, 0.3, 1.0, 3.0)])
-        assert np.einsum("km,mn,kn->k", points, Q, points).max() <= found.value + 1e-12
         assert found.status == "optimal"
         assert found.value == pytest.approx(brute_force(Q), abs=1e-11)
 
@@ -64,15 +61,6 @@ def test_optimality_conditions(m: int, status: str, monkeypatch: pytest.MonkeyPa
         assert (gradient <= found.value + 1e-7).all()
         assert found.theta.sum() == pytest.approx(1, abs=1e-14)
         assert (found.theta >= 0).all()
-
-
-def test_positive_semidefinite_gives_the_best_single_entry() -> None:
-    for seed in range(20):
-        B = np.random.default_rng(seed).normal(size=(11, 4))
-        Q = B @ B.T
-        found = simplex_qp(Q)
-        np.testing.assert_array_equal(np.flatnonzero(found.theta), [np.argmax(Q.diagonal())])
-        assert found.status == "optimal"
 
 
 @settings(max_examples=40)
@@ -94,8 +82,9 @@ def test_many_entries() -> None:
     order = np.random.default_rng(0).permutation(30)
     assert simplex_qp(Q[np.ix_(order, order)]).value == pytest.approx(found.value, abs=1e-10)
     # No concave pair: exact whatever the number.
-    B = np.random.default_rng(0).normal(size=(40, 40))
-    assert simplex_qp(B @ B.T).status == "optimal"
+    B = np.random.default_rng(0).normal(size=(40, 4))
+    found = simplex_qp(B @ B.T)
+    assert (found.status, np.flatnonzero(found.theta)) == ("optimal", [np.argmax((B**2).sum(axis=1))])
 
 
 def test_constant_and_single() -> None:
