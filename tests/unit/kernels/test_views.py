@@ -299,18 +299,14 @@ def test_behaves_like_a_sequence(matrices: np.ndarray) -> None:
     assert len(list(stack)) == 3
     np.testing.assert_array_equal(stack["b"], stack[1])
     np.testing.assert_array_equal(stack[-1], matrices[2])
+    combined = 0.2 * matrices[0] - matrices[1] + 3 * matrices[2]
+    np.testing.assert_allclose(stack.combine([0.2, -1.0, 3.0]), combined)
     assert (stack.n_rows, stack.n_columns, stack.dtype) == (6, 6, np.float64)
     assert repr(stack) == "KernelStack(3 kernels, 6 x 6, float64)"
     with pytest.raises(IndexError):
         stack[3]
     with pytest.raises(DataError, match="no kernel 'd'"):
         stack["d"]
-
-
-def test_products(matrices: np.ndarray) -> None:
-    stack = KernelStack(matrices)
-    weights = np.array([0.2, -1.0, 3.0])
-    np.testing.assert_allclose(stack.combine(weights), sum(w * K for w, K in zip(weights, matrices, strict=True)))
 
 
 def test_matrices_are_read_only_and_the_callers_array_is_not(matrices: np.ndarray) -> None:
