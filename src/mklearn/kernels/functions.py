@@ -65,7 +65,24 @@ class GaussianKernel(Kernel):
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
         """Fit the bandwidth."""
-        self.bandwidth_ = _bandwidth(self.exponent(blocks[0]), self.bandwidth, self.bandwidth_rule)
+        if self.bandwidth_rule == "absolute":
+            self.bandwidth_ = self.bandwidth
+            return
+        distances = self.exponent(blocks[0])
+        n = len(distances)
+        if n < 2:
+            raise DataError("a bandwidth needs at least two training samples, got 1")
+        squared_mean = self.bandwidth_rule == "squared_mean_distance"
+        entries = np.sqrt(distances) if squared_mean else distances
+        # the mean of the entries i < j, computed without indexing the pairs
+        mean = (float(entries.sum(dtype=np.float64)) - float(np.trace(entries, dtype=np.float64))) / (n * (n - 1))
+        reference = mean**2 if squared_mean else mean
+        if reference <= 0:
+            raise ConstantKernel(
+                "all training samples have distance zero to each other, so no bandwidth can be derived from them; "
+                "set one with bandwidth_rule='absolute' or leave this descriptor out"
+            )
+        self.bandwidth_ = self.bandwidth * reference
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Compute ``exp(-d^2 / gamma)``."""
@@ -78,25 +95,6 @@ def _exponential(d2: Array, gamma: float) -> Array:
         np.divide(d2[part], d2.dtype.type(-gamma), out=kernel[part])
         np.exp(kernel[part], out=kernel[part])
     return kernel
-
-
-def _bandwidth(distances: Array, multiple: float, rule: BandwidthRule) -> float:
-    if rule == "absolute":
-        return multiple
-    n = len(distances)
-    if n < 2:
-        raise DataError("a bandwidth needs at least two training samples, got 1")
-    squared_mean = rule == "squared_mean_distance"
-    entries = np.sqrt(distances) if squared_mean else distances
-    # the mean of the entries i < j, computed without indexing the pairs
-    mean = (float(entries.sum(dtype=np.float64)) - float(np.trace(entries, dtype=np.float64))) / (n * (n - 1))
-    reference = mean**2 if squared_mean else mean
-    if reference <= 0:
-        raise ConstantKernel(
-            "all training samples have distance zero to each other, so no bandwidth can be derived from them; "
-            "set one with bandwidth_rule='absolute' or leave this descriptor out"
-        )
-    return multiple * reference
 
 
 @dataclass(kw_only=True, eq=False)
