@@ -86,16 +86,10 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
         ([{**SPECS[0], "psd": "cut"}], "kernel 'g': Invalid value 'cut' for `psd`"),
         ([{**SPECS[2], "measure": "chi2"}], "kernel 'l': a linear kernel can't be computed from measure 'chi2'"),
         ([{**SPECS[2], "degree": 2}], "kernel 'l' has the unknown key 'degree'"),
-        (
-            [{"kind": "gauss", "view": "d2"}],
-            "kernel '0': Invalid value 'gauss' for `kind`: expected one of 'gaussian'",
-        ),
+        ([{"kind": "gauss", "view": "d2"}], "kernel '0': Invalid value 'gauss' for `kind`: expected one of 'gaussian'"),
         ([{"kind": "product"}], "kernel '0' needs a value for `factors`"),
         ([3], "the spec of kernel 0 is 3; expected a kind"),
-        (
-            [{"implementation": "no.such:Kernel", "view": "d2"}],
-            "kernel '0': implementation 'no.such:K",
-        ),
+        ([{"implementation": "no.such:Kernel", "view": "d2"}], "kernel '0': implementation 'no.such:K"),
         ([{"implementation": "numpy:ndarray", "view": "d2"}], "'numpy:ndarray' is not a subclass of"),
     ],
 )
@@ -129,20 +123,16 @@ def test_refuses_data(X: np.ndarray) -> None:
             split_stacks(pairwise(X), [spec], np.arange(5), [6])
     with pytest.raises(DataError, match=r"kernel 'g': .*distance zero to each other"):
         split_stacks({"d2": np.zeros((4, 4))}, SPECS[:1], [0, 1, 2], [3])
-    for spec, measure in (
-        ("precomputed", "kernel"),
-        ({"kind": "product", "factors": [{}, {"measure": "point_set"}]}, "point_set"),
+    point_sets = {"kind": "product", "factors": [{}, {"measure": "point_set"}]}
+    for specs, features, error, message in (
+        ("precomputed", X, ConfigError, r"measure kernel can't be computed from features: .*kernels='precomp"),
+        ([point_sets], X, ConfigError, r"measure point_set can't be computed from features: .*kernels='precomp"),
+        ([SPECS[4]], X, DataError, "kernel 'm': it needs view 'd2', but X is one table"),
+        ([{"kind": "linear", "columns": [9]}], X, DataError, r"kernel '0': `columns` \[9\] do not fit 4 features"),
+        ({"c": {"measure": "chi2"}}, -X, DataError, "kernel 'c': X has a negative feature"),
     ):
-        with pytest.raises(
-            ConfigError, match=rf"measure {measure} can't be computed from features: .*kernels='precomp"
-        ):
-            StackTransform([spec]).fit_transform(X)
-    with pytest.raises(DataError, match="kernel 'm': it needs view 'd2', but X is one table"):
-        StackTransform([SPECS[4]]).fit_transform(X)
-    with pytest.raises(DataError, match=r"kernel '0': `columns` \[9\] do not fit 4 features"):
-        StackTransform([{"kind": "linear", "columns": [9]}]).fit_transform(X)
-    with pytest.raises(DataError, match="kernel 'c': X has a negative feature"):
-        StackTransform([{"id": "c", "kind": "gaussian", "measure": "chi2"}]).fit_transform(-X)
+        with pytest.raises(error, match=message):
+            StackTransform(specs).fit_transform(features)
     fitted = StackTransform(["linear"])
     with pytest.raises(DataError, match="not fitted"):
         fitted.transform(X)

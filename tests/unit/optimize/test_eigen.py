@@ -132,14 +132,6 @@ def test_constant_features_have_no_variance(value: float) -> None:
 # --- trace ratio
 
 
-def ratio(A: np.ndarray, S: np.ndarray, T: np.ndarray) -> float:
-    return float(np.trace(A.T @ S @ A) / np.trace(A.T @ T @ A))
-
-
-def orthonormal(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
-    return np.linalg.qr(rng.normal(size=(n, p)))[0]
-
-
 @settings(max_examples=25)
 @given(st.integers(2, 9), st.integers(0, 10_000), st.data())
 def test_is_globally_optimal(n, seed, data):
@@ -149,17 +141,13 @@ def test_is_globally_optimal(n, seed, data):
     A = found.components
     assert found.status == "converged"
     np.testing.assert_allclose(A.T @ A, np.eye(p), atol=1e-10)
-    assert found.value == pytest.approx(ratio(A, S, T), rel=1e-12)
+    assert found.value == pytest.approx(np.trace(A.T @ S @ A) / np.trace(A.T @ T @ A), rel=1e-12)
     assert found.history[0] == pytest.approx(np.trace(S) / np.trace(T))
     assert (np.diff(found.history) <= 0).all()
     assert len(found.history) < 20
     # Certificate: the p smallest eigenvalues of S - rho S' sum to zero, so no orthonormal A has a smaller ratio.
     assert abs(eigh(S - found.value * T, eigvals_only=True)[:p].sum()) < 1e-10 * np.trace(S)
     assert abs(found.residual) < 1e-9
-    rng = np.random.default_rng(seed)
-    tried = [ratio(orthonormal(rng, n, p), S, T) for _ in range(200)]
-    tried.append(ratio(np.linalg.qr(generalized_eigh(S, T, p)[1])[0], S, T))  # the ratio trace, orthonormalised
-    assert min(tried) >= found.value * (1 - 1e-10)
 
 
 def test_singular_denominators():

@@ -124,7 +124,7 @@ def test_solution_satisfies_the_eigenproblem(name, ridge):
     assert (A[np.abs(A).argmax(axis=0), range(3)] > 0).all()
 
 
-def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
+def test_trace_ratio_is_optimal_for_orthonormal_columns():
     kernels, y, features = kernels_and_labels(24, 10)
     graph = graph_of("lde", y, features)
     S, S_prime, _ = scatter_matrices(kernels[0], graph, 1e-2)
@@ -133,11 +133,7 @@ def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
     A = found.coefficients
     np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-10)
     value = np.trace(A.T @ S @ A) / np.trace(A.T @ S_prime @ A)
-    rng = np.random.default_rng(11)
-    for scale in (1e-3, 1e-1, 10.0):
-        for _ in range(20):
-            Q = np.linalg.qr(A + scale * rng.normal(size=A.shape))[0]
-            assert np.trace(Q.T @ S @ Q) / np.trace(Q.T @ S_prime @ Q) >= value - 1e-12
+    # The smallest eigenvalues of S - value S' sum to zero, so that no orthonormal columns have a smaller ratio.
     np.testing.assert_allclose(np.linalg.eigvalsh(S - value * S_prime)[:3].sum(), 0.0, atol=1e-9 * np.trace(S_prime))
     turned = diagonalised(found, *problem.projected_scatters(ONE, A, found.ridge_amount))
     assert subspace_angles(turned.coefficients, A).max() < 1e-6
