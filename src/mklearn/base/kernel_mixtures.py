@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,10 +22,13 @@ from mklearn.optimize.stacking import stacking_weights
 from mklearn.optimize.target_agreement import target_agreement
 
 Array = NDArray[np.floating[Any]]
+Mask = NDArray[np.bool_]
 # Smallest ridge of the regression that learns the kernel weights.
 _LEAST_RIDGE = 1.0
 # Largest rank of the approximate kernels from which a few are chosen; later steps use the exact kernels.
 _RANK_OF_CHOICE = 50
+# Largest number of views with families of kernels of their own.
+_MOST_VIEWS = 10
 # Weight below which a part is left out.
 _NO_WEIGHT = 0.01
 
@@ -107,7 +110,7 @@ class KernelMixer:
         if not self.scales.any():
             raise NotApplicable("all kernels are constant over the samples")
 
-    def complete(self, used: NDArray[np.bool_]) -> None:
+    def complete(self, used: Mask) -> None:
         """Complete the parts for samples that lack views, from the sum of the used kernels with equal shares."""
         if self.problem.present is None:
             return
@@ -163,7 +166,7 @@ def few_kernels(passes: KernelPasses, problem: RidgeProblem, targets: Array, mos
 def agreeing_kernels(
     kernels: list[NDArray[Any]], scales: Array, views: Sequence[str], problem: RidgeProblem, least: float,
     ridges: Any,
-) -> tuple[NDArray[np.bool_], dict[str, float]]:  # fmt: skip
+) -> tuple[Mask, dict[str, float]]:  # fmt: skip
     """Return a mask of the kernels of views that agree with the targets, and the agreement of each view.
 
     Views with an agreement below ``least`` are weak and left out if this reduces the left-out error. The 1, 2, 4, ...
@@ -189,7 +192,7 @@ def agreeing_kernels(
     if least == 0 or n_strong in (0, len(ranked)):
         return varies, agreements
     doubled = [n_strong + 2**power for power in range(len(ranked)) if n_strong + 2**power < len(ranked)]
-    total, used, errors = np.zeros(shape), list[NDArray[np.bool_]](), list[Array]()
+    total, used, errors = np.zeros(shape), list[Mask](), list[Array]()
     for first, last in itertools.pairwise([0, n_strong, *doubled, len(ranked)]):
         for view in ranked[first:last]:
             add(total, view)
@@ -220,6 +223,33 @@ def learned_shares(kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Ar
     shares = np.zeros(len(equal))
     shares[kept] = learned.shares
     return shares
+
+
+def kernel_families(
+    specs: Sequence[Mapping[str, Any]], views: Sequence[str], used: Mask, agreements: Mapping[str, float], least: float
+) -> dict[str, Mask]:
+    """Return the distinct families of kernels by name, as masks of shape (n_kernels,).
+
+    They are formed from the ``used`` kernels, all of which are not a family. The spec of a precomputed kernel has no
+    kind. ``views`` holds the view of each kernel. The ten views that agree most with the target, by ``agreements``,
+    have their own families if the largest agreement is at least ``least``; without agreements, the first ten have.
+    """
+    by_agreement = sorted(dict.fromkeys(views), key=lambda view: -agreements.get(view, 0.0))
+    alone = by_agreement[:_MOST_VIEWS] if not agreements or max(agreements.values()) >= least else []
+    kinds = [str(spec.get("kind", "kernel")) for spec in specs]
+    forms = [
+        ", ".join(dict.fromkeys([kind, *(str(spec[key]) for key in ("measure", "feature_scaling") if key in spec)]))
+        for kind, spec in zip(kinds, specs, strict=True)
+    ]
+    of_views = [f"{kind} of {view}" if view in alone else "" for kind, view in zip(kinds, views, strict=True)]
+    families, distinct = dict[str, Mask](), {used.tobytes()}
+    for names in (kinds, forms, of_views):
+        for name in dict.fromkeys(names):
+            family = used & [each == name for each in names]
+            if name and family.any() and family.tobytes() not in distinct:
+                distinct.add(family.tobytes())
+                families[name] = family
+    return families
 
 
 def stacked(

@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.fit_context import fit_context
-from mklearn.base.kernel_families import kernel_families
 from mklearn.base.kernel_mixtures import (
     KernelMixer,
     Mixture,
     RidgeFits,
     agreeing_kernels,
     few_kernels,
+    kernel_families,
     learned_shares,
     stacked,
     whitening,

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from mklearn.base.kernel_families import kernel_families
-from mklearn.base.kernel_mixtures import stacked
+from mklearn.base.kernel_mixtures import kernel_families, stacked
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.optimize.ridge_path import ridge_path
 from mklearn.optimize.stacking import stacking_weights
