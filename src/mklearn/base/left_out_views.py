@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernel_mixtures import RidgeFits
 from mklearn.base.view_completion import ViewCompletion
+from mklearn.optimize.left_out import groups_by_size
 from mklearn.optimize.view_regression import presence
 
 Array = NDArray[np.floating[Any]]
@@ -65,9 +66,7 @@ class LeftOutPatterns:
         of_all = np.stack([patterns._sums(has, [row])[0] for row, has in enumerate(present)])
         amount = np.maximum(of_all[:, c:], np.finfo(np.float64).tiny)
         # Each donor's values are then changed to those without its group. Slopes are zero for donors without the view.
-        codes = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
-        order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)[codes]
-        by_size = [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
+        by_size = groups_by_size(np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1])
         for view, (regression, fit) in enumerate(zip(completion.regressions, every, strict=True)):
             for sets in by_size:
                 columns = np.concatenate([np.broadcast_to(np.arange(c), (len(sets), c)), c + sets], axis=1)

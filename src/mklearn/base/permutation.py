@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.optimize.left_out import group_codes
+from mklearn.optimize.left_out import group_codes, groups_by_size
 from mklearn.optimize.ridge_path import feature_ridge_path, ridge_path
 
 Array = NDArray[np.floating[Any]]
@@ -62,9 +62,8 @@ def shuffled_rows(y: NDArray[Any], groups: ArrayLike | None, rng: np.random.Gene
     firsts = np.unique(codes, return_index=True)[1]
     if (y == y[firsts][codes]).all():
         return np.asarray(rng.permutation(firsts)[codes])
-    rows, sizes, order = np.empty(len(y), dtype=np.intp), np.bincount(codes), np.argsort(codes, kind="stable")
-    for size in np.unique(sizes):
-        members = order[sizes[codes[order]] == size].reshape(-1, size)
+    rows = np.empty(len(y), dtype=np.intp)
+    for members in groups_by_size(codes):
         rows[members] = rng.permuted(rng.permutation(members), axis=1)
     return rows
 

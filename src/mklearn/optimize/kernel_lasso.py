@@ -29,7 +29,7 @@ from scipy.linalg.lapack import dpstrf
 
 from mklearn.checks import check_integer
 from mklearn.errors import NotApplicable
-from mklearn.optimize.ridge_path import scaled_and_centred
+from mklearn.optimize.ridge_path import scaled_and_centred, weighting
 
 Array = NDArray[np.floating[Any]]
 # Ratio of consecutive penalties of the path, and ratio of the smallest to the largest penalty.
@@ -49,8 +49,8 @@ def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None
     largest residual variance. Residual variances below 1e-6 of the largest variance count as 0. F has no columns if the
     kernel is constant over the samples.
     """
-    weights = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    _, M = scaled_and_centred(K, weights / weights.sum(), np.sqrt(weights))
+    weights, root, shares, _ = weighting(len(K), sample_weight)
+    _, M = scaled_and_centred(K, shares, root)
     diagonal, raw = np.diagonal(M), float(np.abs(np.diagonal(K)).max())
     largest, trace = float(diagonal.max()), float(diagonal.sum()) / float(weights.sum())
     if not largest > 10 * len(K) * np.finfo(np.float64).eps * raw * float(weights.max()):

@@ -112,6 +112,12 @@ def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     return codes
 
 
+def groups_by_size(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the positions of the samples of each group, (n_groups, size), for each size; codes are from 0."""
+    order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)[codes]
+    return [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
+
+
 def _is_missing(name: Any) -> bool:
     try:
         return name is None or bool(name != name)

@@ -89,7 +89,7 @@ def ridge_path(
     Technometrics 1974. Golub, Heath, Wahba, "Generalized cross-validation as a method for choosing a good ridge
     parameter", Technometrics 1979. Rasmussen, Williams, "Gaussian processes for machine learning", 2006, eq. (5.12).
     """
-    left_out, (weights, root, shares, u) = LeftOut(len(K), groups), _weighting(len(K), sample_weight)
+    left_out, (weights, root, shares, u) = LeftOut(len(K), groups), weighting(len(K), sample_weight)
     rows, M = scaled_and_centred(K, shares, root)
     trace = float(np.trace(M))
     for part in cached_rows(M):
@@ -134,7 +134,7 @@ def feature_ridge_path(
 
     The coefficients A (q, c) multiply the features: ``f(x) = F(x)'A + b``.
     """
-    left_out, (weights, root, shares, u) = LeftOut(len(F), groups), _weighting(len(F), sample_weight)
+    left_out, (weights, root, shares, u) = LeftOut(len(F), groups), weighting(len(F), sample_weight)
     mean, tried = shares @ F, np.sort(np.asarray(ridges, dtype=np.float64))
     Z = root[:, None] * (F - mean)
     values, V = eigh(Z.T @ Z, driver="evd", overwrite_a=True, check_finite=False)
@@ -172,7 +172,7 @@ def _with_variance(path: RidgePath, fit: Any, blocks: Any, left_out: LeftOut, we
     return replace(path, variance=fit(variances[:, None], ridge))
 
 
-def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:
+def weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:
     """Return the weights w, the diagonal of S, the shares p and the unit vector u, each of shape (n,)."""
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     root = np.sqrt(weights)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import scaled_and_centred
+from mklearn.optimize.ridge_path import scaled_and_centred, weighting
 
 Array = NDArray[np.floating[Any]]
 
@@ -36,13 +36,11 @@ def target_agreement(
     Gretton, Bousquet, Smola, Schoelkopf, "Measuring statistical dependence with Hilbert-Schmidt norms", ALT 2005: the
     sum is an estimate of their criterion without its diagonal. Scaling by random signs is this library's own.
     """
-    n = len(K)
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    shares, root = weights / weights.sum(), np.sqrt(weights)
+    _, root, shares, _ = weighting(len(K), sample_weight)
     _, H = scaled_and_centred(K, shares, root)
     centred = root[:, None] * (targets - shares @ targets)
     H *= centred @ centred.T
-    sets = LeftOut(n, groups).sets
+    sets = LeftOut(len(K), groups).sets
     if sets is not None:
         order, starts = np.concatenate(sets), np.cumsum([0, *map(len, sets[:-1])])
         H = np.add.reduceat(np.add.reduceat(H[np.ix_(order, order)], starts, axis=0), starts, axis=1)
