@@ -230,9 +230,10 @@ def kernel_families(
 ) -> dict[str, Mask]:
     """Return the distinct families of kernels by name, as masks of shape (n_kernels,).
 
-    They are formed from the ``used`` kernels, all of which are not a family. The spec of a precomputed kernel has no
-    kind. ``views`` holds the view of each kernel. The ten views that agree most with the target, by ``agreements``,
-    have their own families if the largest agreement is at least ``least``; without agreements, the first ten have.
+    Families are formed from the ``used`` kernels; the set of all of them is not a family. ``views`` holds the view of
+    each kernel; the spec of a precomputed kernel has no kind. The ten views that agree most with the target, by
+    ``agreements``, have their own families if the largest agreement is at least ``least``; without agreements, the
+    first ten have.
     """
     by_agreement = sorted(dict.fromkeys(views), key=lambda view: -agreements.get(view, 0.0))
     alone = by_agreement[:_MOST_VIEWS] if not agreements or max(agreements.values()) >= least else []

@@ -145,12 +145,11 @@ class KernelPasses:
 
 def present_views(X: Views, names: Sequence[str]) -> Mask:
     """Return a mask, (n, n_views), of the views that each sample has."""
-
-    def absent(view: Any) -> Mask:
-        has_gaps = isinstance(view, Pairwise) or not isinstance(view, SampleView)
-        return lacking(view) if has_gaps else np.zeros(len(X), dtype=bool)
-
-    return np.stack([~absent(X[name]) for name in names], axis=1)
+    present = np.ones((len(X), len(names)), dtype=bool)
+    for number, view in enumerate(X[name] for name in names):
+        if isinstance(view, Pairwise) or not isinstance(view, SampleView):
+            present[:, number] = ~lacking(view)
+    return present
 
 
 def numbers_of(views: Sequence[str]) -> NDArray[np.intp]:
