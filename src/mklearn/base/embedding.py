@@ -59,12 +59,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the nearest training sample in the embedding, shape (m,).
 
-        Raises
-        ------
-        NotApplicable
-            An unsupervised method was fitted without labels.
-        DataError
-            As for ``transform``; or malformed labels of an unsupervised method, which ``fit`` does not check.
+        Raises `NotApplicable` if an unsupervised method was fitted without labels, and `DataError` as for ``transform``
+        or for malformed labels of an unsupervised method, which ``fit`` does not check.
         """
         check_is_fitted(self)
         if self._training_labels is None:

@@ -47,12 +47,8 @@ def choose_scaling(
     of `mklearn.optimize.leave_one_out_ridge.class_targets`. Ties go to the first scaling. From more than 500 samples,
     500 are drawn in proportion to the classes. Samples of a group are left out together.
 
-    Raises
-    ------
-    DataError
-        Features that are not finite numbers.
-    ConstantKernel, NotApplicable, SolverFailed
-        No scaling gives a valid regression, e.g. all features are constant, or all samples are in one group.
+    Raises `DataError` for features that are not finite numbers, and `ConstantKernel`, `NotApplicable` or `SolverFailed`
+    if no scaling gives a valid regression, e.g. all features are constant, or all samples are in one group.
 
     Examples
     --------

@@ -107,9 +107,7 @@ class LandmarkMap:
     """
 
     kernel: Kernel
-    measures: tuple[
-        LandmarkMeasure, ...
-    ]  # for each input of the kernel; none if it is linear: features are the samples' own
+    measures: tuple[LandmarkMeasure, ...]  # one for each input; none for a linear kernel, of the samples' own features
     projection: Array | None  # (l, r), U W^(-1/2) for the kernel U W U' among the landmarks; None for the identity
     rank: int  # r, the number of features
     dtype: np.dtype[Any]
@@ -156,11 +154,7 @@ def landmark_map(
     """Compute the feature map of a kernel with fitted parameters from its values among the landmarks.
 
     Eigenvalues up to `rank_tolerance` times the largest one are dropped. The map is computed in float64 and cast once.
-
-    Raises
-    ------
-    DataError
-        The kernel is zero among the landmarks, or it is not positive semidefinite and its `psd` is not "clip".
+    Raises `DataError` if the kernel is zero among the landmarks, or not positive semidefinite without ``psd="clip"``.
     """
     gram = kernel.kernel_function([measure.among_landmarks() for measure in measures])
     values, vectors = scipy.linalg.eigh(gram)

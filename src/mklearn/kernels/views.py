@@ -19,15 +19,9 @@ from mklearn.kernels.stack import KernelStack
 
 
 class SampleView(ABC):
-    """A view that is not a table but whose samples can be selected like rows, such as `mklearn.kernels.views.Pairwise`.
+    """A view that is no table but whose samples can be selected like rows, such as `mklearn.kernels.views.Pairwise`."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Shape, whose first entry is the number of samples.
-    """
-
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # the first entry is the number of samples
 
     @abstractmethod
     def __getitem__(self, rows: Any) -> Self:

@@ -47,13 +47,8 @@ def easy_mkl_weights(kernels: NDArray[Any], y: Array, *, trade_off: float = 0.1,
     ``kernels`` (P, n, n) are symmetric positive semidefinite; the paper scales each to trace n. The labels ``y`` (n,)
     are -1 and 1, both present. ``trade_off`` is lambda in (0, 1], and ``tol`` is the tolerance of the relative gap.
 
-    Raises
-    ------
-    NotApplicable
-        No kernel separates the classes: all weights would be 0.
-    SolverFailed
-        The gap stays above ``tol``: kernels far from positive semidefinite or of a large scale, or a very small
-        ``trade_off``.
+    Raises `NotApplicable` if no kernel separates the classes, so that all weights would be 0, and `SolverFailed` if the
+    gap stays above ``tol``: kernels far from positive semidefinite or of a large scale, or a very small ``trade_off``.
 
     References
     ----------

@@ -76,12 +76,8 @@ def ridge_path(
     With ``variance``, the variances (V) at the geometric mean of the ridges are regressed on K, with this ridge: those
     of new samples would need k(x, x), which precomputed kernels lack.
 
-    Raises
-    ------
-    DataError
-        M has an eigenvalue below minus half of the largest ridge, or ``groups`` are invalid.
-    NotApplicable
-        All samples are in one group.
+    Raises `DataError` if M has an eigenvalue below minus half of the largest ridge, or ``groups`` are invalid, and
+    `NotApplicable` if all samples are in one group.
 
     References
     ----------
