@@ -19,7 +19,7 @@ from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import smaller_error
 from mklearn.optimize.stacking import stacking_weights
-from mklearn.optimize.target_agreement import target_agreement
+from mklearn.optimize.targets import target_agreement
 
 Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]

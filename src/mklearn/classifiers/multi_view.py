@@ -17,7 +17,7 @@ from mklearn.graphs import class_structure
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, set_thresholds, softmax
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.left_out import LeftOut, group_codes
-from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
+from mklearn.optimize.targets import gain_in_standard_errors, target_cosines
 
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
@@ -38,7 +38,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        (`mklearn.kernels.feature_scaling`). Features that are constant over the training samples are ignored.
     2. Views unrelated to the classes are left out of all further steps. A view is a candidate if its kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
-       (`mklearn.optimize.target_agreement`). Candidates are left out if the leave-one-out error of a ridge regression
+       (`mklearn.optimize.targets`). Candidates are left out if the leave-one-out error of a ridge regression
        is smaller without them by more than a standard error, except the 1, 2, 4, ... that agree most if the error is
        smaller with these by more than a standard error.
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones

@@ -7,8 +7,7 @@ from sklearn.linear_model import Ridge
 from mklearn.optimize import view_regression as module
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax, variance_factor
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.target_agreement import target_agreement
-from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
+from mklearn.optimize.targets import gain_in_standard_errors, target_agreement, target_cosines
 from mklearn.optimize.view_regression import view_regression
 
 
