@@ -43,6 +43,7 @@ from mklearn.checks import not_positive_semidefinite, symmetrized, weighted_sum
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, LaplacianOperator
 from mklearn.optimize.eigen import lower_factor
+from mklearn.optimize.graph_embedding import with_ridge
 from mklearn.optimize.landmark_embedding import per_feature
 from mklearn.optimize.norm_ball import Point, Status, maximise
 
@@ -155,9 +156,7 @@ class LandmarkRatioTrace:
         """
         point = np.array(theta, dtype=np.float64)
         root = per_feature(np.sqrt(point), self.blocks)
-        M = root[:, None] * self.scatter * root
-        M[np.diag_indices_from(M)] += self.ridge_amount
-        factor = lower_factor(M)
+        factor = lower_factor(with_ridge(root[:, None] * self.scatter * root, self.ridge_amount))
         scaled = root[:, None] * self.between
         solved = cho_solve((factor, True), scaled, check_finite=False)
         cross = symmetrized(scaled.T @ solved)

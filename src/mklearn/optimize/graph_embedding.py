@@ -207,7 +207,7 @@ class KernelProblem(EmbeddingProblem):
     def _scatters(self, weights: Array, rho: float) -> tuple[Array, Array]:
         rows = self._double(weights)
         S, S_prime = (
-            _with_ridge(symmetrized(2.0 * rows @ operator.apply(rows.T)), rho)
+            with_ridge(symmetrized(2.0 * rows @ operator.apply(rows.T)), rho)
             for operator in (self._graph.L, self._graph.L_prime)
         )
         return S, S_prime
@@ -216,7 +216,7 @@ class KernelProblem(EmbeddingProblem):
         if self._classes is None:
             return None
         B, F = _lda_factors(self._double(weights), self._classes)
-        return _with_ridge(dsyrk(2.0, B.T, lower=True), rho), F
+        return with_ridge(dsyrk(2.0, B.T, lower=True), rho), F
 
     def _within_traces(self) -> Array:
         return _cross_traces(self._kernels, self._graph.L)
@@ -341,7 +341,8 @@ def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -
     return Projection(fix_signs(projection.coefficients @ inner), values, projection.ridge_amount)
 
 
-def _with_ridge(matrix: Array, rho: float) -> Array:
+def with_ridge(matrix: Array, rho: float) -> Array:
+    """Add rho to the diagonal of a matrix in place, and return it."""
     matrix[np.diag_indices_from(matrix)] += rho
     return matrix
 

@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dpotrf, dpstrf
 
 from mklearn.checks import symmetrized
 from mklearn.optimize.eigen import lower_factor
-from mklearn.optimize.graph_embedding import EmbeddingProblem
+from mklearn.optimize.graph_embedding import EmbeddingProblem, with_ridge
 
 Array = NDArray[np.floating[Any]]
 
@@ -112,9 +112,7 @@ class LandmarkProblem(EmbeddingProblem):
 
     def _scatter(self, scatter: Array, scaled: Array, rho: float) -> Array:
         """Compute 2 E'D S D E + rho I from S and D E."""
-        matrix = symmetrized(2.0 * scaled.T @ (scatter @ scaled))
-        matrix[np.diag_indices_from(matrix)] += rho
-        return matrix
+        return with_ridge(symmetrized(2.0 * scaled.T @ (scatter @ scaled)), rho)
 
     def sample_coefficients(self, V: Array) -> Array:
         """Return the coordinates a (r, p) of the shortest A with Phi'A = V."""
@@ -133,8 +131,7 @@ class LandmarkProblem(EmbeddingProblem):
         Raises `SolverFailed` if lambda is below the rounding errors of the scatter.
         """
         root = np.sqrt(self.spread(weights))
-        system = root[:, None] * self.total * root
-        system[np.diag_indices_from(system)] += amount
+        system = with_ridge(root[:, None] * self.total * root, amount)
         solved = cho_solve((lower_factor(system), True), root[:, None] * cross, check_finite=False)
         return np.asarray(root[:, None] * solved)
 
