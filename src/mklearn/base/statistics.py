@@ -164,6 +164,8 @@ def sample_interval(
     spent = max(p * (1.0 - p), 0.0)
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = n_equal if groups is None else min(n_equal, len(np.unique(np.asarray(groups)[is_tested])))
+    elif np.nanmin(table) == np.nanmax(table):  # 1/2, as the area under the curve where all scores are equal
+        return Interval(p, p, p)
     else:
         count = spent / max(spread.variance, spent / n_tested)
     weight = quantile**2 / count

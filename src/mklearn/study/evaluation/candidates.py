@@ -110,8 +110,13 @@ class MethodOnViews:
 
 
 def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
-    """Return the groups of the training samples if the split holds out whole groups, else None."""
-    return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
+    """Return the groups of the training samples if the split holds out whole groups, and leaves several, else None."""
+    return None if groups is None or np.isin(groups[test], groups[train]).any() else _several(groups[train])
+
+
+def _several(groups: NDArray[np.str_]) -> NDArray[np.str_] | None:
+    """Return groups, or None if all are one: then single samples are left out, as no sample is left without it."""
+    return groups if (groups != groups[0]).any() else None
 
 
 def method_of(estimator: Any) -> Any:
@@ -185,7 +190,7 @@ def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) 
     by_source: dict[Any, FeatureScaling] = {}  # several kernels may read one source
 
     def chosen(features: Any, samples: Any = slice(None)) -> FeatureScaling:
-        return choose_scaling(features, y[samples], groups=None if groups is None else groups[samples])
+        return choose_scaling(features, y[samples], groups=None if groups is None else _several(groups[samples]))
 
     def scaled(kernel: Mapping[str, Any]) -> dict[str, Any]:
         made = dict(kernel)

@@ -84,7 +84,7 @@ def _notes_on_values(samples: NewSamples, inputs: ModelInputs, arrays: Arrays) -
         values = values[known]
         coded = np.isin(values, MISSING_CODES) & ((values < low) | (values > high))
         outside = ((values < low - margin) | (values > high + margin)) & (high > low) & ~coded  # NaN is not
-        if outside.sum() > MANY_OUTSIDE * values.size:
+        if is_far := outside.sum() > MANY_OUTSIDE * values.size:
             most = np.argsort(-outside.sum(axis=0), kind="stable")[: outside.any(axis=0).sum()]
             yield (
                 f"{outside.sum():,} of {values.size:,} values of view {name!r} lie far outside the range of the "
@@ -100,9 +100,15 @@ def _notes_on_values(samples: NewSamples, inputs: ModelInputs, arrays: Arrays) -
         vary = ~np.isnan(values).all(axis=0) & (third > first)
         if len(values) < FEWEST or not vary.any():
             continue
-        new_first, new_third = pd.DataFrame(values[:, vary]).quantile([0.25, 0.75]).to_numpy()
-        if (ratio := np.median((new_third - new_first) / (third - first)[vary])) < NARROW:
-            yield f"the new samples of view {name!r} vary {ratio:.2g} times as much as the training samples; {question}"
+        new_first, median, new_third = pd.DataFrame(values[:, vary]).quantile([0.25, 0.5, 0.75]).to_numpy()
+        beyond = np.maximum(low[vary] - median, median - high[vary])
+        ratio = (new_third - new_first) / (third - first)[vary]
+        shifted = (beyond > margin[vary] / 5) | ((beyond > 0) & (ratio < NARROW))
+        if shifted.any() and not is_far:
+            named = some(columns[vary][shifted], 3)
+            yield f"half of the values of view {name!r} in columns {named} lie outside the training range; {question}"
+        if (typical := np.median(ratio)) < NARROW:
+            yield f"new samples of view {name!r} vary {typical:.2g} times as much as the training samples; {question}"
 
 
 # --- images

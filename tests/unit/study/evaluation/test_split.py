@@ -371,6 +371,11 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
     assert scalings(whole, names) == {"k": "unit"}
     assert scalings(whole, None) == {"k": choose_scaling(table[whole], y[whole])} != {"k": "unit"}
     assert scalings(mixed, names) == {"k": choose_scaling(table[mixed], y[mixed])} != {"k": "unit"}
+    places = np.repeat(["a", "b", "c"], [32, 32, 16])  # samples of a single group are left out one by one
+    assert scalings(whole, np.where(places == "c", "c", "a")) == scalings(whole, None)
+    table[places == "b"] = np.nan
+    problem = on_views(method_of(), [problem.kernels[0] | {"missing_views": "mean"}], y, t=table)
+    assert scalings(whole, places) == {"k": choose_scaling(table[:32], y[:32])}
 
 
 # --- choices
