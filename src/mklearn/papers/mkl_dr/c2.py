@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -226,14 +224,13 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: PositiveInt = 
     """
     sizes, patches = patch_sizes(n_patches), _checked_patches(learned, n_patches)
     grey = prepare_images(images, "c2_mutch_lowe")
-    search = _compiled_search()
 
     def extract(image: Grey) -> NDArray:
         c1 = pyramid_c1(image, inhibition)
         shapes = np.array([maps.shape[1:] for maps in c1], dtype=np.int64)
         sides = np.array(pyramid_sides(image.shape)[: len(c1)], dtype=np.int64)
         responses = np.concatenate([maps.ravel() for maps in c1])
-        return _response(search(responses, shapes, sides, sizes, *patches).astype(np.float64), sizes)
+        return _response(_search(responses, shapes, sides, sizes, *patches).astype(np.float64), sizes)
 
     return features_of(grey, extract, "c2_mutch_lowe")
 
@@ -256,11 +253,7 @@ def _centre(start: Any, size: Any) -> Any:
     return PYRAMID_STRIDE * (start + (size - 1) / 2) + PYRAMID_SIZE // 2 + PYRAMID_POOL / 2
 
 
-@cache
-def _compiled_search() -> Callable[..., Maps]:
-    return compile_loop(_search)
-
-
+@compile_loop
 def _search(
     responses: Maps,
     shapes: NDArray[np.int64],
