@@ -12,7 +12,7 @@ from mklearn.errors import ConfigError, nearest
 
 
 def load(implementation: str) -> Any:
-    """Import the object that ``"module:name"`` names; raise `ConfigError` for another form or a name without object."""
+    """Import the object that ``"module:name"`` names; raise `ConfigError` for another form or a missing name."""
     module, _, name = implementation.partition(":")
     if not module or not name:
         raise ConfigError(f"invalid implementation {implementation!r}: expected 'module:name'.")

@@ -61,6 +61,7 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
 def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
     embeds = ["transform"] if hasattr(model, "embedding_") else []
     names = ("predict", "decision_function", "predict_proba", "predict_set", *embeds)
+    assert all(getattr(model, name).__name__ == name for name in names if hasattr(model, name)), "scikit-learn asks"
     return {name: np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)}
 
 

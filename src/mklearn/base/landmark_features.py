@@ -310,9 +310,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         table = _sliceable(X)
         most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * self.blocks_[-1].stop))
-        for start in range(0, max(_n_rows(table), 1), most):
-            features = self._filled(table, slice(start, start + most))
-            yield slice(start, start + len(features)), features
+        blocks = (slice(start, min(start + most, _n_rows(table))) for start in range(0, max(_n_rows(table), 1), most))
+        return ((block, self._filled(table, block)) for block in blocks)
 
     def _filled(self, table: Any, chosen: slice = slice(None)) -> NDArray[np.floating[Any]]:
         """Compute the features of the chosen rows, in parts that fit into the processor's cache."""

@@ -1,9 +1,9 @@
 """Parameter checks of estimators.
 
 The types of parameters state their valid values. Estimators (see `parameters`) check them in ``fit``, as scikit-learn
-does; so do descriptors, and studies for all functions that they can name (`constrained`). The scikit-learn classes
-behind this are private: pyproject.toml caps the version, and `tests/unit/base/test_parameters.py` detects what an
-update breaks.
+does, descriptors in each call, and studies when they are planned (see `constrained`). The scikit-learn classes behind
+this are private: pyproject.toml caps the version, and `tests/unit/base/test_parameters.py` detects what an update
+breaks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def constrained(**constraints: Any) -> Callable[[Function], Function]:
-    """Decorate a function of studies to declare valid values of its parameters; by default by their types."""
+    """Declare the valid values of a function's parameters, by default those of their types."""
 
     def declare(function: Function) -> Function:
         types = {} if constraints else inspect.get_annotations(function, eval_str=True)

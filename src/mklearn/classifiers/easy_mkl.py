@@ -37,9 +37,12 @@ class EasyMKL(CombinedSVC):
         Weights of each machine: one for two classes, else one per class against the rest.
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Mean of ``kernel_weights_by_class_`` over the machines.
-    kernel_ids_, classes_, support_, dual_coef_, intercept_, n_features_in_
-        As for `KernelSVC`; so are the errors. `NotApplicable` also if no kernel separates the classes, and
-        `SolverFailed` for kernels far from positive semidefinite or of a large scale, or a very small ``trade_off``.
+    support_, dual_coef_, intercept_
+        As for `KernelSVC`.
+    kernel_ids_, classes_, n_features_in_
+        As for `mklearn.subspace.KernelFDA`, as are the errors. `NotApplicable` also if no kernel separates the classes,
+        and `SolverFailed` for kernels far from positive semidefinite or of a large scale, or a very small
+        ``trade_off``.
 
     References
     ----------

@@ -49,7 +49,7 @@ class EmbeddedLinearSVC(DecisionLabels, KernelClassifier):
         Mean length of the centred training embedding.
     svc_ : LinearSVC
     kernel_weights_, kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors.
+        As for `mklearn.subspace.KernelFDA`, as are the errors.
     """
 
     n_components: PositiveInt | None = field(default=None, kw_only=False)

@@ -54,7 +54,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         Copied from the linear classifier. ``history_`` is empty unless it is an alternating F-SVM, ``diagnostics_``
         unless it is an F-SVM.
     kernel_weights_, kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors, with those of the linear classifier, and `ConfigError`
+        As for `mklearn.subspace.KernelFDA`, as are the errors, with those of the linear classifier, and `ConfigError`
         also for a ``machine`` that is no `OneVsOneLinear`.
 
     References

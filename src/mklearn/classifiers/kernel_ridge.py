@@ -50,7 +50,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier
     ridge_amount_ : float
         lambda.
     kernel_weights_, kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors, and `DataError` also if K + lambda I is not positive
+        As for `mklearn.subspace.KernelFDA`, as are the errors, and `DataError` also if K + lambda I is not positive
         definite.
 
     References

@@ -107,7 +107,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     pairs_ : array of shape (n_machines, 2) or None
         Positions of the two classes of each machine, whose output is positive for the first.
     kernel_weights_, kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors.
+        As for `mklearn.subspace.KernelFDA`, as are the errors.
 
     References
     ----------

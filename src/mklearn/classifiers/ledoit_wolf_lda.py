@@ -46,7 +46,7 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     shrinkage_ : float
         s, from 0 to 1.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also for no
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`, as are the errors, and `NotApplicable` also for no
         within-class scatter (one sample per class) and no between-class scatter.
 
     References

@@ -102,7 +102,7 @@ class LMKLSVC(DecisionLabels, KernelClassifier):
     support_ : array of int
         Positions of the training samples that are support vectors of any machine.
     classes_, kernel_ids_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors, and `DataError` also for invalid gating features.
+        As for `mklearn.subspace.KernelFDA`, as are the errors, and `DataError` also for invalid gating features.
 
     References
     ----------

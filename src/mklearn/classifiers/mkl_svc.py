@@ -62,7 +62,7 @@ class MKLSVC(DecisionLabels, KernelClassifier):
         alpha y at `support_`.
     intercept_ : array of shape (n_machines,)
     classes_, kernel_ids_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors.
+        As for `mklearn.subspace.KernelFDA`, as are the errors.
 
     References
     ----------

@@ -55,7 +55,7 @@ class StackingSVC(ClassScores, KernelClassifier):
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Shares of the kernels in the sum of the absolute coefficients of ``final_estimator_``.
     kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors, and `NotApplicable` also if a class has a single sample
+        As for `mklearn.subspace.KernelFDA`, as are the errors, and `NotApplicable` also if a class has a single sample
         or group.
 
     References
@@ -111,7 +111,9 @@ class StackingSVC(ClassScores, KernelClassifier):
         outputs = [_scores(machine.decision_function(K)) for machine, K in zip(self.estimators_, stack, strict=True)]
         return np.asarray(self.final_estimator_.predict_proba(self._features(outputs)))
 
-    predict_proba = class_scores
+    def predict_proba(self, X: Any) -> Array:
+        """Compute the probabilities of the classes, shape (m, n_classes)."""
+        return self.class_scores(X)  # no second name of it: scikit-learn goes by `__name__`
 
 
 def _scores(decision: Array) -> Array:

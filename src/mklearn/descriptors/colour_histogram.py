@@ -31,7 +31,8 @@ def colour_histogram(
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        In colour, at least `grid` pixels per side, floats from 0 to 1 (else `DataError`); sizes may differ.
+        In colour, with at least `grid` pixels per side; floats have values from 0 to 1 (else `DataError`). Sizes may
+        differ.
     bins : (int, int, int)
         Bins of hue, saturation and value.
     grid : int

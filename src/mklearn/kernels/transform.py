@@ -113,9 +113,8 @@ class StackTransform:
         specs: Sequence[Any] = self.specs
         if isinstance(table, Views) and self.for_each_view:
             specs = [{**specs[0], "id": name, "view": name} for name in table.names]
-        self.entries = [
-            KernelEntry(spec) for spec in specs
-        ]  # new entries, since another transform may share the fitted ones
+        # new entries, since another transform may share the fitted ones
+        self.entries = [KernelEntry(spec) for spec in specs]
         shared: dict[Any, Source] = {}
         for entry in self.entries:
             with error_prefix(entry.id):

@@ -39,7 +39,7 @@ _RIDGE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class SVMWeights:
-    """Result of `svm_weights`; "stalled": no step decreases J beyond the precision of the SVM, see the gap."""
+    """Result of `svm_weights`."""
 
     theta: Array  # (P,), the kernel weights, with ||theta||_p = P^(1/p - 1)
     weights: Array  # (P,), theta / sum(theta)
@@ -47,7 +47,7 @@ class SVMWeights:
     gap: float  # relative to J, from the largest lower bound over all SVMs solved, so at most that of `solution` alone
     history: Array  # (steps + 1,), J at equal weights and after every step, nonincreasing up to the SVM's precision
     n_svm: int  # number of SVMs solved
-    status: Status  # "optimal": gap <= tol
+    status: Status  # "optimal": gap <= tol; "stalled": no step decreases J beyond the precision of the SVM, see the gap
 
 
 def svm_weights(
@@ -62,6 +62,7 @@ def svm_weights(
     and tolerance of each SVM (`mklearn.optimize.svm.solve_svm`); a gap below 1e-4 needs an ``svm_tol`` of 1e-5 or less.
     ``p`` is the norm, from 1 (sparse weights) to infinity (equal weights). ``tol`` is the tolerance of the relative
     duality gap: with a small C, equal weights may already meet it, and the weights are then not informative.
+    ``max_iter`` is the largest number of steps.
 
     References
     ----------

@@ -61,7 +61,9 @@ class TraceRatio:
 def trace_ratio(
     S: ArrayLike, S_prime: ArrayLike, n_components: int, *, max_iter: int = 100, tol: float = 1e-12
 ) -> TraceRatio:
-    """Minimise tr(A'SA) / tr(A'S'A) over matrices A with orthonormal columns, by the algorithm of this module.
+    """Minimise tr(A'SA) / tr(A'S'A) over matrices A with orthonormal columns.
+
+    The algorithm is by Wang et al. (CVPR 2007) and Ngo, Bellalij, Saad (SIAM Review 2012).
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class KernelRidge(RidgeRegressor):
     kernel_weights_ : array of shape (n_kernels,)
         0 for kernels that are constant over the samples.
     left_out_predictions_, left_out_r2_
-        As for `mklearn.regressors.MultiViewRegressor`; so are the errors.
+        As for `mklearn.regressors.MultiViewRegressor`, as are the errors.
     kernel_ids_, n_features_in_
         As for `mklearn.subspace.KernelFDA`.
 

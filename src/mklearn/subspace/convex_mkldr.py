@@ -98,7 +98,7 @@ class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
         "optimal": the gap is at most ``tol``. "stalled": no step increases F beyond rounding; see the gap. "uniform":
         not learned; the gap bounds the possible increase of F by other weights.
     kernel_ids_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors, and `DataError` also for kernels far from positive
+        As for `mklearn.subspace.kfd.KernelFDA`, as are the errors, and `DataError` also for kernels far from positive
         semidefinite.
 
     References

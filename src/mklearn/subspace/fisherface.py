@@ -49,7 +49,7 @@ class Fisherface(LinearEmbedding):
     ridge_amount_ : float
         rho.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also for
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`, as are the errors, and `NotApplicable` also for
         "n-c" with one sample per class, and for "within" if the within-class scatter is zero.
 
     References

@@ -36,7 +36,7 @@ class KernelLDE(RatioTraceEmbedding):
     Attributes
     ----------
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_
-        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors, and `NotApplicable` also if the class graph has no
+        As for `mklearn.subspace.kfd.KernelFDA`, as are the errors, and `NotApplicable` also if the class graph has no
         edges (every class has one sample).
     graph_ : GraphPair
 

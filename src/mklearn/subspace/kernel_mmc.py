@@ -47,7 +47,7 @@ class KernelMMC(KernelEmbedding):
     objective_ : float
         Sum of the eigenvalues.
     kernel_weights_, kernel_ids_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors.
+        As for `mklearn.subspace.kfd.KernelFDA`, as are the errors.
 
     References
     ----------

@@ -42,7 +42,7 @@ class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     offset_ : array of shape (n_components,)
         Centring offset, subtracted from every embedded sample.
     kernel_weights_, kernel_ids_, embedding_, n_features_in_
-        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors.
+        As for `mklearn.subspace.kfd.KernelFDA`, as are the errors.
 
     References
     ----------

@@ -74,7 +74,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     status_ : {"converged", "max_iter", "uniform"}
         "uniform": equal shares, because no better ones were found or ``kernel_weights`` is "uniform".
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_, n_features_in_
-        As for `mklearn.subspace.kfd.KernelFDA`; so are the errors, and `DataError` also for kernels far from positive
+        As for `mklearn.subspace.kfd.KernelFDA`, as are the errors, and `DataError` also for kernels far from positive
         semidefinite.
 
     References

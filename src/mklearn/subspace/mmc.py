@@ -41,7 +41,7 @@ class MMC(LinearEmbedding):
     trade_off_ : float
         The value of lambda.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also for
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`, as are the errors, and `NotApplicable` also for
         "trace_ratio" if the within-class scatter is zero.
 
     References

@@ -37,7 +37,7 @@ class NullSpaceLDA(LinearEmbedding):
     eigenvalues_ : array of shape (n_components,)
         Between-class scatter of each direction.
     mean_, classes_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors, and `NotApplicable` also if the
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`, as are the errors, and `NotApplicable` also if the
         null space has no discriminating direction, as is typical with more samples than features.
 
     References

@@ -24,7 +24,7 @@ class PCA(LinearEmbedding):
     explained_variance_ : array of shape (n_components,)
         Variance of each component, with divisor n - 1.
     mean_, embedding_, n_features_in_
-        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; so are the errors.
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`, as are the errors.
 
     References
     ----------

@@ -22,6 +22,9 @@ _FORMS = (
 def times_and_events(y: Any, *, fewest_events: int = 1) -> tuple[Floats, Flags]:
     """Return the time of each sample, (n,), and whether an event ended it, (n,) bool; otherwise it is censored.
 
+    Raises `DataError` for other forms than those below, for times that are not positive and finite, and for events that
+    are not 0 or 1.
+
     Parameters
     ----------
     y : structured array, frame or mapping, or array of shape (n, 2) or (n,)
@@ -29,8 +32,7 @@ def times_and_events(y: Any, *, fewest_events: int = 1) -> tuple[Floats, Flags]:
         mapping has the columns ``time`` and ``event``; the two columns of an array are in this order. Events are True
         or 1, censored times False or 0. Numbers of shape (n,) are times, negative if they are censored, as in XGBoost.
     fewest_events : int
-        Smallest number of events. `DataError` is raised for fewer, for other forms, for times that are not positive and
-        finite, and for events that are not 0 or 1.
+        Smallest number of events; `DataError` for fewer.
     """
     time, flags = map(_numbers, _fields(y))
     if time.ndim != 1 or time.shape != flags.shape or not len(time):

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 
 from mklearn.base import landmark_features
 from mklearn.base.landmark_features import LandmarkFeatures
@@ -171,6 +172,8 @@ def test_blocks_of_rows_give_the_same_features(digits, form: str, monkeypatch) -
     np.testing.assert_allclose(np.concatenate([model.transform(part) for part in parts]), whole, atol=1e-10)
     np.testing.assert_allclose(model.transform(few), whole[:160], atol=1e-10)
     monkeypatch.setattr(landmark_features, "_BLOCK_BYTES", 2**20)
+    with pytest.raises(NotFittedError):
+        LandmarkFeatures("gaussian", 40).transform_blocks(X)
     blocks = list(model.transform_blocks(X))
     assert len(blocks) > 2
     assert [rows.start for rows, _ in blocks[1:]] == [rows.stop for rows, _ in blocks[:-1]]

@@ -260,6 +260,7 @@ def test_one_test_set_has_delongs_interval_of_the_area():
     assert models == pytest.approx(found)
     constant = auc_values(y, np.zeros(65), np.array([0, 1]))
     assert sample_interval(np.tile(constant, (10, 1)), 20) == (0.5, 0.5, 0.5)
+    assert sample_interval([[1, 0], [0, 1]], 10, draws=[0, 0]).high > 0.9  # means of outcomes
 
 
 def test_holm_adjusts_the_smallest_most():

@@ -79,7 +79,7 @@ class KernelVoting(KernelEnsemble):
     kernel_weights_ : array of shape (n_kernels,)
         1/M each.
     kernel_ids_, classes_, n_features_in_
-        As for `mklearn.subspace.KernelFDA`; so are the errors, whose messages name the kernel.
+        As for `mklearn.subspace.KernelFDA`, as are the errors, whose messages name the kernel.
 
     Notes
     -----
@@ -153,7 +153,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Normalised alphas; 0 for kernels never picked.
     kernel_ids_, classes_, n_features_in_
-        As for `KernelVoting`; so are the errors, and `NotApplicable` also if every class has only one sample.
+        As for `KernelVoting`, as are the errors, and `NotApplicable` also if every class has only one sample.
 
     Warns
     -----

@@ -80,7 +80,7 @@ class MKMMC(KernelEmbedding):
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, embedding_, n_features_in_
-        As for `mklearn.subspace.kernel_mmc.KernelMMC`; so are the errors.
+        As for `mklearn.subspace.KernelMMC`; the errors are those of `mklearn.subspace.KernelFDA`.
 
     References
     ----------

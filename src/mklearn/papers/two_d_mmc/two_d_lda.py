@@ -52,7 +52,7 @@ class TwoDLDA(BilinearEmbedding):
         half step for R. **Not** monotone: a half step maximises another ratio, on its own side only.
     classes_ : array of shape (n_classes,)
     left_components_, right_components_, n_iter_, status_, embedding_, shape_, n_features_in_
-        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; so are the errors. `DataError` also for y missing or malformed,
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`, as are the errors. `DataError` also for y missing or malformed,
         `NotApplicable` for one class only or classes without variation, and `SolverFailed` for a singular within-class
         scatter with ``ridge=0``.
 

@@ -58,7 +58,7 @@ class TwoDMMC(BilinearEmbedding):
         lambda as a number.
     classes_ : array of shape (n_classes,)
     n_iter_, status_, embedding_, shape_, n_features_in_
-        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; so are the errors. `DataError` also for y missing or malformed,
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`, as are the errors. `DataError` also for y missing or malformed,
         and `NotApplicable` for one class only, or for ``trade_off="trace_ratio"`` if no class varies.
 
     References
