@@ -206,6 +206,9 @@ def test_lpp_graph_is_its_definition():
     np.testing.assert_allclose(pair.L_prime.toarray(), np.diag(W.sum(axis=1)), atol=1e-14)
     np.testing.assert_allclose(pair.L.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-14)
     np.testing.assert_allclose(pair.L.apply(np.ones(N)), 0, atol=1e-14)
+    other, mean = lpp_graph([D], 3), lpp_graph([d2, D], 3)
+    np.testing.assert_allclose(2 * mean.L.toarray(), pair.L.toarray() + other.L.toarray(), atol=1e-14)
+    np.testing.assert_allclose(2 * mean.L_prime.toarray(), pair.L_prime.toarray() + other.L_prime.toarray(), atol=1e-14)
 
 
 def test_a_graph_of_equal_samples_is_finite():

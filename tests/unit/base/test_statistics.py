@@ -210,7 +210,7 @@ def test_an_accuracy_of_one_hundred_percent_has_an_interval():
 @pytest.mark.parametrize(
     ("bounds", "sizes", "variance"),
     [((0, 1), None, 2 / 62**2), ((0, 1), [6], 2 / 8**2), ((0, 1), [6, 54], (2 / 8**2 + 2 / 56**2) / 4),
-     ((-1, 1), None, 0), ((-math.inf, 1), None, 0)],
+     ((-1, 1), None, 0), ((-math.inf, 1), None, 0), ((0, math.inf), None, 0)],
 )  # fmt: skip
 def test_methods_that_agree_on_every_sample_may_differ_on_the_next(bounds: Any, sizes: Any, variance: float) -> None:
     right = outcomes(np.random.default_rng(0), 10, n_test=60)
@@ -296,7 +296,7 @@ def test_the_variance_has_the_terms_that_the_module_names():
     assert b > 0
     assert A + b / n_splits < V < s2 * (1 / n_splits + n_test / n_train), "neither bound decides"
     freedom = V**2 / ((V - A) ** 2 / (n_splits - 1) + A**2 / (n_samples - 1))
-    found = sample_interval(values, n_train, bounds=(-math.inf, math.inf))
+    found = sample_interval(values, n_train, bounds=(0, math.inf))
     assert found.mean == pytest.approx(middle)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(V), rel=1e-9)
 

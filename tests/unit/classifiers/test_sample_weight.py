@@ -15,6 +15,7 @@ from mklearn.classifiers import (
     logistic_regression,
 )
 from mklearn.errors import ConfigError, DataError
+from mklearn.kernels import StackTransform
 
 FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
 KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
@@ -49,6 +50,10 @@ def test_integer_weights_are_repeated_samples(digits, estimator, tolerance):
     assert np.abs(plain.decision_function(new) - expected).max() > 10 * tolerance * size
     assert np.mean(weighted.predict(new) == repeated.predict(new)) > 0.99
     assert (weights[getattr(weighted, "support_", weights > 0)] > 0).all()
+    stacks = StackTransform(KERNELS).fit(X)
+    K, K_new = stacks.stack_train_.as_last_axis(), stacks.transform(new).as_last_axis()
+    given = clone(estimator).set_params(kernels="precomputed").fit(K, y, sample_weight=weights)
+    np.testing.assert_allclose(given.decision_function(K_new), weighted.decision_function(new), atol=1e-9 * size)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def test_rmm_equals_cvxpys(problem, bound):
     assert found.objective == pytest.approx(program.value, rel=1e-7)
     assert np.abs(X @ found.w + found.b).max() <= bound * (1 + 1e-12)
     np.testing.assert_allclose(found.w, w.value, rtol=0, atol=1e-4 * np.abs(found.w).max())
+    assert found.multipliers.upper.any() == found.multipliers.lower.any() == np.isfinite(bound)
 
 
 @settings(max_examples=60)

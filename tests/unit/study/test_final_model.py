@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,20 @@ def test_groups_are_kept_together_if_no_split_divides_one() -> None:
     whole = Split(0, 0, np.array([0, 1]), np.array([2, 3]))
     divided = Split(0, 1, np.array([0, 2]), np.array([1, 3]))
     assert [Splits(splits, 4).n_dividing(groups) for splits in ((whole,), (whole, divided))] == [0, 1]
+
+
+@pytest.mark.parametrize("divided", [False, True])
+def test_parameters_are_chosen_by_groups_that_no_split_divides(
+    divided: bool, folder: Path, samples: SampleSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fit ends at the choice of parameters, with an error that says whether it has groups."""
+    with working_in(folder):
+        test = Splits.load(jobs().job("model").inputs["splits"], samples.ids)[0].test[divided:]
+    groups = np.isin(np.arange(len(samples.ids)), test).astype(str)
+    monkeypatch.setattr(SampleSet, "load", lambda _: replace(samples, groups=groups))
+    monkeypatch.setattr("mklearn.study.final_model.final_model", lambda problem, _: {}[problem.groups is not None])
+    with pytest.raises(KeyError, match=str(not divided)):
+        run(jobs(), folder, "grouped")
 
 
 # --- the plan of the final model

@@ -50,6 +50,8 @@ def test_options_of_the_study_are_no_parameters() -> None:
     assert method("fsvc", feature_scaling="none").parameters() == {"feature_scaling": "none"}
     assert method("linear_svc", feature_scaling="rank").parameters() == {}
     assert method("kernel_fda", kernel_weights="cv_accuracy").kernel_choice() == "cv_accuracy"
+    choices = [method("kernel_svc", kernel_weights=each).kernel_choice() for each in ("uniform", "best_single")]
+    assert choices == [None, "best_single"]
     assert not method("mkl_dr", kernel_weights="uniform").learns_weights()
 
 
