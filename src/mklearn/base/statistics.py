@@ -132,8 +132,7 @@ def sample_interval(
     bounds : (float, float), default=(0, 1)
         Smallest and largest value of the metric. The interval is Wilson's for a metric from 0 to 1, which stays within
         these bounds and has a positive length even if all samples are right; it is symmetric for other metrics. For a
-        single test set with values 0 and 1 it is exact (of a recall, if all are equal). Equal values between the bounds
-        have an interval of length 0.
+        single test set with values 0 and 1 it is exact (of a recall, if all are equal).
     groups : array-like of shape (N,), optional
         Group of each sample, if every split holds out whole groups. The interval is for new groups; NaN for fewer than
         five.
@@ -146,8 +145,7 @@ def sample_interval(
     ----------
     Wilson (1927), with the effective number of independent samples p (1 - p)/V in place of N.
     """
-    of_models = _sample_values(values)
-    table = _with_values(_mean_of_models(of_models, draws))
+    table = _with_values(_mean_of_models(_sample_values(values), draws))
     if not len(table):
         return Interval(math.nan, math.nan, math.nan)
     p = mean(np.nanmean(table, axis=1))
@@ -166,8 +164,6 @@ def sample_interval(
     spent = max(p * (1.0 - p), 0.0)
     if spent < 1e-12:  # p is 0 or 1, perhaps but for rounding
         count = n_equal if groups is None else min(n_equal, len(np.unique(np.asarray(groups)[is_tested])))
-    elif np.nanmin(of_models) == np.nanmax(of_models):  # 1/2, as the area under the curve where all scores are equal
-        return Interval(p, p, p)
     else:
         count = spent / max(spread.variance, spent / n_tested)
     weight = quantile**2 / count
