@@ -27,21 +27,12 @@ from mklearn.graphs import (
 
 LABELS = np.array([2, 0, 1, 0, 2, 2, 1, 0, 2, 1, 3])
 N = len(LABELS)
-
-
-def projectors(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """I, P, J by the definition, entry by entry."""
-    n = len(y)
-    P = np.zeros((n, n))
-    for i in range(n):
-        for j in range(n):
-            if y[i] == y[j]:
-                P[i, j] = 1 / np.sum(y == y[i])
-    return np.eye(n), P, np.full((n, n), 1 / n)
+SAME = LABELS[:, None] == LABELS
+OTHERS = ~np.eye(N, dtype=bool)
 
 
 def test_class_operators_are_their_dense_formulas():
-    eye, P, J = projectors(LABELS)
+    eye, P, J = np.eye(N), SAME / SAME.sum(axis=1), np.full((N, N), 1 / N)
     graphs = {
         "L_w": (within_laplacian(LABELS), eye - P),
         "L_b": (between_laplacian(LABELS), P - J),
@@ -123,39 +114,29 @@ def test_custom_pair_of_dense_or_sparse_matrices(wrap):
 # --- neighbours
 
 
-def loop_neighbours(d: np.ndarray, j: int, among: list[int], k: int) -> set[int]:
-    return set(sorted(among, key=lambda i: (d[i, j], i))[:k])
+def neighbours(d: np.ndarray, allowed: np.ndarray, k: int) -> np.ndarray:
+    """Adjacency of pairs of which one is among the k nearest of the other, of those allowed; a column at a time."""
+    near = np.zeros((N, N))
+    for j in range(N):
+        for i in sorted(np.flatnonzero(allowed[:, j]), key=lambda i: (d[i, j], i))[:k]:
+            near[i, j] = near[j, i] = 1
+    return near
 
 
-def lde_by_loops(distances, y, k, k_prime):
-    """Equations (31)-(32) literally: neighbour sets, 'or', average over descriptors; then mean degree 1."""
-    n = len(y)
-    W, W_prime = np.zeros((n, n)), np.zeros((n, n))
-    for d in distances:
-        for i in range(n):
-            for j in range(n):
-                if i == j:
-                    continue
-
-                def near(a, b, same, size, d=d):  # is a one of the neighbours of b?
-                    among = [s for s in range(n) if s != b and (y[s] == y[b]) == same]
-                    return a in loop_neighbours(d, b, among, size)
-
-                if y[i] == y[j]:
-                    W[i, j] += (near(i, j, True, k) or near(j, i, True, k)) / len(distances)
-                else:
-                    W_prime[i, j] += (near(i, j, False, k_prime) or near(j, i, False, k_prime)) / len(distances)
-    return W * n / W.sum(), W_prime * n / W_prime.sum()
+def laplacian_of_mean_degree_1(W: np.ndarray) -> np.ndarray:
+    W = W * N / W.sum()
+    return np.diag(W.sum(axis=1)) - W
 
 
 @pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 50)])
 def test_lde_graph_is_its_definition(k, k_prime):
+    """Equations (31)-(32): neighbours in the class and in others, averaged over descriptors; then mean degree 1."""
     rng = np.random.default_rng(4)
     distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)), rng.normal(size=(N, 6)))]
     pair = lde_graph(distances, LABELS, k=k, k_prime=k_prime)
-    for W, operator in zip(lde_by_loops(distances, LABELS, k, k_prime), (pair.L, pair.L_prime), strict=True):
-        L = np.diag(W.sum(axis=1)) - W
-        np.testing.assert_allclose(operator.toarray(), L, atol=1e-13)
+    for allowed, size, operator in ((SAME & OTHERS, k, pair.L), (~SAME, k_prime, pair.L_prime)):
+        expected = laplacian_of_mean_degree_1(sum(neighbours(d, allowed, size) for d in distances))
+        np.testing.assert_allclose(operator.toarray(), expected, atol=1e-13)
 
 
 def test_lde_of_single_samples_has_no_edge():
@@ -188,20 +169,8 @@ def test_invalid_arguments(error, message, call):
 def test_lpp_graph_is_its_definition():
     X = np.random.default_rng(9).normal(size=(N, 2))
     d2 = cdist(X, X, "sqeuclidean")
-    edges = {
-        (i, j)
-        for i in range(N)
-        for j in range(N)
-        if i != j
-        and (
-            i in loop_neighbours(d2, j, [s for s in range(N) if s != j], 3)
-            or j in loop_neighbours(d2, i, [s for s in range(N) if s != i], 3)
-        )
-    }
-    t = np.mean([d2[e] for e in edges])
-    W = np.zeros((N, N))
-    for e in edges:
-        W[e] = np.exp(-d2[e] / t)
+    edges = neighbours(d2, OTHERS, 3)
+    W = edges * np.exp(-d2 / d2[edges > 0].mean())
     pair = lpp_graph([d2], 3)
     np.testing.assert_allclose(pair.L_prime.toarray(), np.diag(W.sum(axis=1)), atol=1e-14)
     np.testing.assert_allclose(pair.L.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-14)
@@ -219,31 +188,26 @@ def test_kernel_squared_distances():
     np.testing.assert_allclose(kernel_squared_distances(X @ X.T), cdist(X, X, "sqeuclidean"), atol=1e-12)
 
 
-def mfa_by_loops(distances, y, k, k_prime):
-    """Yan et al. literally: neighbours in a class, and the nearest pairs of each class with others; mean degree 1."""
-    n = len(y)
-    W, W_prime = np.zeros((n, n)), np.zeros((n, n))
-    for d in distances:
-        near, far = np.zeros((n, n)), np.zeros((n, n))
-        for j in range(n):
-            among = [s for s in range(n) if s != j and y[s] == y[j]]
-            for i in loop_neighbours(d, j, among, k):
-                near[i, j] = near[j, i] = 1
-        for c in set(y):
-            pairs = [(d[i, j], i, j) for i in range(n) for j in range(n) if y[i] == c != y[j]]
-            for _, i, j in sorted(pairs)[:k_prime]:
-                far[i, j] = far[j, i] = 1
-        W, W_prime = W + near, W_prime + far
-    return W * n / W.sum(), W_prime * n / W_prime.sum()
+def nearest_pairs(d: np.ndarray, k: int) -> np.ndarray:
+    """Adjacency of the k nearest pairs of each class with samples of others."""
+    near = np.zeros((N, N))
+    for c in set(LABELS):
+        pairs = [(d[i, j], i, j) for i in range(N) for j in range(N) if LABELS[i] == c != LABELS[j]]
+        for _, i, j in sorted(pairs)[:k]:
+            near[i, j] = near[j, i] = 1
+    return near
 
 
 @pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 500)])
 def test_mfa_graph_is_its_definition(k, k_prime):
+    """Yan et al.: neighbours in a class, and the nearest pairs of each class with others; then mean degree 1."""
     rng = np.random.default_rng(4)
     distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)))]
     pair = mfa_graph(distances, LABELS, k=k, k_prime=k_prime)
-    for W, operator in zip(mfa_by_loops(distances, LABELS, k, k_prime), (pair.L, pair.L_prime), strict=True):
-        np.testing.assert_allclose(operator.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-13)
+    within = sum(neighbours(d, SAME & OTHERS, k) for d in distances)
+    between = sum(nearest_pairs(d, k_prime) for d in distances)
+    for W, operator in ((within, pair.L), (between, pair.L_prime)):
+        np.testing.assert_allclose(operator.toarray(), laplacian_of_mean_degree_1(W), atol=1e-13)
 
 
 def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():

@@ -25,6 +25,7 @@ def test_features_have_four_scalings_and_two_kernels() -> None:
         f"a-{kind}-{scaling}" for scaling in ("none", "standard", "unit", "rank") for kind in ("gaussian", "linear")
     ]
     assert ids({"a": X}) == expected
+    assert [f"a-{spec['kind']}-{spec['feature_scaling']}" for spec in kernel_dictionary({"a": X})] == expected
     assert len(ids({"a": X, "b": X[:, :5]})) == 16
     assert len(ids(X)) == 8
 
