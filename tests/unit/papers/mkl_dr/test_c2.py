@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,7 @@ from scipy.ndimage import gaussian_filter
 
 from mklearn.errors import DataError
 from mklearn.papers.mkl_dr import c2
-from mklearn.papers.mkl_dr.gabor_c1 import prepare_images, pyramid_c1, pyramid_filters, serre_c1, serre_filters
+from mklearn.papers.mkl_dr.gabor_c1 import prepare_images, pyramid_c1, serre_c1
 
 
 def texture_with_a_flat_part(height: int, width: int, seed: int = 0) -> np.ndarray:
@@ -25,16 +25,13 @@ def texture_with_a_flat_part(height: int, width: int, seed: int = 0) -> np.ndarr
 
 
 def slow_filter(size: int, wavelength: float, sigma: float, degrees: float, *, circular: bool) -> np.ndarray:
-    """The definition, a pixel at a time: a Gaussian 0.3 times as high as wide, times a wave across it."""
-    radius = size // 2
-    values = np.zeros((size, size))
-    across = np.exp(-1j * np.radians(degrees))
-    for row in range(size):
-        for column in range(size):
-            place = (column - radius + 1j * (row - radius)) / across
-            if not circular or abs(place) <= size / 2:
-                width, height = place.real / sigma, 0.3 * place.imag / sigma
-                values[row, column] = np.exp(-(width**2 + height**2) / 2) * np.cos(2 * np.pi * place.real / wavelength)
+    """The definition: a Gaussian 0.3 times as high as wide, times a wave across it."""
+    offsets = np.arange(size) - size // 2
+    place = (offsets + 1j * offsets[:, None]) / np.exp(-1j * np.radians(degrees))
+    envelope = np.exp(-((place.real / sigma) ** 2 + (0.3 * place.imag / sigma) ** 2) / 2)
+    values = envelope * np.cos(2 * np.pi * place.real / wavelength)
+    if circular:
+        values[abs(place) > size / 2] = 0
     values = values - values.mean()
     return values / np.sqrt(np.sum(values**2))
 
@@ -108,39 +105,21 @@ def slow_pyramid_c1(image: np.ndarray, h: float) -> list[np.ndarray]:
     return scales
 
 
-def test_filters_are_those_of_the_definition() -> None:
-    for number in range(16):
-        size = 7 + 2 * number
-        wavelength = 2 * size / (4 - 0.05 * number)
-        for k in range(4):
-            expected = slow_filter(size, wavelength, 0.8 * wavelength, 45 * k, circular=True)
-            np.testing.assert_allclose(serre_filters(number)[k], expected, atol=1e-6)
-    for k in range(12):
-        np.testing.assert_allclose(pyramid_filters()[k], slow_filter(11, 5.6, 4.5, 15 * k, circular=False), atol=1e-6)
-
-
-@pytest.mark.full
-def test_serre_c1_equals_the_loop() -> None:
-    image = texture_with_a_flat_part(62, 68)
-    bands = serre_c1(image)
-    expected = slow_serre_c1(image)
-    assert [band.shape for band in bands] == [c1.shape for c1 in expected]
-    for band, c1 in zip(bands, expected, strict=True):
-        assert band.dtype == np.float32
-        np.testing.assert_allclose(band, c1, atol=1e-5)
-        assert 0 <= band.min() <= band.max() <= 1
-
-
-@pytest.mark.parametrize("inhibition", [0.0, 0.5])
-def test_pyramid_c1_equals_the_loop(inhibition: float) -> None:
-    image = texture_with_a_flat_part(80, 87)
-    scales = pyramid_c1(image, inhibition)
-    expected = slow_pyramid_c1(image, inhibition)
-    assert [scale.shape for scale in scales] == [c1.shape for c1 in expected]
-    for scale, c1 in zip(scales, expected, strict=True):
-        assert scale.dtype == np.float32
+@pytest.mark.parametrize(
+    ("compute", "slow", "shape", "most"),
+    [
+        (serre_c1, slow_serre_c1, (62, 68), 0),
         # a response at the very threshold may fall to either side of it
-        assert (np.abs(scale - c1) > 1e-5).sum() <= 1
+        *((partial(pyramid_c1, inhibition=h), partial(slow_pyramid_c1, h=h), (80, 87), 1) for h in (0.0, 0.5)),
+    ],
+)
+def test_c1_equals_the_loop(compute: Any, slow: Any, shape: tuple[int, int], most: int) -> None:
+    image = texture_with_a_flat_part(*shape)
+    for c1, expected in zip(compute(image), slow(image), strict=True):
+        assert c1.shape == expected.shape
+        assert c1.dtype == np.float32
+        assert 0 <= c1.min() <= c1.max() <= 1
+        assert (np.abs(c1 - expected) > 1e-5).sum() <= most
 
 
 def test_prepared_images() -> None:

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_wine
+from sklearn.preprocessing import scale
 
 from mklearn.graphs import margin_laplacian
 from mklearn.kernels.stack import KernelStack
@@ -19,12 +20,12 @@ def stack_of(X, Y=None, exponents=range(-3, 4)):
 
 
 @pytest.fixture(scope="module")
-def problems(wine):
-    X, y = wine
+def problems():
+    X, y = load_wine(return_X_y=True)
     D, u = load_digits(n_class=6, return_X_y=True)
     rng = np.random.default_rng(0)
     N, v = rng.normal(size=(40, 5)), np.arange(40) % 4  # labels without meaning
-    return {"wine": (stack_of(X[::2]), y[::2]), "digits": (stack_of(D[:90]), u[:90]), "noise": (stack_of(N), v)}
+    return {"wine": (stack_of(scale(X)[::2]), y[::2]), "digits": (stack_of(D[:90]), u[:90]), "noise": (stack_of(N), v)}
 
 
 @pytest.mark.parametrize("trade_off", [0.3, 1.0, 5.0])
