@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ CLASSES_LESS_ONE = 3
 TREES = {"random_forest", "gradient_boosting", "random_forest_regressor", "gradient_boosting_regressor",
          "random_survival_forest"}  # fmt: skip
 """They take values that are missing, or infinite."""
-ONE_CLASS_IS_FITTED = {"majority", "shrinkage_lda", "standardised_shrinkage_lda", *TREES, *NUMBERS} - SURVIVAL
+ONE_CLASS_IS_FITTED = {
+    "majority", "nearest_neighbour", "shrinkage_lda", "standardised_shrinkage_lda", *TREES, *NUMBERS,
+} - SURVIVAL  # fmt: skip
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 UNIT_LENGTHS = {"multi_view", "multi_view_regressor", "multi_view_survival"}
 """Unit length is among their scalings."""
@@ -132,8 +135,6 @@ every_way = pytest.mark.parametrize(
         for number, way in enumerate(ways(kind))
     ],
 )
-every_method = pytest.mark.parametrize("kind", METHODS)
-kernel_methods = pytest.mark.parametrize("kind", KERNELS)
 sample_methods = pytest.mark.parametrize("kind", SAMPLES)
 
 
@@ -230,7 +231,7 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
     np.testing.assert_array_equal(apply(kind, computed, X_test), found)
 
 
-@kernel_methods
+@pytest.mark.parametrize("kind", KERNELS)
 @pytest.mark.parametrize("form", ["kernels", "views"])
 def test_searches_slice_kernels_and_views(digits: Digits, kind: str, form: str) -> None:
     y = suited(digits, kind).y[digits.train]
@@ -355,7 +356,7 @@ def test_unit_and_origin_of_features_do_not_matter(digits: Digits, kind: str) ->
         np.testing.assert_array_equal(two, one)
 
 
-@every_method
+@pytest.mark.parametrize("kind", METHODS)
 def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits: Digits, kind: str) -> None:
     digits = suited(digits, kind)
     X, X_test = digits.inputs(TAKES[kind])
@@ -411,36 +412,26 @@ def assert_refused(kind: str, error: type[Exception], call: Any) -> None:
     assert len(str(caught.value)) > 20
 
 
-LABELS = [("one class", NotApplicable), ("no labels", DataError), ("too few labels", DataError)]
+LABELS: dict[str, tuple[type[Exception], Any]] = {
+    "one class": (NotApplicable, np.zeros_like), "no labels": (DataError, lambda y: None),
+    "too few labels": (DataError, lambda y: y[:-1]),
+}  # fmt: skip
 """Mistakes in labels, and their errors."""
 
 
-def broken_labels(what: str, y: NDArray[Any]) -> Any:
-    return {"one class": np.zeros_like(y), "no labels": None, "too few labels": y[:-1]}[what]
-
-
-@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in {*UNSUPERVISED, "mean_regressor"}])
-@pytest.mark.parametrize(("what", "error"), LABELS)
-def test_labels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
-    if (kind, what) == ("nearest_neighbour", "one class"):
-        pytest.skip("every neighbour is of the one class: no mistake")
-    digits = suited(digits, kind)
-    X, _ = digits.inputs(TAKES[kind])
-    y = broken_labels(what, digits.y[digits.train])
-    if what == "one class" and kind in ONE_CLASS_IS_FITTED:
-        fitted(kind, parameters(kind), X, y)
-        return
-    assert_refused(kind, DataError if kind in SURVIVAL else error, lambda: fitted(kind, parameters(kind), X, y))
-
-
-@pytest.mark.parametrize("kind", sorted(UNSUPERVISED))
-@pytest.mark.parametrize("what", [what for what, _ in LABELS])
-def test_labels_do_not_matter_to_unsupervised_methods(digits: Digits, kind: str, what: str) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind != "mean_regressor"])
+@pytest.mark.parametrize("what", LABELS)
+def test_labels_that_can_not_be_fitted_or_do_not_matter(digits: Digits, kind: str, what: str) -> None:
     digits = suited(digits, kind)
     X, X_test = digits.inputs(TAKES[kind])
-    y = digits.y[digits.train]
-    one, two = (fitted(kind, parameters(kind), X, labels) for labels in (y, broken_labels(what, y)))
-    np.testing.assert_array_equal(one.transform(X_test), two.transform(X_test))
+    y, (error, broken) = digits.y[digits.train], LABELS[what]
+    fit = partial(fitted, kind, parameters(kind), X)
+    if kind in UNSUPERVISED:
+        np.testing.assert_array_equal(fit(broken(y)).transform(X_test), fit(y).transform(X_test))
+    elif what == "one class" and kind in ONE_CLASS_IS_FITTED:
+        fit(broken(y))
+    else:
+        assert_refused(kind, DataError if kind in SURVIVAL else error, partial(fit, broken(y)))
 
 
 @sample_methods

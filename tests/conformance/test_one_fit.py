@@ -59,9 +59,7 @@ class Fitted:
     plan: Plan
     study: SmallStudy
     views: dict[str, NDArray[Any]]
-    images: NDArray[np.float64]
-    y: NDArray[Any]
-    ids: NDArray[np.str_]
+    samples: SampleSet
     split: Split
 
     def plan_of(self, kind: str) -> Any:
@@ -70,10 +68,6 @@ class Fitted:
     def predictions(self, key: tuple[str, ...]) -> Path:
         (job,) = [job for job in self.study.of("fit") if tuple(job.wildcards.values()) == key]
         return self.study.folder / job.outputs["predictions"]
-
-
-def target(kind: str) -> str:
-    return METHODS[kind].targets[0]
 
 
 DIGITS = {
@@ -104,21 +98,22 @@ def survival_times(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def of_each_target(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fitted]:
     """The studies of methods that predict classes, numbers and survival times."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("classes", "numbers", "survival")]
+    targets = ("classes", "numbers", "survival")
+    folders = [tmp_path_factory.mktemp(target) for target in targets]
     studies_of_target = (DIGITS, DIABETES, survival_times(folders[2]))
     return {
-        folder.name[:-1]: fit([kind for kind in published_methods() if target(kind) == folder.name[:-1]], data, folder)
-        for folder, data in zip(folders, studies_of_target, strict=True)
+        target: fit([kind for kind in published_methods() if METHODS[kind].targets[0] == target], data, folder)
+        for target, data, folder in zip(targets, studies_of_target, folders, strict=True)
     }
 
 
 @pytest.fixture
 def fitted(kind: str, of_each_target: dict[str, Fitted]) -> Fitted:
-    return of_each_target[target(kind)]
+    return of_each_target[METHODS[kind].targets[0]]
 
 
-def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, dict[str, Any]] = OWN) -> Fitted:
-    methods = {kind.replace("_", "-"): {"kind": kind} | fields.get(kind, {}) for kind in kinds}
+def fit(kinds: list[str], data: dict[str, Any], folder: Path) -> Fitted:
+    methods = {kind.replace("_", "-"): {"kind": kind} | OWN.get(kind, {}) for kind in kinds}
     study = {
         **data, "study": "one-fit", "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
         "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all", **data["evaluation"]},
@@ -128,8 +123,7 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, 
     samples = SampleSet.load(folder / read.outputs["samples"])
     views = {each.id: described(made, key) for key, each in plan.descriptors.items()}
     split = Splits.load(folder / split_job.outputs["splits"], samples.ids).splits[0]
-    images = np.asarray([] if samples.images is None else samples.images, dtype=np.float64)
-    return Fitted(plan, made, views, images, samples.y, samples.ids, split)
+    return Fitted(plan, made, views, samples, split)
 
 
 def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
@@ -150,7 +144,7 @@ def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any) -> 
     if first.kind == "kernels":
         return Views(views), estimator(kernels=kernels, **parameters, **gate)
     if first.kind == "images":
-        return fitted.images, estimator(**parameters)
+        return np.asarray(fitted.samples.images, dtype=np.float64), estimator(**parameters)
     names = list(fitted.views) if len(first.descriptors) > 1 else ["pixels"]
     return Views(views), make_pipeline(SideBySide(names), estimator(**parameters))
 
@@ -166,11 +160,11 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
         parameters["n_components"] = int(scores["dimension"])
     X, model = script(kind, fitted, parameters, planned.spec)
     train, test = fitted.split.train, fitted.split.test
-    model.fit(X[train], fitted.y[train])
+    model.fit(X[train], fitted.samples.y[train])
 
     found = samples_of(fitted.predictions(key)).query("fold == 0")
-    assert list(found["sample"]) == list(fitted.ids[test])
-    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
+    assert list(found["sample"]) == list(fitted.samples.ids[test])
+    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.samples.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
         return
     decide = getattr(model, "decision_function", getattr(model, "predict_proba", None))
