@@ -65,12 +65,9 @@ def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
     return {name: np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)}
 
 
-def again(model: Any, path: Path) -> Any:
+def assert_predicts_the_same(model: Any, X: Any, path: Path) -> None:
     save_model(model, path, {})
-    return load_model(path).estimator
-
-
-def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    found, expected = (outputs(each, X) for each in (load_model(path).estimator, model))
     assert "predict" in expected
     np.testing.assert_equal(found, expected)
 
@@ -84,7 +81,7 @@ def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) 
     y = digits.y[digits.train]
     y = y if kind in NUMBERS else np.array(["cat", "dog", "ant", "bee"])[y]
     model = fitted(kind, parameters(kind), X, y)
-    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), X_test), outputs(model, X_test))
+    assert_predicts_the_same(model, X_test, tmp_path / "model.mklearn")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in SAVED])
@@ -92,7 +89,7 @@ def test_a_row_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tm
     X, _ = digits.inputs(TAKES[kind])
     model = fitted(kind, parameters(kind), X, suited(digits, kind).y[digits.train])
     with pytest.raises(DataError, match="holds objects that a model file can't"):
-        again(model, tmp_path / "model.mklearn")
+        save_model(model, tmp_path / "model.mklearn", {})
 
 
 @pytest.mark.full
@@ -106,8 +103,7 @@ def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Pat
     few = {"max_iter": 2} if "max_iter" in inspect.signature(method).parameters else {}
     model = method(kernels=SPECS, **few).fit(views, y)
     path = tmp_path / "model.mklearn"
-    new = {name: table[:7] + 0.1 for name, table in views.items()}
-    assert_equal(outputs(again(model, path), new), outputs(model, new))
+    assert_predicts_the_same(model, {name: table[:7] + 0.1 for name, table in views.items()}, path)
     learned = READ_BY_PREDICTIONS | {"_values_in_order", "_ranks"}  # the scaling by ranks keeps each value
     read = {id(array): array.nbytes for name, array in arrays(model) if name in learned}
     needed = sum(table.nbytes for table in views.values()) + sum(read.values())
@@ -119,7 +115,7 @@ def test_a_method_that_a_view_gates(digits: Digits, gating: Any, tmp_path: Path)
     views = {"pixels": digits.X, "noise": np.random.default_rng(0).random((100, 4)) + digits.y[:, None]}
     model = LMKLSVC(kernels={"g": {"view": "pixels"}}, gating=gating, max_iter=2).fit(views, digits.y)
     new = {name: table[:7] + 0.1 for name, table in views.items()}
-    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), new), outputs(model, new))
+    assert_predicts_the_same(model, new, tmp_path / "model.mklearn")
 
 
 @pytest.mark.parametrize("estimator", [KernelFDA, KernelRidgeClassifier, MultiViewClassifier, MultiViewRegressor])
@@ -129,7 +125,7 @@ def test_a_method_with_landmarks_and_gaps(digits: Digits, estimator: Any, tmp_pa
     dictionary = estimator in (MultiViewClassifier, MultiViewRegressor)
     kernels = {} if dictionary else {"kernels": {"p": {"view": "pixels", "missing_views": "mean"}, "sparse": "linear"}}
     model = estimator(landmarks=40, **kernels).fit(views, digits.y)
-    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), views), outputs(model, views))
+    assert_predicts_the_same(model, views, tmp_path / "model.mklearn")
 
 
 def test_estimators_are_trusted() -> None:

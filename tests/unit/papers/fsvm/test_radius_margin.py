@@ -18,13 +18,16 @@ from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu, squared
 def two_classes(load, first):
     X, y = load(return_X_y=True)
     kept = np.isin(y, (first, first + 1))
-    X, y = X[kept], y[kept]
+    return X[kept], np.where(y[kept] == first, 1.0, -1.0)
+
+
+def unit(X):
     X = (X - X.mean(axis=0)) / np.ptp(X, axis=0)
-    return X / np.sqrt((X**2).sum(axis=1).mean()), np.where(y == first, 1.0, -1.0)
+    return X / np.sqrt((X**2).sum(axis=1).mean())
 
 
-IRIS = two_classes(load_iris, 1)
-WINE = two_classes(load_wine, 0)
+PAIR = two_classes(load_iris, 1)
+IRIS, WINE = ((unit(X), y) for X, y in (PAIR, two_classes(load_wine, 0)))
 
 
 def every_pair(X):
@@ -122,20 +125,9 @@ def test_failures_of_clarabel(monkeypatch):
 # --- machines of pairs of classes
 
 
-def unit(X):
-    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    X = X - X.mean(axis=0)
-    return X / np.sqrt((X**2).sum(axis=1).mean())
-
-
-def pair():
-    X, y = load_iris(return_X_y=True)
-    return X[50:], y[50:]
-
-
 @pytest.mark.parametrize("C", [0.3, 8.0, 512.0])
 def test_rmm_without_a_bound_is_the_svm(C):
-    X, y = pair()
+    X, y = PAIR
     infinite, named, svm = RMMSVC(C, B=np.inf), RMMSVC(C, B="inf"), FSVC(C, power=0.0)
     outputs = [machine.fit(X, y).outputs(X) for machine in (infinite, named, svm)]
     np.testing.assert_array_equal(outputs[0], outputs[1])
@@ -157,7 +149,7 @@ def test_rmm_bounds_the_outputs_of_the_training_samples(B):
 
 
 def test_r_svm_plus_shrinks_the_diameter():
-    X, y = pair()
+    X, y = PAIR
     diameters = []
     for lam in (0.01, 1.0, 100.0):
         w = RSVMPlus(8.0, lam=lam).fit(X, y).coef_[0] * np.ptp(X, axis=0)

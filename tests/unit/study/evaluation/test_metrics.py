@@ -39,24 +39,26 @@ def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LA
     return MethodOutput(np.arange(8) % 3, y, labels, lookup_of(estimator, np.zeros(8), np.zeros((len(y), 1))))
 
 
-def test_accuracy_and_balanced_accuracy() -> None:
-    assert metric_named("accuracy").score(output()) == 4 / 6
-    assert metric_named("balanced_accuracy").score(output()) == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+JOINT = np.array([[2, 1, 0], [0, 1, 1], [0, 0, 1]]) / 6
+"""Shares of samples by class and prediction; then entropies, negated, of both and of each."""
+JOINT_ENTROPY, *ENTROPIES = ((p * np.log(p)).sum() for p in (JOINT[JOINT > 0], JOINT.sum(axis=1), JOINT.sum(axis=0)))
 
 
-def test_macro_f1_is_the_mean_over_classes_of_the_harmonic_mean_of_precision_and_recall() -> None:
-    """Class 3 is predicted once and never right: it counts as 0. Class 4 is neither there nor predicted."""
-    y, labels = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 3, 2])
-    f1 = [2 * 2 / (3 + 2), 2 * 1 / (2 + 2), 1, 0]  # 2 right / (samples + predictions)
-    assert metric_named("macro_f1").score(output(y=y, labels=labels)) == pytest.approx(np.mean(f1))
-
-
-def test_mutual_information_is_relative_to_the_mean_entropy_and_ignores_names() -> None:
-    joint = np.array([[2, 1, 0], [0, 1, 1], [0, 0, 1]]) / 6
-    one, other, whole = ((p * np.log(p)).sum() for p in (joint.sum(axis=1), joint.sum(axis=0), joint[joint > 0]))
-    expected = (whole - one - other) / np.sqrt(one * other)
-    for labels in (LABELS, (LABELS + 1) % 3):
-        assert metric_named("nmi").score(output(labels=labels)) == pytest.approx(expected)
+@pytest.mark.parametrize(
+    ("name", "labels", "expected"),
+    [
+        ("accuracy", LABELS, 4 / 6),
+        ("balanced_accuracy", LABELS, np.mean([2 / 3, 1 / 2, 1])),
+        # 2 right / (samples + predictions) of each class; 3 is predicted once and never right
+        ("macro_f1", np.array([0, 0, 1, 1, 3, 2]), np.mean([2 * 2 / (3 + 2), 2 * 1 / (2 + 2), 1, 0])),
+        *(
+            ("nmi", each, (JOINT_ENTROPY - sum(ENTROPIES)) / np.sqrt(np.prod(ENTROPIES)))
+            for each in (LABELS, 3 - LABELS)
+        ),
+    ],
+)
+def test_metrics_of_labels(name: str, labels: NDArray[Any], expected: float) -> None:
+    assert metric_named(name).score(output(labels=labels)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])

@@ -506,16 +506,6 @@ def test_what_can_not_be_judged_says_why():
     assert cell["verdict"] == module.REPRODUCED
 
 
-def test_the_summary_has_the_verdicts_in_its_oracle_rows():
-    summary = summarise(scores(), published=[entry(0.72), entry(0.99, "mmc")])
-    oracle, inner = (summary[summary["selection"].eq(name)] for name in ("oracle", "inner_cv"))
-    assert list(oracle["verdict"]) == [module.REPRODUCED, module.LOWER]
-    assert oracle["z"].notna().all()
-    assert set(inner["verdict"]) == {""}
-    assert inner["z"].isna().all()
-    assert summarise(scores())["z"].dtype == "float64"
-
-
 CALIBRATION = Calibration(method="pca", tolerance=3)
 
 
