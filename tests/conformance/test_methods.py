@@ -140,7 +140,7 @@ sample_methods = pytest.mark.parametrize("kind", SAMPLES)
 
 def made(kind: str, way: dict[str, Any]) -> Any:
     form = {"kernels": "precomputed"} if kind in KERNELS else {}
-    return implementation(METHODS[kind])(**way, **form)
+    return implementation(METHODS[kind])(**form | way)
 
 
 def fitted(kind: str, way: dict[str, Any], X: NDArray[Any], y: Any) -> Any:

@@ -70,16 +70,11 @@ def test_a_method_has_what_its_row_says(kind: str) -> None:
     assert all(name in METHODS for part in row.parts.values() for name in part.kinds)
 
 
-@pytest.mark.parametrize("kind", KERNELS)
-def test_a_kernel_has_what_its_row_says(kind: str) -> None:
-    of_class: type[Kernel] = implementation(KERNELS[kind])
-    assert of_class.kind == kind
-    assert of_class.measures == KERNELS[kind].measures
-
-
-@pytest.mark.parametrize("kind", DESCRIPTORS)
-def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
-    assert DESCRIPTORS[kind].measure in {*MEASURES, POINT_SET}
+def test_kernels_and_descriptors_have_what_their_rows_say() -> None:
+    for kind, row in KERNELS.items():
+        of_class: type[Kernel] = implementation(row)
+        assert (of_class.kind, of_class.measures) == (kind, row.measures)
+    assert {row.measure for row in DESCRIPTORS.values()} <= {*MEASURES, POINT_SET}
 
 
 # --- protocols that draw splits

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from sklearn.utils._param_validation import InvalidParameterError
-from tests.entries import implementation, method
+from tests.conformance.test_methods import TAKES, apply, fitted, parameters
+from tests.entries import implementation
 from tests.fuzz.trials import CHANGES, PROCESSES, SAME, a_sentence, changed, run_trials
 
 from mklearn.kernels.distances import squared_euclidean
@@ -38,20 +39,9 @@ PARAMETERS = (None, -1, 0, 1, 2, 10**9, 10**30, 0.5, -0.5, 1e-300, 1e300, np.nan
 """Values for any parameter."""
 
 
-def fitted(kind: str, X: Any, y: Any, **parameters: Any) -> Any:
-    model = method(kind)
-    sizes = {"n_components": 2} if model.refit() else {}
-    form = {"kernels": "precomputed"} if "kernels" in model.inputs else {}
-    return implementation(METHODS[kind])(**model.parameters() | sizes | form | parameters).fit(X, y)
-
-
-def applied(kind: str, estimator: Any, X: Any) -> Any:
-    return (estimator.transform if METHODS[kind].embeds else estimator.predict)(X)
-
-
 def valid(kind: str) -> tuple[np.ndarray, str]:
     """Return the training samples that a method takes, and the name of valid labels."""
-    return INPUTS[next(iter(method(kind).inputs))], "text" if "classes" in METHODS[kind].targets else "continuous"
+    return INPUTS[TAKES[kind]], "text" if "classes" in METHODS[kind].targets else "continuous"
 
 
 def is_finite(result: Any) -> bool:
@@ -71,7 +61,7 @@ def warm() -> None:
     """Compile loops and import lazily loaded packages, which may start processes."""
     for kind in METHODS:
         X, labels = valid(kind)
-        assert is_finite(applied(kind, fitted(kind, X, LABELS[labels]), X))
+        assert is_finite(apply(kind, fitted(kind, parameters(kind), X, LABELS[labels]), X))
 
 
 def test_estimators() -> None:
@@ -83,10 +73,11 @@ def test_estimators() -> None:
         y = LABELS[drawn_labels or valid_labels]
         wrong = changed(X, change)
         with suppress(*expected_errors(kind, change[0])), a_sentence():
-            result = applied(kind, fitted(kind, wrong if at_fit else X, y), X if at_fit else wrong)
+            model = fitted(kind, parameters(kind), wrong if at_fit else X, y)
+            result = apply(kind, model, X if at_fit else wrong)
             assert is_finite(result)
             if change[0] in SAME:
-                same = applied(kind, fitted(kind, X, y), X)
+                same = apply(kind, fitted(kind, parameters(kind), X, y), X)
                 assert np.array_equal(result, same) or np.allclose(result, same, rtol=1e-6, atol=1e-8)
 
     labels = st.none() | st.sampled_from(list(LABELS))
@@ -128,11 +119,11 @@ def test_parameters() -> None:
     def trial(drawn: tuple[str, int, Any]) -> None:
         kind, position, value = drawn
         names = sorted(implementation(METHODS[kind])().get_params(deep=False)) or [""]
-        parameters = {name: value for name in [names[position % len(names)]] if name}
+        wrong = {name: value for name in [names[position % len(names)]] if name}
         X, labels = valid(kind)
         y = Y if labels == "text" else Y + 0.5
         with suppress(InvalidParameterError, *expected_errors(kind)), a_sentence():
-            assert is_finite(applied(kind, fitted(kind, X, y, **parameters), X))
+            assert is_finite(apply(kind, fitted(kind, parameters(kind) | wrong, X, y), X))
 
     drawn = st.tuples(st.sampled_from(list(METHODS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
     run_trials(150, drawn, trial, PROCESSES)

@@ -30,14 +30,6 @@ def write(path: Path, study: object) -> str:
     return str(path)
 
 
-def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(arguments) == 1
-    output = capsys.readouterr()
-    assert output.err.startswith("mklearn: ")
-    assert not output.out
-    return output.err
-
-
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -130,7 +122,11 @@ def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pyt
     Path("link.yaml").write_text(f"{digits}results: here/results\n")
     Path("long.yaml").write_text(f"study: s\ndatasets: {{d: {{kind: feature_tables, tables: {{t: {LONG}}}}}}}\n")
     Path("many.yaml").write_text(f"{digits}protocols: {{p: {{kind: k_fold, repeats: 1000000000}}}}\n")
-    assert sentence in failure(arguments, capsys)
+    assert main(arguments) == 1
+    output = capsys.readouterr()
+    assert output.err.startswith("mklearn: ")
+    assert sentence in output.err
+    assert not output.out
 
 
 @pytest.mark.parametrize(
@@ -295,8 +291,7 @@ COMMANDS = [
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
+def pipes(here: None) -> Iterator[None]:
     for suffix in ("csv", "npz", "yaml", "mklearn"):
         os.mkfifo(f"pipe.{suffix}")
     Path("zero.yaml").symlink_to("/dev/zero")
@@ -312,12 +307,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
     signal.signal(signal.SIGALRM, too_late)
     signal.alarm(20)
-    yield tmp_path
+    yield
     signal.alarm(0)
 
 
+@pytest.mark.usefixtures("pipes")
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_a_pipe_or_a_device_is_a_sentence(folder: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_or_a_device_is_a_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 1
     output = capsys.readouterr().err
     assert "is a pipe or a device, not a file" in output

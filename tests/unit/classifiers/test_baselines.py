@@ -93,20 +93,20 @@ def test_the_rotation_changes_no_decision() -> None:
 # --- shrinkage
 
 
-def few_samples(per_class: int) -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng(0)
+def samples(seed: int, per_class: int) -> tuple[np.ndarray, np.ndarray]:
     y = np.repeat(np.arange(8), per_class)
-    return random.normal(size=(8, 60))[y] * 2 + random.normal(size=(len(y), 60)), y
+    noise = np.random.default_rng(seed).normal(size=(len(y), 60)) * np.linspace(0.2, 3, 60)
+    return 1.2 * np.random.default_rng(99).normal(size=(8, 60))[y] + noise + 10, y
 
 
 def test_two_samples_per_class_are_not_shrunk_and_the_status_reports_it() -> None:
-    X, y = few_samples(2)
+    X, y = samples(0, 2)
     assert abs(reference_shrinkage(X[:2])) < 1e-15
     model = ShrinkageLDA(solver="lsqr", shrinkage="auto").fit(X, y)
     assert np.linalg.matrix_rank(model.covariance_, tol=1e-10) == 8
     assert (model.status_, "shrinkage is 0" in model.message_) == ("inaccurate", True)
     assert ShrinkageLDA(solver="lsqr", shrinkage=0.3).fit(X, y).status_ == "ok"
-    X, y = few_samples(4)
+    X, y = samples(0, 4)
     ours, theirs = (
         model(solver="lsqr", shrinkage="auto").fit(X, y) for model in (ShrinkageLDA, LinearDiscriminantAnalysis)
     )
@@ -118,7 +118,7 @@ def test_two_samples_per_class_are_not_shrunk_and_the_status_reports_it() -> Non
 
 
 def test_shrinkage_0_is_plain_discriminant_analysis() -> None:
-    X, y = few_samples(30)
+    X, y = samples(0, 30)
     X = np.column_stack([X, np.ones(len(X)), X[:, 0]])
     plain = LinearDiscriminantAnalysis().fit(X[::2], y[::2]).predict(X[1::2])
     unshrunk = ShrinkageLDA(solver="lsqr", shrinkage=0.0).fit(X[::2], y[::2]).predict(X[1::2])
@@ -126,12 +126,6 @@ def test_shrinkage_0_is_plain_discriminant_analysis() -> None:
 
 
 # --- Ledoit-Wolf discriminant analysis
-
-
-def samples(seed: int, per_class: int) -> tuple[np.ndarray, np.ndarray]:
-    y = np.repeat(np.arange(8), per_class)
-    noise = np.random.default_rng(seed).normal(size=(len(y), 60)) * np.linspace(0.2, 3, 60)
-    return 1.2 * np.random.default_rng(99).normal(size=(8, 60))[y] + noise + 10, y
 
 
 @pytest.mark.parametrize(("n", "d"), [(10, 50), (50, 10), (200, 30), (6, 6)])
