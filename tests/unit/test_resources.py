@@ -1,5 +1,6 @@
 """Resources of jobs: more than was measured, and not many times as much."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,17 +17,12 @@ from mklearn.study.reading import check_study, read_study
 from mklearn.study.specs.data_specs import SplitSpec
 
 
-class Asked:
-    """Requests of a job for memory and time, by its input files."""
+def asked(name: str, jobs: Jobs, rule: str, key: dict[str, str], files: Any, attempt: int = 1) -> int:
+    """Return a job's request for memory or time, by its input files."""
+    return int(resources.Requests(jobs).of(rule)[name](key, files, attempt))
 
-    def __init__(self, jobs: Jobs, rule: str, key: dict[str, str]) -> None:
-        self.wildcards, self.resources = key, resources.Requests(jobs).of(rule)
 
-    def mb(self, files: Any, attempt: int = 1) -> int:
-        return int(self.resources["mem_mb"](self.wildcards, files, attempt))
-
-    def minutes(self, files: Any, attempt: int = 1) -> int:
-        return int(self.resources["runtime"](self.wildcards, files, attempt))
+mb, minutes = (partial(asked, name) for name in ("mem_mb", "runtime"))
 
 
 class Unread:
@@ -62,16 +58,14 @@ def test_a_dictionary_on_landmarks_has_columns_of_these_alone() -> None:
 def test_fits_of_a_study_of_images_on_kernels_are_known_before_anything_is_read(repository: Path) -> None:
     digits = Jobs(plan_study(read_study(repository / "workflow" / "studies" / "digits.yaml")))
     for key in digits.keys("fit"):
-        asked = Asked(digits, "fit", key)
-        inputs = digits.job("fit", asked.wildcards).inputs
-        files = SimpleNamespace(size_mb=6.0) if inputs["sources"] else Unread()
-        assert 800 <= asked.mb(files) <= 4000
-        assert asked.mb(files, 2) == 2 * asked.mb(files)
-        assert asked.minutes(files) == resources.MINUTES
-        assert asked.minutes(files, 3) == 3 * asked.minutes(files)
-    distances = Asked(digits, "distances", digits.keys("distances")[0])
+        inputs = digits.job("fit", key).inputs
+        fit = digits, "fit", key, SimpleNamespace(size_mb=6.0) if inputs["sources"] else Unread()
+        assert 800 <= mb(*fit) <= 4000
+        assert mb(*fit, 2) == 2 * mb(*fit)
+        assert minutes(*fit) == resources.MINUTES
+        assert minutes(*fit, 3) == 3 * minutes(*fit)
     with pytest.raises(FileNotFoundError):  # to Snakemake: to be determined
-        distances.mb(Unread())
+        mb(digits, "distances", digits.keys("distances")[0], Unread())
 
 
 @pytest.mark.full
@@ -79,8 +73,8 @@ def test_every_fit_of_every_study_asks_for_less_than_a_node() -> None:
     for path in studies().values():
         jobs, files = Jobs(plan_study(read_study(path))), SimpleNamespace(size_mb=20.0)
         for rule in ("moments", "fit"):
-            for asked in (Asked(jobs, rule, key) for key in jobs.keys(rule)):
-                assert 800 <= asked.mb(files) <= 12_000, (path.name, asked.wildcards)
+            for key in jobs.keys(rule):
+                assert 800 <= mb(jobs, rule, key, files) <= 12_000, (path.name, key)
 
 
 @pytest.mark.parametrize("limit", [0.5, 300.0])
@@ -91,7 +85,7 @@ def test_the_studys_time_limit_comes_before_the_clusters(limit: float) -> None:
     (views,) = jobs.keys("view_contributions")
     n_sets = 1 + 2 * len(jobs.job("view_contributions", views).spec.views)  # all, each left out and alone
     for rule, key, n in [("view_contributions", views, n_sets), *(("fit", key, 2) for key in jobs.keys("fit"))]:
-        assert n * limit + 20 <= Asked(jobs, rule, key).minutes(Unread()) <= n * limit + 30
+        assert n * limit + 20 <= minutes(jobs, rule, key, Unread()) <= n * limit + 30
 
 
 def test_splits_and_samples_are_counted(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import log_loss
 from tests.ridge_refits import left_out_outputs, ridge_outputs
+from tests.unit.classifiers.test_sample_weight import KERNELS
 
 from mklearn.base.multi_view_ridge import RepeatedSamplesWarning, SamplesWithoutViewsWarning
 from mklearn.base.ridge_problem import RidgeProblem
@@ -193,13 +194,6 @@ def test_a_model_without_its_number_of_features_predicts_the_same(digits: tuple[
 
 
 # --- weights of samples and classes, groups
-
-
-KERNELS = [
-    {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none", "bandwidth": bandwidth}
-    for bandwidth in (400.0, 3000.0)
-]
-"""Of these nothing is fitted to the training samples."""
 
 
 def test_weights_are_repeated_samples_that_are_left_out_together(digits: tuple[Views, np.ndarray]) -> None:

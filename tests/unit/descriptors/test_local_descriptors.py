@@ -302,11 +302,15 @@ class Case(NamedTuple):
         return self.describe(images, learned=self.learned, **self.small)
 
 
-@pytest.fixture(scope="module", params=["sift_points", "geometric_blur"])
+BLUR = (geometric_blur, learn_geometric_blur)
+SIFT = (sift_points, learn_sift_points)
+DENSE = (dense_sift.dense_sift, dense_sift.learn_dense_sift)
+
+
+@pytest.fixture(scope="module", params=[SIFT, BLUR], ids=["sift", "blur"])
 def case(request: pytest.FixtureRequest, photos: list[np.ndarray]) -> Case:
-    sift = request.param == "sift_points"
-    describe, learn = (sift_points, learn_sift_points) if sift else (geometric_blur, learn_geometric_blur)
-    small = {"n_points": 40, "n_components": 8} | ({"size": 32.0} if sift else {})
+    describe, learn = request.param
+    small = {"n_points": 40, "n_components": 8} | ({"size": 32.0} if request.param is SIFT else {})
     return Case(describe, learn, small, photos, learn(photos, random_state=0, **small))
 
 
@@ -346,11 +350,6 @@ def test_images_without_edges(case: Case) -> None:
     assert len(sets.descriptors) == sets.counts[3] <= 1
     with pytest.raises(DataError, match=rf"{case.describe.__name__}.*have 0"):
         case.learn(images[:3], random_state=0, **case.small)
-
-
-BLUR = (geometric_blur, learn_geometric_blur)
-SIFT = (sift_points, learn_sift_points)
-DENSE = (dense_sift.dense_sift, dense_sift.learn_dense_sift)
 
 
 @pytest.mark.parametrize(

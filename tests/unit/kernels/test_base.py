@@ -171,7 +171,7 @@ def test_polynomial_is_the_explicit_feature_map() -> None:
 
 
 def test_gaussian_of_each_measure() -> None:
-    X = np.random.default_rng(0).random((14, 5)) + 0.1
+    X = features()
     D = squared_euclidean(X)
     parameters: dict[str, Any] = {"bandwidth": 2.0, "bandwidth_rule": "squared_mean_distance", **RAW}
     squared = GaussianKernel(**parameters).fit(D)

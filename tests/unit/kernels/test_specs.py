@@ -26,7 +26,13 @@ SPECS: list[dict[str, Any]] = [
 
 def pairwise(X: np.ndarray) -> dict[str, np.ndarray]:
     D = squared_euclidean(X)
-    return {"d2": D, "chi2": chi2_distance(X), "gram": inner_product(X), "kernel": np.cos(4 * np.sqrt(D))}
+    return {
+        "d2": D,
+        "chi2": chi2_distance(X),
+        "gram": inner_product(X),
+        "kernel": np.cos(4 * np.sqrt(D)),
+        "d": np.sqrt(D),
+    }
 
 
 @pytest.fixture
@@ -115,7 +121,10 @@ def test_refuses_data(X: np.ndarray) -> None:
     with pytest.raises(DataError, match="the views have different numbers of samples: d2 has 18, chi2 has 5"):
         split_stacks(matrices, SPECS, np.arange(5), [6])
     for spec, message in (
-        ({**SPECS[0], "view": "d3"}, "kernel 'g': X has no view 'd3': its views are 'd2', 'chi2', 'gram', 'kernel'$"),
+        (
+            {**SPECS[0], "view": "d3"},
+            "kernel 'g': X has no view 'd3': its views are 'd2', 'chi2', 'gram', 'kernel', 'd'$",
+        ),
         ({"id": "g", "kind": "gaussian"}, "kernel 'g': X has no view 'g': .*; say which one with `view`"),
         ({**SPECS[4], "factors": [{"view": "d2"}, {}]}, "kernel 'm': X has no view 'm'"),
     ):
@@ -164,22 +173,11 @@ PRODUCT: dict[str, Any] = {"id": "p", "kind": "product", "factors": FACTORS}
 TRAIN, TEST = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
 
 
-def distances_of_parts(seed: int = 0) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X, histograms, other = rng.random((18, 4)), rng.random((18, 5)), rng.random((18, 3))
-    return {
-        "d2": squared_euclidean(X),
-        "chi2": chi2_distance(histograms),
-        "d": np.sqrt(squared_euclidean(other)),
-        "gram": X @ X.T,
-    }
-
-
 PLAIN = {"psd": "none", "centre": False, "normalise": "none"}
 
 
-def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
-    matrices = distances_of_parts()
+def test_the_product_is_the_geometric_mean_of_its_factors(X: np.ndarray) -> None:
+    matrices = pairwise(X)
     K, K_test, (info,) = split_stacks(matrices, [PRODUCT | PLAIN], TRAIN, TEST)
     alone = [{"kind": "gaussian", **PLAIN, **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
     train, test, _ = split_stacks(matrices, alone, TRAIN, TEST)
@@ -189,11 +187,11 @@ def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
     assert "bandwidth" not in info
 
 
-def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
+def test_factors_read_the_view_of_the_product_unless_they_say_another(X: np.ndarray) -> None:
     own = {"id": "p", "kind": "product", "view": "d2", "factors": [{"bandwidth": 0.5}, {"view": "d"}]}
     each = {"id": "p", "kind": "product", "factors": [{"view": "d2", "bandwidth": 0.5}, {"view": "d"}]}
     (K, K_test, _), (expected, expected_test, _) = (
-        split_stacks(distances_of_parts(), [spec], TRAIN, TEST) for spec in (own, each)
+        split_stacks(pairwise(X), [spec], TRAIN, TEST) for spec in (own, each)
     )
     np.testing.assert_array_equal(K.matrices, expected.matrices)
     np.testing.assert_array_equal(K_test.matrices, expected_test.matrices)
@@ -211,7 +209,9 @@ def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
         ({"factors": [{"view": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z' .*negative"),
     ],
 )
-def test_errors_name_the_product_and_its_factor(change: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_errors_name_the_product_and_its_factor(
+    X: np.ndarray, change: dict[str, Any], error: type[Exception], message: str
+) -> None:
     more = {"zero": np.zeros((18, 18)), "less": np.eye(18) - 1}
     with pytest.raises(error, match=message):
-        split_stacks(distances_of_parts() | more, [PRODUCT | change], TRAIN, TEST)
+        split_stacks(pairwise(X) | more, [PRODUCT | change], TRAIN, TEST)

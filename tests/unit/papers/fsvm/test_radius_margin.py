@@ -28,22 +28,18 @@ def unit(X):
 
 PAIR = two_classes(load_iris, 1)
 IRIS, WINE = ((unit(X), y) for X, y in (PAIR, two_classes(load_wine, 0)))
+SMALL = tuple(part[20:80:2] for part in IRIS)
 
 
 def every_pair(X):
     return np.array([(X[i] - X[j]) ** 2 for i, j in combinations(range(len(X)), 2)])
 
 
-def small():
-    X, y = IRIS
-    return X[20:80:2], y[20:80:2]
-
-
 @pytest.mark.parametrize(
     ("C", "lam"), [(8.0, 1.0), *(pytest.param(*each, marks=pytest.mark.full) for each in ((0.5, 0.03), (30.0, 20.0)))]
 )
 def test_r_svm_plus_equals_cvxpys(C, lam):
-    X, y = small()
+    X, y = SMALL
     found = r_svm_plus(X, y, C, lam)
     w, b, r = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable()
     loss = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
@@ -58,7 +54,7 @@ def test_r_svm_plus_equals_cvxpys(C, lam):
 
 @pytest.mark.parametrize(("C", "lam"), [(8.0, 1.0), (8.0, 7.0), (100.0, 0.5)])
 def test_r_svm_plus_mu_equals_cvxpys(C, lam):
-    X, y = small()
+    X, y = SMALL
     found = r_svm_plus_mu(X, y, C, lam)
     d = X.shape[1]
     w, mu, b, r = cp.Variable(d), cp.Variable(d), cp.Variable(), cp.Variable()

@@ -83,24 +83,19 @@ def test_voting_is_the_rule_of_the_paper_on_digits(digits, rule):
 # -------------------------------------------------------------------------------------------------------------- SAMME
 
 
-def test_samme_by_hand():
-    # Ten samples, three classes. Learner 0 misses 2 (err 0.2): alpha = log 4 + log 2 = log 8, and they weigh 8 of 24
-    # each. Learner 1 misses one of them and two others, 10/24: alpha = log(14/10) + log 2 = log 2.8. Now the weights
-    # are 8, 22.4, 2.8, 2.8 and six of 1, 42 in all, of which learner 2 misses 31.4: more than 2/3.
-    misses = np.zeros((3, 10), dtype=bool)
-    misses[0, [0, 1]] = misses[1, [1, 2, 3]] = misses[2, [0, 1, 4]] = True
-    found = samme(misses, 3)
-    assert (found.picks.tolist(), found.status) == ([0, 1], "chance")
-    assert found.errors == pytest.approx([0.2, 10 / 24])
-    assert found.alphas == pytest.approx([np.log(8), np.log(2.8)])
-    misses[2, 0] = False
-    for options, picks, status in (
+@pytest.mark.parametrize(
+    ("options", "picks", "status"),
+    [
         ({}, [0, 2, 1], "exhausted"),
         ({"eligible": np.array([True, True, False])}, [0, 1], "exhausted"),
         ({"max_iter": 1}, [0], "max_iter"),
-    ):
-        found = samme(misses, 3, **options)
-        assert (found.picks.tolist(), found.status) == (picks, status)
+    ],
+)
+def test_samme_takes_eligible_learners_in_so_many_steps(options, picks, status):
+    misses = np.zeros((3, 10), dtype=bool)
+    misses[0, [0, 1]] = misses[1, [1, 2, 3]] = misses[2, [1, 4]] = True
+    found = samme(misses, 3, **options)
+    assert (found.picks.tolist(), found.status) == (picks, status)
 
 
 @settings(max_examples=100)
@@ -110,19 +105,22 @@ def test_samme_against_a_reference_from_scratch(seed):
     c, n, M = int(rng.integers(2, 6)), 30, 5
     misses = rng.random((M, n)) < rng.uniform(0.05, 0.9, size=(M, 1))
     found = samme(misses, c)
-    w, left, picks, alphas = [1 / n] * n, list(range(M)), [], []
+    w, left, picks, alphas, expected, status = [1 / n] * n, list(range(M)), [], [], [], "exhausted"
     while left:
         errors = {m: sum(w[i] for i in range(n) if misses[m][i]) / sum(w) for m in left}
         best = min(m for m in left if errors[m] <= min(errors.values()) + 1e-10)
         if errors[best] >= (c - 1) / c - 1e-10:
+            status = "chance"
             break
+        expected.append(errors[best])
         err = max(errors[best], 1 / (2 * n))
         alphas.append(np.log((1 - err) / err) + np.log(c - 1))
         picks.append(best)
         w = [w[i] * (np.exp(alphas[-1]) if misses[best][i] else 1.0) for i in range(n)]
         left.remove(best)
     if picks:
-        assert found.picks.tolist() == picks
+        assert (found.picks.tolist(), found.status) == (picks, status)
+        np.testing.assert_allclose(found.errors, expected, rtol=1e-9)
         np.testing.assert_allclose(found.alphas, alphas, rtol=1e-9, atol=1e-12)
         assert (found.alphas > 0).all()
     else:

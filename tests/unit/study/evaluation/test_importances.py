@@ -32,23 +32,6 @@ pytestmark = pytest.mark.full
 VIEWS = {"acids": slice(0, 5), "phenols": slice(5, 8)}
 
 
-@pytest.fixture
-def folder(tmp_path: Path, plain_figures: None) -> Path:
-    return tmp_path
-
-
-def write_wine(folder: Path) -> pd.DataFrame:
-    """Write two views of Wine; the class is that of its flavanoids alone."""
-    wine = load_wine(as_frame=True).data.iloc[::2].reset_index(drop=True)
-    flavanoids = wine["flavanoids"]
-    about = pd.DataFrame({"id": [f"w{k}" for k in range(len(wine))]})
-    about["label"] = np.where(flavanoids > flavanoids.median(), "rich", "poor")
-    about["cellar"] = np.arange(len(wine)) % 12
-    for name, columns in VIEWS.items():
-        about.join(wine.iloc[:, columns]).to_csv(folder / f"{name}.csv", index=False)
-    return wine
-
-
 def view_of(name: str, columns: list[str]) -> ModelView:
     return ModelView(name=name, kind="table" if columns else "hog", columns=columns or None)
 
@@ -107,31 +90,37 @@ def test_features_matter_that_tell_the_class_together(gaps: bool) -> None:
     assert (found.iloc[3:].abs() < 0.1).all()
 
 
-def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) -> None:
-    wine = write_wine(folder)
+@pytest.mark.usefixtures("plain_figures")
+def test_importances_of_a_study_are_those_of_its_model_s_method(tmp_path: Path) -> None:
+    """On two views of Wine; the class is that of its flavanoids alone."""
+    wine = load_wine(as_frame=True).data.iloc[::2].reset_index(drop=True)
+    flavanoids = wine["flavanoids"]
+    about = pd.DataFrame({"id": [f"w{k}" for k in range(len(wine))], "cellar": np.arange(len(wine)) % 12})
+    about["label"] = np.where(flavanoids > flavanoids.median(), "rich", "poor")
+    for name, columns in VIEWS.items():
+        about.join(wine.iloc[:, columns]).to_csv(tmp_path / f"{name}.csv", index=False)
+    tables = {name: f"{name}.csv" for name in VIEWS}
     made = run(
-        folder, {"kind": "feature_tables", "tables": {name: f"{name}.csv" for name in VIEWS}, "group_column": "cellar"},
+        tmp_path, {"kind": "feature_tables", "tables": tables, "group_column": "cellar"},
         methods={"one": {"kind": "multi_view"}}, protocols={"folds": {"kind": "group_k_fold", "folds": 5}},
         final={"importances": 2}, seed=3,
     )  # fmt: skip
-    found = read_parquet(folder / "results/own/importances.parquet")[0]
+    found = read_parquet(tmp_path / "results/own/importances.parquet")[0]
     assert found["measure"].eq("accuracy").all()
     assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
     assert sorted(found["feature"]) == ["", "", *sorted(wine.columns[:8])]
     (job,) = made.of("model")
-    table = pd.read_csv(folder / "phenols.csv")
-    ids = table["id"].to_numpy(dtype=str)
     expected = importances(
-        load_model(folder / "results/own/model.mklearn").estimator,
+        load_model(tmp_path / "results/own/model.mklearn").estimator,
         Views({name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()}),
         [view_of(name, list(wine.columns[columns])) for name, columns in VIEWS.items()],
-        table["label"].to_numpy(dtype=str), list(Splits.load(folder / job.inputs["splits"], ids).splits),
-        permutations=2, seed=3, groups=table["cellar"].to_numpy(dtype=str),
+        about["label"].to_numpy(dtype=str), list(Splits.load(tmp_path / job.inputs["splits"], about["id"]).splits),
+        permutations=2, seed=3, groups=about["cellar"].to_numpy(dtype=str),
     )  # fmt: skip
     pd.testing.assert_frame_equal(
         found[["view", "feature", "loss", "low", "high"]], expected[["view", "feature", "loss", "low", "high"]]
     )
-    text = page(folder)
+    text = page(tmp_path)
     assert "Importance of features: phenols" in text
     assert text.index(">phenols<") < text.index(">acids<")
     assert "lose, in points of accuracy" in text
