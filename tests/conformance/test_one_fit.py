@@ -12,6 +12,7 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
+from tests.conformance.test_methods import few_trees
 from tests.scores import rows_of, samples_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
@@ -32,9 +33,6 @@ STUDIES = [Path("config.yaml"), *studies().values()]
 OWN = {
     "lmkl_svc": {"gating": "blocks", "max_iter": 3},
     "r_svm_plus_mu": {"C": 1.0},
-    "random_forest": {"n_estimators": 30},
-    "random_forest_regressor": {"n_estimators": 30},
-    "random_survival_forest": {"n_estimators": 30},
     "two_d_lda": {"sizes": [3, 5]},
 }
 """Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""
@@ -113,7 +111,7 @@ def fitted(kind: str, of_each_target: dict[str, Fitted]) -> Fitted:
 
 
 def fit(kinds: list[str], data: dict[str, Any], folder: Path) -> Fitted:
-    methods = {kind.replace("_", "-"): {"kind": kind} | OWN.get(kind, {}) for kind in kinds}
+    methods = {kind.replace("_", "-"): {"kind": kind} | few_trees(kind) | OWN.get(kind, {}) for kind in kinds}
     study = {
         **data, "study": "one-fit", "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
         "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all", **data["evaluation"]},

@@ -193,7 +193,7 @@ def test_all_parts_come_back(saved: Path, views: Any) -> None:
     np.testing.assert_array_equal(again.transform(views[0]), fitted.transform(views[0]))
 
 
-def test_the_content_is_no_pickle_and_has_no_array_of_each_feature(saved: Path, tmp_path: Path) -> None:
+def test_the_content_is_no_pickle_and_has_no_array_of_each_feature(tmp_path: Path) -> None:
     """Each array is a file in the model's archive: an array per feature takes minutes."""
     X, y = load_digits(n_class=2, return_X_y=True)
     kernel = [{"kind": "gaussian", "feature_scaling": "rank"}]

@@ -29,12 +29,16 @@ SPECS = [
 ]
 
 
+def stacks(X, y, n, end):
+    """Return the kernels and labels of the first samples, and of others with these."""
+    transform = StackTransform(SPECS).fit(X[:n])
+    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[n:end]).as_last_axis()
+    return np.array(K), y[:n], np.array(K_test), y[n:end]
+
+
 @pytest.fixture(scope="module")
 def digits():
-    X, y = load_digits(return_X_y=True)
-    transform = StackTransform(SPECS).fit(X[:300])
-    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[300:900]).as_last_axis()
-    return np.array(K), y[:300], np.array(K_test), y[300:900]
+    return stacks(*load_digits(return_X_y=True), 300, 900)
 
 
 def variance(kernel):
@@ -141,14 +145,11 @@ def test_an_embedded_machine_equals_its_steps_computed_separately(digits, weight
 
 @pytest.fixture(scope="module")
 def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    transform = StackTransform(SPECS).fit(X[:250])
-    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[250:]).as_last_axis()
-    return np.array(K), np.array(K_test), y[:250], y[250:]
+    return stacks(*load_breast_cancer(return_X_y=True), 250, None)
 
 
 def test_two_classes(cancer):
-    K, K_test, y, y_test = cancer
+    K, y, K_test, y_test = cancer
     names = np.array(["malignant", "benign"])[y]
     model = MKLSVC(C=1.0, tol=1e-4, svm_tol=1e-5).fit(K, names)
     values = model.decision_function(K_test)
@@ -166,7 +167,7 @@ def test_two_classes(cancer):
 
 
 def test_large_norm_is_the_machine_on_the_uniform_average(cancer):
-    K, K_test, y, _ = cancer
+    K, y, K_test, _ = cancer
     model = MKLSVC(C=2.0, p=np.inf, svm_tol=1e-8).fit(K, y)
     uniform = KernelSVC(C=2.0, C_scale="none").fit(K, y)
     np.testing.assert_allclose(model.decision_function(K_test), uniform.decision_function(K_test), atol=5e-3)
@@ -175,7 +176,7 @@ def test_large_norm_is_the_machine_on_the_uniform_average(cancer):
 
 def test_small_penalty_returns_equal_weights_and_its_gap(cancer):
     """The box is so small that all weights are nearly as good: the gap is all that one may read."""
-    K, _, y, _ = cancer
+    K, y, *_ = cancer
     model = MKLSVC(C=1e-5, tol=1e-3).fit(K, y)
     np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
     assert 0 < model.certificate_["gap"] <= 1e-3

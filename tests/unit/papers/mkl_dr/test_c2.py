@@ -70,13 +70,8 @@ def slow_serre_c1(image: np.ndarray) -> list[np.ndarray]:
 
 
 def slow_inhibited(maps: np.ndarray, h: float) -> np.ndarray:
-    out = maps.copy()
-    for row, column in np.ndindex(*maps.shape[1:]):
-        values = maps[:, row, column]
-        for k, value in enumerate(values):
-            if value < values.min() + h * (values.max() - values.min()):
-                out[k, row, column] = 0
-    return out
+    low, high = maps.min(axis=0), maps.max(axis=0)
+    return np.where(maps < low + h * (high - low), 0, maps)
 
 
 def slow_pyramid_c1(image: np.ndarray, h: float) -> list[np.ndarray]:
