@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_estimator
-from tests.unit.core_install import rooms
+from tests.unit.core_install import estimators
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.classifiers import (
@@ -27,12 +27,7 @@ from mklearn.regressors import KernelRidge, MultiViewRegressor
 from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, KernelMMC, NullSpaceLDA
 
 KERNELS = ["gaussian", "linear"]
-ESTIMATORS: list[type[BaseEstimator]] = [
-    found
-    for room in rooms()
-    for found in (getattr(room, name) for name in room.__all__)
-    if inspect.isclass(found) and issubclass(found, BaseEstimator)
-]
+ESTIMATORS: list[type[BaseEstimator]] = estimators()
 UNCHECKED = {NullSpaceLDA}
 """It needs more features than samples less classes, which no data of the checks have."""
 FEWER: dict[type[BaseEstimator], dict[str, int]] = {LMKLSVC: {"max_iter": 2}}

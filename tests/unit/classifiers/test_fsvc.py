@@ -56,10 +56,9 @@ def test_one_against_one():
         pair = FSVC(3.0).fit(X[rows], y[rows])
         np.testing.assert_allclose(pair.decision_function(X_test), -outputs[:, column], atol=1e-4)
         assert pair.optimum_[0] == pytest.approx(found.optimum_[column], rel=1e-6)
-    votes = [np.argmax(np.bincount(np.where(row > 0, *found.pairs_.T), minlength=3)) for row in outputs]
-    winners = [np.bincount(np.where(row > 0, *found.pairs_.T), minlength=3).max() for row in outputs]
-    clear = np.array(winners) == 2
-    np.testing.assert_array_equal(found.predict(X_test)[clear], np.array(votes)[clear])
+    votes = np.array([np.bincount(np.where(row > 0, *found.pairs_.T), minlength=3) for row in outputs])
+    clear = votes.max(axis=1) == 2
+    np.testing.assert_array_equal(found.predict(X_test)[clear], votes.argmax(axis=1)[clear])
     assert scores_by_votes(np.zeros((1, 3)), 3).argmax() == 2  # an output of 0 is a vote for the second class
     assert found.score(X_test, y_test) > 0.93
 

@@ -73,9 +73,9 @@ def test_weights_of_a_centred_trace_are_checked(weights: list[float]) -> None:
         centred_trace(np.eye(3), weights)
 
 
-def indefinite(seed: int, n: int = 9) -> np.ndarray:
-    A = np.random.default_rng(seed).standard_normal((n, n))
-    return A + A.T + 2 * np.eye(n)
+def indefinite(seed: int) -> np.ndarray:
+    A = np.random.default_rng(seed).standard_normal((9, 9))
+    return A + A.T + 2 * np.eye(9)
 
 
 @settings(max_examples=25)

@@ -12,11 +12,9 @@ from mklearn.papers.mkmmc.mkmmc import MKMMC, margin_matrix
 from mklearn.subspace.kernel_mmc import KernelMMC
 
 
-def stack_of(X, Y=None, exponents=range(-3, 4)):
-    Y = X if Y is None else Y
-    d2 = ((X[:, None] - Y[None]) ** 2).sum(-1)
-    reference = ((X[:, None] - X[None]) ** 2).sum(-1).mean()
-    return np.stack([np.exp(-d2 / (reference * 2.0**k)) for k in exponents], axis=-1)
+def stack_of(X):
+    d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+    return np.stack([np.exp(-d2 / (d2.mean() * 2.0**k)) for k in range(-3, 4)], axis=-1)
 
 
 @pytest.fixture(scope="module")

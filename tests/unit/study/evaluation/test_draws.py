@@ -129,9 +129,9 @@ def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
 # --- records of a fit
 
 
-def at_size(spec: MethodSpec, drawn: list[Split], evaluation: EvaluationSpec = EVALUATION) -> FitAtSize:
+def at_size(spec: MethodSpec, drawn: list[Split]) -> FitAtSize:
     setting = Setting(protocol="p", train_size=None)
-    fit = FitSpec(dataset="d", settings=[setting], method=spec, evaluation=evaluation, seed=0)
+    fit = FitSpec(dataset="d", settings=[setting], method=spec, evaluation=EVALUATION, seed=0)
     return FitAtSize(on_features(spec), fit, setting, drawn)
 
 

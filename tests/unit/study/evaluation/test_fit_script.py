@@ -129,14 +129,15 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     assert predicted["decision_value"].notna().all()
 
 
-def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
-    model, inputs = entries.method(kind), {"features": {"kind": "features", "descriptors": descriptors}}
+def of_tables(kind: str) -> FitSpec:
+    model = entries.method(kind)
+    inputs = {"features": {"kind": "features", "descriptors": ["gating-0a", "more-0a"]}}
     return fit_spec({"implementation": model.row.implementation, "parameters": model.parameters(), "inputs": inputs})
 
 
 @pytest.mark.parametrize("kind", ["logistic_regression", "standardised_shrinkage_lda"])
 def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any], kind: str) -> None:
-    found = of_tables(kind, ["gating-0a", "more-0a"])
+    found = of_tables(kind)
     run_fit(found, **files | {"matrices": None})
     metadata = read_record(files["predictions"])
     frame, _ = evaluated_fit(files["predictions"], ["accuracy", "macro_f1", "log_loss", "auc"])
@@ -167,7 +168,7 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
     comparison = {"components": None, "unit_length": False, "terms": ["product"]}
     pairs = Pairs(first.tolist(), second.tolist(), [*(tested % 2).tolist(), *[-1] * 16], comparison)
     Splits(folds, 32, (np.arange(16, 32, 2), np.arange(17, 32, 2)), pairs).save(files["splits"], IDS)
-    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found = of_tables("nearest_neighbour").as_dict()
     found["method"]["grid"] = {"n_neighbors": [1, 3]}
     found["evaluation"]["choice"] = choice
     run_fit(FitSpec.model_validate(found), **files | {"matrices": None})
@@ -241,7 +242,7 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
 def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
     train = np.array([0, 1, 10, 11, 20, 21])
     Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], IDS)
-    found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
+    found = of_tables("standardised_shrinkage_lda")
     run_fit(found, **files | {"matrices": None})
     frame = rows_of(files["predictions"])
     assert set(frame["status"]) == {"inaccurate"}

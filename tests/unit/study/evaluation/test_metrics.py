@@ -16,7 +16,7 @@ from mklearn.base.statistics import paired_sample_difference, sample_interval
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.functions import minority_recall
-from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_mistakes, metric_named
+from mklearn.study.evaluation.metrics.metric import METRICS, metric_mistakes, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitRecord
 from mklearn.study.evaluation.predictions import Predictions, prediction_table
 from mklearn.study.evaluation.summary import summarise
@@ -241,11 +241,9 @@ def test_ties_and_single_samples() -> None:
     assert alone.mean() == pytest.approx(5 / 6)
 
 
-def _predictions(
-    metric: Metric, n_splits: int = 10, wrong_share: float = 0.35, noise: float = 0.1
-) -> tuple[Predictions, pd.DataFrame, list[NDArray[Any]]]:
+def _predictions(wrong_share: float = 0.35, noise: float = 0.1) -> tuple[Predictions, pd.DataFrame, list[NDArray[Any]]]:
     """Predictions and scores of two classifiers on half of 60 balanced samples, and right or wrong of both."""
-    generator = np.random.default_rng(1)
+    generator, metric, n_splits = np.random.default_rng(1), metric_named("balanced_accuracy"), 10
     y, ids = np.repeat(np.arange(3), 20), np.arange(60).astype(str)
     tables, rows, right = [], [], []
     for name, share in (("average", 0.3), ("other", wrong_share)):
@@ -271,7 +269,7 @@ def _predictions(
 
 
 def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() -> None:
-    predictions, scores, right = _predictions(metric_named("balanced_accuracy"))
+    predictions, scores, right = _predictions()
     summary = summarise(scores, predictions).set_index(["method", "metric"])
     one, other = summary.loc[("other", "accuracy")], summary.loc[("other", "balanced_accuracy")]
     expected = paired_sample_difference(right[1], right[0], 30)
@@ -288,7 +286,7 @@ def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() 
 
 
 def test_where_all_are_right_the_classes_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    predictions, scores, right = _predictions(metric_named("balanced_accuracy"), wrong_share=0.0, noise=0.0)
+    predictions, scores, right = _predictions(wrong_share=0.0, noise=0.0)
     monkeypatch.setattr(predictions, "class_sizes", lambda keys: {"balanced_accuracy": [2, 2]}.get(keys["metric"]))
     for groups in (None, np.arange(60) // 2):
         monkeypatch.setattr(predictions, "held_out_groups", lambda keys, outcomes, groups=groups: groups)
@@ -298,7 +296,7 @@ def test_where_all_are_right_the_classes_count(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_majority_class_has_a_value_of_metrics_of_labels() -> None:
-    predictions, scores, _ = _predictions(metric_named("balanced_accuracy"))
+    predictions, scores, _ = _predictions()
     assert summarise(scores, predictions)["majority"].tolist() == pytest.approx([1 / 3] * 4)
     assert summarise(scores)["majority"].isna().all()
 
