@@ -60,9 +60,6 @@ class Fitted:
     samples: SampleSet
     split: Split
 
-    def plan_of(self, kind: str) -> Any:
-        return next((key, fit) for key, fit in self.plan.fits.items() if fit.spec.method.id == kind.replace("_", "-"))
-
     def predictions(self, key: tuple[str, ...]) -> Path:
         (job,) = [job for job in self.study.of("fit") if tuple(job.wildcards.values()) == key]
         return self.study.folder / job.outputs["predictions"]
@@ -119,14 +116,10 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path) -> Fitted:
     made, plan = run_study(folder, study, last="fit"), plan_study(check_study(study))
     (read,), (split_job,) = made.of("read"), made.of("split")
     samples = SampleSet.load(folder / read.outputs["samples"])
-    views = {each.id: described(made, key) for key, each in plan.descriptors.items()}
+    features = {tuple(job.wildcards.values()): folder / job.outputs["features"] for job in made.of("describe")}
+    views = {each.id: read_npz(features[*key, "1of1"])["features"] for key, each in plan.descriptors.items()}
     split = Splits.load(folder / split_job.outputs["splits"], samples.ids).splits[0]
     return Fitted(plan, made, views, samples, split)
-
-
-def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
-    (job,) = [job for job in study.of("describe") if (*job.wildcards.values(),) == (*key, "1of1")]
-    return read_npz(study.folder / job.outputs["features"])["features"]
 
 
 def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any) -> Any:
@@ -149,7 +142,7 @@ def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any) -> 
 
 @pytest.mark.parametrize("kind", published_methods())
 def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted) -> None:
-    key, planned = fitted.plan_of(kind)
+    key, planned = next(each for each in fitted.plan.fits.items() if each[1].spec.method.id == kind.replace("_", "-"))
     rows = rows_of(fitted.predictions(key))
     assert set(rows["status"]) == {"ok"}, rows[["status", "message"]].to_string()
     scores = rows.query("selection == 'inner_cv'").iloc[0]

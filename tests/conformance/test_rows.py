@@ -44,12 +44,12 @@ def test_a_row_is_of_what_it_says(sort: str, kind: str, row: Row) -> None:
     assert (inspect.getdoc(function) or "").strip()
     assert set(row.defaults) <= set(taken)
     changed = {name: value for name, value in row.defaults.items() if value != taken[name].default}
-    validate_parameter_constraints(getattr(function, "_parameter_constraints", {}), changed, kind)
+    constraints = getattr(function, "_parameter_constraints", {})
+    validate_parameter_constraints(constraints, changed, kind)
     if sort in ("kernels", "metrics"):
         return
     texts = parameter_texts(function)
     fixed = {*OF_THE_STUDY, *getattr(row, "fixed", ()), "centre", "normalise", "psd"}
-    constraints = getattr(function, "_parameter_constraints", {})
     for name in set(taken) - fixed - {"patch", "n_components"}:
         assert texts.get(name) or "sklearn" in str(inspect.getmodule(function)), name
         assert name in constraints or name in getattr(row, "views", ()), f"{name} has no valid values"

@@ -72,23 +72,19 @@ def test_left_out_is_the_difference_of_two_cross_validations(kernels: Any, kept:
     assert np.isnan(found.low)  # fewer than five splits have no interval
 
 
+SVC = KernelSVC(kernels="gaussian")
 PRODUCT = {"kind": "product", "factors": [{"view": "lower"}, {"view": "noise"}]}
 
 
 @pytest.mark.parametrize(
     ("estimator", "change", "error", "message"),
     [
-        (KernelSVC(kernels="gaussian"), {"X": np.ones((40, 2))}, DataError, "X is not several views"),
-        (
-            KernelSVC(kernels="gaussian"),
-            {"X": {"a": np.full((40, 1), np.nan), "b": np.eye(40)}},
-            DataError,
-            "40 .* one",
-        ),
-        (KernelSVC(kernels="gaussian"), {"y": np.arange(39)}, DataError, r"y has shape \(39,\) for 40 samples"),
-        (KernelSVC(kernels="gaussian"), {"groups": np.zeros(40)}, NotApplicable, "all samples are in one group"),
-        (KernelSVC(kernels="gaussian"), {"groups": [None, "a"] * 20}, DataError, "groups has missing entries"),
-        (KernelSVC(kernels="gaussian"), {"n_permutations": 0}, ConfigError, "n_permutations"),
+        (SVC, {"X": np.ones((40, 2))}, DataError, "X is not several views"),
+        (SVC, {"X": {"a": np.full((40, 1), np.nan), "b": np.eye(40)}}, DataError, "40 .* one"),
+        (SVC, {"y": np.arange(39)}, DataError, r"y has shape \(39,\) for 40 samples"),
+        (SVC, {"groups": np.zeros(40)}, NotApplicable, "all samples are in one group"),
+        (SVC, {"groups": [None, "a"] * 20}, DataError, "groups has missing entries"),
+        (SVC, {"n_permutations": 0}, ConfigError, "n_permutations"),
         (KernelSVC(kernels={"upper": "gaussian"}), {}, ConfigError, "without view 'upper' no kernel is left"),
         (KernelSVC(kernels=PRODUCT), {}, ConfigError, "without view 'lower' no kernel is left in `kernels`"),
         (MultiViewRegressor(), {"y": np.full(40, 0.1)}, DataError, "the target is constant"),

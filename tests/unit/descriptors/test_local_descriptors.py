@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter, map_coordinates
 from scipy.spatial.distance import cdist
+from tests.unit.kernels.test_distances import random_sets
 
 from mklearn.descriptors import dense_sift
 from mklearn.descriptors import geometric_blur as blur
@@ -374,11 +375,6 @@ def test_invalid_parameters(functions: tuple, parameters: dict, name: str) -> No
 
 
 # --- sets of points
-
-
-def random_sets(counts: list[int]) -> PointSets:
-    rng = np.random.default_rng(0)
-    return PointSets.from_lists([(rng.standard_normal((k, 3)), rng.uniform(0, 9, (k, 2))) for k in counts])
 
 
 @given(counts=st.lists(st.integers(0, 4), min_size=1, max_size=6), cut=st.integers(0, 6))

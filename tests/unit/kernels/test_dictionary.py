@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
@@ -137,7 +136,7 @@ def test_text_and_times_are_not_filled_in_as_numbers_and_logical_columns_are_num
 
 
 def test_a_sparse_view_with_gaps_is_refused_where_gaps_are_to_be_filled_in() -> None:
-    table = sp.random_array((30, 5), density=0.5, rng=np.random.default_rng(0), format="csr")
+    table = random_array((30, 5), density=0.5, rng=np.random.default_rng(0), format="csr")
     table.data[2] = np.nan
     with pytest.raises(DataError, match="view 's' has NaN: `impute` does not take sparse features"):
         MultiViewClassifier(impute="mean").fit({"s": table}, np.arange(30) % 2)

@@ -143,21 +143,19 @@ def test_matrices_among_one_set_are_exactly_symmetric(layout: str, dtype: type) 
 
 # --- sets of points
 
-Matrix = NDArray[np.float64]
 
-
-def slow(sets: PointSets, weight: float = 0.25, scale: float = 270.0) -> Matrix:
+def slow(sets: PointSets, weight: float = 0.25) -> Features:
     """The definition, pair by pair, in float64; not for sets without points."""
     points, n = each_set(sets), len(sets)
     result = np.zeros((n, n))
     for i, j in itertools.permutations(range(n), 2):
         (A, at), (B, there) = points[i], points[j]
-        e = cdist(A, B, "sqeuclidean") + weight / scale * cdist(at, there)
+        e = cdist(A, B, "sqeuclidean") + weight / 270.0 * cdist(at, there)
         result[i, j] = (e.min(axis=1).mean() + e.min(axis=0).mean()) / 2
     return result
 
 
-def each_set(sets: PointSets) -> list[tuple[Matrix, Matrix]]:
+def each_set(sets: PointSets) -> list[tuple[Features, Features]]:
     """The descriptors and positions of each set."""
     ends = np.cumsum(sets.counts)[:-1]
     parts = (np.split(array.astype(float), ends) for array in (sets.descriptors, sets.positions))
