@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,8 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
     values = [value for value in first_values(Path(path), column) if value not in words]
     if not values:
         return None
-    return "numbers" if 2 * sum(is_number(value.replace(",", "")) for value in values) > len(values) else "classes"
+    without_commas = [re.sub(r"(?<=\d),(?=\d{3}\b)", "", value) for value in values]  # of thousands
+    return "numbers" if 2 * sum(map(is_number, without_commas)) > len(values) else "classes"
 
 
 def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:

@@ -69,6 +69,7 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
         ([1, 1, 1, 2, 2, 2, "late"], "numbers"),  # censored counts of days
         (["1,358", "2,249", "249"], "numbers"),
         ([1, 2, "a", "b"], "classes"),
+        (["1,2", "1,3", "2,3"], "classes"),
     ],
 )
 def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind: str, tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind
     assert found.datasets["d"].task_of_target == kind
     if kind == "numbers":
         (mistake,) = check_data(plan_study(found)).mistakes
-        assert "column 'weeks' has values that are no numbers up to 1e+30: " in mistake
+        assert "column 'weeks' has values that are no numbers below 1e+30: " in mistake
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:

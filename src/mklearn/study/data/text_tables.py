@@ -15,10 +15,10 @@ MISSING = (
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Words that mean a missing value, as in ``pandas.read_csv``; so does an empty cell."""
-MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999)
+MISSING_CODES = (-9, -99, -128, -999, -9999, -32768, -99999, 99, 999, 9999, 65535, 99999, 1e20)
 """Numbers that often mean a missing value."""
-LARGEST_NUMBER = 1e30
-"""Largest magnitude of a value in a table: geographic files write -3.4e38, float32's smallest number, for no value."""
+LIMIT = 1e30
+"""Bound on the size of values in tables: geographic files have 1e30, or float32's least number, -3.4e38, for none."""
 BATCH_NAMES = (
     "batch", "plate", "run", "lane", "chip", "slide", "scanner", "instrument", "site", "centre", "center", "hospital",
     "lab", "cohort",

@@ -150,8 +150,8 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
         for rule in rules:  # incomplete: the next run will make it again
             workflow.persistence.started(unfinished[jobs.path(rule)])
         _print(_write_tables(jobs, rules, missing))
-    elif not rules and os.path.exists(page := jobs.path("page")):
-        _print(f"the answer:\n{answer_of(page)}")
+    elif not missing and jobs.plan.final is not None and jobs.path("model") in unfinished:
+        _print(f"the answer, without the final model, which was not made:\n{answer_of(jobs.path('page'))}")
     command = _command(jobs)
     _print(
         f"Next: `{command}` lists what failed. After correcting the cause, the same command or `{command} --run` "

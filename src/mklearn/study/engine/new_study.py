@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +32,7 @@ ID_NAMES = ("sample", "barcode", "name")
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")
 GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
 ROW_NUMBERS = ("id", "fid", "oid", "oid_", "objectid", "ogc_fid", "gid")
-"""Names, in any case, of the row numbers that geographic files have."""
+"""Names, in any case, of the row numbers that geographic files have (also ORIG_FID, OBJECTID_1)."""
 ROLES = ("id", *ID_NAMES, *LABEL_NAMES, *GROUP_NAMES)
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
@@ -156,10 +157,9 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     if unknown := sorted(set(choices.views) - set(views)):
         raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
     holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
-    described = [holder] if holder else sorted(views.values(), key=lambda table: table.columns.shape[1])
-    columns = [name for name, _ in Counter(str(name) for table in described for name in table.columns).most_common()]
+    described = [holder] if holder else list(views.values())
     id_names = ("", "id", *ID_NAMES) if all("" in table.columns for table in described) else ("id", *ID_NAMES, "")
-    by_name = _named_column(choices.id_column, columns, id_names, "--id")
+    by_name = _named_column(choices.id_column, described, id_names, "--id")
     ids = by_name or "id"
     if bool(choices.time) != bool(choices.event) or (choices.occurred and not choices.event):
         raise ConfigError("survival needs --time and --event: name both columns (--occurred VALUE for other words).")
@@ -171,7 +171,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
         target = {"time": choices.time, "event": choices.event}
         target |= {"occurred": choices.occurred} if choices.occurred else {}
     chosen = choices.time or choices.target or choices.label_column
-    predicted = _named_column(chosen, columns, LABEL_NAMES, "--label or --target")
+    predicted = _named_column(chosen, described, LABEL_NAMES, "--label or --target")
     holder = holder or _label_table(views, choices, ids, predicted)
     if choices.views:
         views = {name: table for name, table in views.items() if name in choices.views}
@@ -201,7 +201,7 @@ def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[s
     entry |= {"group_column": group} if group else {}
     if left_out:
         entry["leave_out"] = left_out
-        others = "Columns of text, and further ones named as ids, classes or groups, are no features"
+        others = "Columns of text, and further ones named as ids, row numbers, classes or groups, are no features"
         notes.append(f"{others}: {some(left_out)} (leave_out).")
         notes += _numbers_in_text(views, left_out)
     return *_with_gaps(entry), notes
@@ -236,12 +236,19 @@ def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
     return tables, [*(left if others else []), *splits]
 
 
-def _named_column(chosen: str, columns: Sequence[str], names: Sequence[str], option: str) -> str:
-    """Return the chosen column, else the one whose name comes first among `names`."""
+def _names_of(tables: Sequence[_Table]) -> list[str]:
+    """Return the names of columns, those that most tables have first."""
+    return [name for name, _ in Counter(str(name) for table in tables for name in table.columns).most_common()]
+
+
+def _named_column(chosen: str, tables: Sequence[_Table], names: Sequence[str], option: str) -> str:
+    """Return the chosen column, else the one whose name comes first among `names`, in most tables."""
+    columns = _names_of(tables)
     usual = (name for like in names for name in columns if name == like or (like and named_like(name, (like,))))
     column = chosen or next(usual, None)
     if column is None:
-        valid = f": name one with {option}, of {', '.join(columns[:20])}."
+        smallest = sorted(tables, key=lambda table: table.columns.shape[1])  # before those of thousands of genes
+        valid = f": name one with {option}, of {', '.join(_names_of(smallest)[:20])}."
         none = ", and no other: expected tables, or matrices (samples, features) beside a vector of ids."
         raise ConfigError(f"no column {names[0]!r}{valid if columns else none}")
     return column
@@ -274,7 +281,8 @@ def _view_entries(
             shown[view], columns = {"path": path, "transpose": True}, table.columns.iloc[:, 1:]
         words = [
             str(name) for name, values in columns.items()
-            if ((values.dtype.kind not in "uifb" and values.notna().any()) or _has_role(str(name)))
+            if ((values.dtype.kind not in "uifb" and values.notna().any()) or named_like(str(name), ROLES)
+             or _are_row_numbers(str(name), values))
             and not (view in transposed and str(name) in samples)
         ]  # fmt: skip
         if table.path.suffix not in (*ARRAYS, *ANNOTATED) and len(words) < columns.shape[1]:
@@ -282,9 +290,11 @@ def _view_entries(
     return shown, list(left_out)
 
 
-def _has_role(name: str) -> bool:
-    """Check whether a column has a usual name of ids, row numbers, classes or groups, which are no features."""
-    return named_like(name, ROLES) or name.strip().lower() in ROW_NUMBERS
+def _are_row_numbers(name: str, values: pd.Series) -> bool:
+    """Check whether a column has a usual name of row numbers, and whole numbers that differ in all rows."""
+    return re.sub(r"^orig_|_\d+$", "", name.strip().lower()) in ROW_NUMBERS and (
+        values.dtype.kind in "iu" and values.is_unique
+    )
 
 
 def _notes_on_features(
@@ -307,7 +317,7 @@ def _numbers_in_text(views: Mapping[str, _Table], left_out: Sequence[str]) -> It
         texts = dict[str, pd.Series]()
         for name in left_out:
             values = table.columns.get(name, pd.Series(dtype=str)).dropna()
-            is_text = values.dtype.kind not in "uifb" and not _has_role(name)
+            is_text = values.dtype.kind not in "uifb" and not named_like(name, ROLES)
             if is_text and 2 * sum(map(is_number, values.astype(str).str.replace(",", "."))) > len(values):
                 numbers = values.map(is_number).astype(bool)  # all are where the file has both decimal marks
                 texts[name] = values if numbers.all() else values[~numbers]

@@ -86,8 +86,8 @@ def evaluate_split(
     """Fit one method on ``train`` and predict ``test``, indices into the samples of the problem.
 
     A given ``choice`` replaces inner cross-validation, whose folds depend on ``seed``. If no group has samples in both
-    parts, the inner folds hold out whole groups too. NotApplicable or SolverFailed is raised if the method can't run on
-    this split; the caller records it.
+    parts, and ``train`` has several, the inner folds hold out whole groups too. NotApplicable or SolverFailed is raised
+    if the method can't run on this split; the caller records it.
     """
     check_classes(problem.y[train])
     if np.array_equal(train, test) and not problem.takes_unlabelled:

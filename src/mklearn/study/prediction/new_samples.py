@@ -97,10 +97,11 @@ def _notes_on_values(samples: NewSamples, inputs: ModelInputs, arrays: Arrays) -
                 f"view {name!r} has values outside the range of the training samples that may mean missing ones: "
                 f"{some(cells, 3)}; leave these cells empty"
             )
-        vary = ~np.isnan(values).all(axis=0) & (third > first)
+        uncoded = np.where(coded, np.nan, values)
+        vary = ~np.isnan(uncoded).all(axis=0) & (third > first)
         if len(values) < FEWEST or not vary.any():
             continue
-        new_first, median, new_third = pd.DataFrame(values[:, vary]).quantile([0.25, 0.5, 0.75]).to_numpy()
+        new_first, median, new_third = pd.DataFrame(uncoded[:, vary]).quantile([0.25, 0.5, 0.75]).to_numpy()
         beyond = np.maximum(low[vary] - median, median - high[vary])
         ratio = (new_third - new_first) / (third - first)[vary]
         shifted = (beyond > margin[vary] / 5) | ((beyond > 0) & (ratio < NARROW))

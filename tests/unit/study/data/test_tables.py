@@ -318,7 +318,7 @@ def test_several_or_no_arrays(tmp_path: Path, name: str, array: str | None, sent
         (FRAME.assign(id="s0").to_csv(index=False), "more than once: 's0'; each row is a sample"),
         (FRAME.assign(b=list("0123x5")).to_csv(index=False), "not numbers: 'b'; for example 'x' of row 's4' in 'b'"),
         (FRAME.assign(b=[1, 2, None, 4, 5, np.inf]).to_csv(index=False), "1 value missing or infinite: columns 'b'"),
-        (FRAME.assign(b=[*"12345", -3.4028235e38]).to_csv(index=False), "values above 1e+30 in columns 'b'; rescale"),
+        (FRAME.assign(b=[*"12345", -3.4028235e38]).to_csv(index=False), "values of 1e+30 or more in columns 'b'; "),
         (FRAME[["id", "label"]].to_csv(index=False), "no columns of features"),
         (FRAME[["id", "label"]].assign(smiles="CCO").to_csv(index=False), "'smiles'; there are no other features: c"),
         (FRAME.iloc[:0].to_csv(index=False), "no rows"),
@@ -556,7 +556,7 @@ def test_a_word_for_a_missing_value_is_no_class(tmp_path: Path, word: str, suffi
 
 def test_words_for_no_number_to_predict(tmp_path: Path) -> None:
     frames = {"one": ONE.assign(label=["0.5", "1.5", "2.5", "NA", "", "unknown", "1", "1e1"])}
-    with pytest.raises(DataError, match="values that are no numbers up to 1e\\+30: 'unknown' of samples 's5'; "):
+    with pytest.raises(DataError, match="values that are no numbers below 1e\\+30: 'unknown' of samples 's5'; "):
         read(tmp_path, frames, task="numbers")
     samples = read(tmp_path, frames, task="numbers", missing_labels=["NA", "unknown"])
     assert samples.y.tolist() == [0.5, 1.5, 2.5, 1.0, 10.0]
@@ -595,7 +595,7 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
     ("times", "events", "columns", "words"),
     [
         (["0", "-1"], ["1", "x"], {}, "not above 0, .* for 's0', 's1', .* empty; column 'e' has the values '1', 'x'"),
-        (["late", "1"], [1, 0], {}, "column 't' has times that are no numbers up to 1e.30, such as 'late'"),
+        (["late", "1"], [1, 0], {}, "column 't' has times that are no numbers below 1e.30, such as 'late'"),
         (["1", "2"], ["dead", "lost"], {"occurred": "Dead"}, "'Dead' .occurred., but 'dead', 'lost'. Did you mean 'd"),
         (["1", "2"], [0, 0], {}, "0 of 8 survival times ended with an event"),
         (["1", "2"], [1, 0], {"event_column": "ee"}, "no column 'ee'. Did you mean 'e'?"),
@@ -618,6 +618,8 @@ def test_numbers_to_predict_with_decimal_commas(tmp_path: Path) -> None:
     path.write_text("id;a;y\n1,5;1,5;1.358\nb;2;249\n")
     with pytest.raises(DataError, match=r"'y' has '1.358' in a file with decimal commas: write"):
         feature_tables({"one": path}, label_column="y", task="numbers")
+    path.write_text("id;a;y\n1,5;1,5;1.358\nb;2;0.249\n")  # 0.249 is no number of thousands
+    assert feature_tables({"one": path}, label_column="y", task="numbers").y.tolist() == [1.358, 0.249]
 
 
 # --- matrices

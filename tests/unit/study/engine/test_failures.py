@@ -124,9 +124,10 @@ def test_a_failed_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     run = MagicMock()  # of Snakemake, all jobs of which but the model have ended well
     job = MagicMock(log=[str(log)], wildcards=[], **{"rule.name": "model"})
     run.scheduler.configure_mock(failed=[job], running=[], open_jobs=[])
-    run.dag.needrun_jobs.return_value = []
+    run.dag.needrun_jobs.return_value = [MagicMock(output=[model])]
     report_failed_run(made.jobs, run)
-    assert f"mklearn: the answer:\nA and B are alike.\n{page}\n" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert f"the answer, without the final model, which was not made:\nA and B are alike.\n{page}\n" in printed
 
 
 def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.errors import DataError, nearest
 from mklearn.study.data.samples import some
-from mklearn.study.data.text_tables import LARGEST_NUMBER, is_number
+from mklearn.study.data.text_tables import LIMIT, is_number
 from mklearn.survival.times import signed_times
 
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
@@ -33,20 +33,21 @@ def class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
 
 
 def check_decimal_points(text: np.ndarray, what: str) -> None:
-    """Raise DataError if numbers of a file with decimal commas have points that may separate thousands."""
-    if thousands := [value for value in text.tolist() if _THOUSANDS.fullmatch(value)]:
+    """Raise DataError if all points in the numbers of a file with decimal commas may separate thousands."""
+    with_points = [value for value in text.tolist() if "." in value]
+    if with_points and all(map(_THOUSANDS.fullmatch, with_points)):
         raise DataError(
-            f"{what} has {thousands[0]!r} in a file with decimal commas: write thousands without a point, decimals "
+            f"{what} has {with_points[0]!r} in a file with decimal commas: write thousands without a point, decimals "
             "with a comma"
         )
 
 
 def target_numbers(text: np.ndarray, what: str, ids: np.ndarray) -> np.ndarray:
     """Normalise numbers given as text, at full precision, so that equal numbers have equal text."""
-    bad = np.array([value and not (is_number(value) and abs(float(value)) <= LARGEST_NUMBER) for value in text], bool)
+    bad = np.array([value and not (is_number(value) and abs(float(value)) < LIMIT) for value in text], bool)
     if bad.any():
         raise DataError(
-            f"{what} has values that are no numbers up to {LARGEST_NUMBER:g}: {some(np.unique(text[bad]))} of samples "
+            f"{what} has values that are no numbers below {LIMIT:g}: {some(np.unique(text[bad]))} of samples "
             f"{some(ids[bad])}; write numbers such as 1234.5, leave them empty, or set `task: classes` (init: --label)"
         )
     return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
@@ -65,9 +66,9 @@ def survival_times(
     values = np.array([_plain(value) for value in events[both].tolist()], dtype=str)
     sought = ["1", "true"] if occurred is None else [_plain(occurred)]
     names = list(dict.fromkeys(events[both].tolist()))
-    wrong = [value for value in times[both] if not (is_number(value) and abs(float(value)) <= LARGEST_NUMBER)]
+    wrong = [value for value in times[both] if not (is_number(value) and abs(float(value)) < LIMIT)]
     if wrong:
-        mistakes.append(f"{time} has times that are no numbers up to {LARGEST_NUMBER:g}, such as {wrong[0][:40]!r}")
+        mistakes.append(f"{time} has times that are no numbers below {LIMIT:g}, such as {wrong[0][:40]!r}")
     elif (bad := ids[both][times[both].astype(np.float64) <= 0]).size:
         mistakes.append(f"{time} has times that are not above 0, which have no rank, for {some(bad)}: leave them empty")
     if occurred is None and not np.isin(values, ["0", "1", "false", "true"]).all():

@@ -18,7 +18,7 @@ from mklearn.extras import require
 from mklearn.study.data.readers.frames import decimal_mark, read_frame, readable
 from mklearn.study.data.readers.labels import check_decimal_points, class_names, survival_times, target_numbers
 from mklearn.study.data.samples import check_numbers, check_unique, some
-from mklearn.study.data.text_tables import BATCH_NAMES, LARGEST_NUMBER, MISSING, is_number, named_like, table_suffix
+from mklearn.study.data.text_tables import BATCH_NAMES, LIMIT, MISSING, is_number, named_like, table_suffix
 from mklearn.study.specs.data_specs import TargetKind
 
 MUDATA = ".h5mu"
@@ -384,7 +384,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
     """Convert a table of numbers to float64, shape (n, d). True becomes 1 and False 0.
 
     With `may_have_nan`, missing values become NaN. Raise DataError if there are no columns, or if values are not real
-    numbers, are missing or infinite, or exceed 1e30 in magnitude.
+    numbers, are missing or infinite, or 1e30 or more in magnitude.
     """
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
@@ -404,10 +404,10 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     if not may_have_nan or np.isinf(values).any():
         check_numbers(np.where(np.isnan(values) & may_have_nan, 0.0, values), str(path), ids, frame.columns.to_numpy())
-    huge = (np.abs(values) > LARGEST_NUMBER).any(axis=0)
+    huge = (np.abs(values) >= LIMIT).any(axis=0)
     if huge.any():
-        named = f"values above {LARGEST_NUMBER:g} in columns {some(frame.columns[huge])}"
-        raise DataError(f"{path}: {named}; rescale them, or leave these cells empty if they mean no value")
+        named = f"values of {LIMIT:g} or more in columns {some(frame.columns[huge])}"
+        raise DataError(f"{path}: {named}; rescale them, or leave cells without a value empty")
     return values
 
 

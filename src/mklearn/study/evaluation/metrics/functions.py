@@ -88,7 +88,7 @@ def auc(y: Any, class_scores: Any, classes: Any) -> float:
         raise NotApplicable(f"the area under the ROC curve needs test samples of every class; {classes[~present][0]!s}"
                             " has none")  # fmt: skip
     columns = class_columns(class_scores)
-    of_classes = zip(classes[-len(columns) :], columns, strict=True)
+    of_classes = zip(classes[1:] if len(classes) == 2 else classes, columns, strict=True)
     return float(np.mean([roc_auc_score(y == code, each) for code, each in of_classes]))
 
 
