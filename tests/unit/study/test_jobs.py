@@ -44,8 +44,7 @@ CONTROLLED = STUDY | {"null": 2, "methods": STUDY["methods"] | CONTROL}
 ALWAYS = {"read", "split", "describe", "distances", "fit", "evaluate", "tables", "page"}
 
 
-def test_the_graph_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_graph_of_the_readme(here: Path, repository: Path) -> None:
     jobs = planned_jobs(DOWNLOADED | {"datasets": {"yale": {"resize": {"shape": [40, 36]}}}})
     maker = {path: job.rule for job in jobs for path in job.outputs.values()}
     edges = {f"{maker[path]} --> {job.rule}" for job in jobs for path in job.files if path in maker}
@@ -58,10 +57,7 @@ def test_the_graph_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("study", "rules"),
     [(DOWNLOADED, ALWAYS | {"download", "model"}), (CONTROLLED, OUTPUTS.keys() - {"download", "model"})],
 )
-def test_outputs_of_rules(
-    study: dict[str, Any], rules: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_outputs_of_rules(study: dict[str, Any], rules: set[str], here: Path) -> None:
     write_pairs()
     planned, jobs = planned_jobs(study), Jobs(plan_study(check_study(study)))
     assert {job.rule for job in planned} == rules

@@ -270,13 +270,12 @@ def test_inputs_of_a_method() -> None:
 # --- methods on features and on images
 
 
-def test_names_of_files_of_own_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_files_of_own_tables(here: Path) -> None:
     def key(results: str = "results", **entry: Any) -> str:
         study = {"study": "own", "results": results, "datasets": {"mine": {"kind": "feature_tables", **entry}}}
         (dataset,) = planned(study).datasets.values()
         return dataset.key
 
-    monkeypatch.chdir(tmp_path)
     for name in ("t.csv", "u.csv"):
         pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": np.arange(4)}).to_csv(name, index=False)
     two = key(tables={"t": "t.csv", "u": "u.csv"})
@@ -284,7 +283,7 @@ def test_names_of_files_of_own_tables(tmp_path: Path, monkeypatch: pytest.Monkey
     others = {
         key(tables={"u": "u.csv", "t": "t.csv"}),
         key(tables={"t": "t.csv", "u": "u.csv"}, splits_of="mine"),
-        key(tables={"t": "t.csv", "u": "u.csv"}, results=str(tmp_path.parent / "shared")),
+        key(tables={"t": "t.csv", "u": "u.csv"}, results=str(here.parent / "shared")),
     }
     assert len(others - {two}) == 3
 

@@ -190,8 +190,7 @@ PATHWAYS: dict[str, Any] = {
 }
 
 
-def test_each_gene_set_is_a_descriptor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_each_gene_set_is_a_descriptor(here: Path) -> None:
     Path("sets.gmt").write_text("G ONE\thttp\tb\ta\ta\nTWO\t\tc\n")
     plan = planned(**PATHWAYS)
     one, two = (each.config.parameters() for each in plan.descriptors.values())
@@ -209,10 +208,7 @@ def test_each_gene_set_is_a_descriptor(tmp_path: Path, monkeypatch: pytest.Monke
         ("A\tx\ta\n", {"columns": ["a"]}, "sets stands in place of columns; omit one of them."),
     ],
 )
-def test_mistakes_in_gene_sets(
-    text: str | None, columns: dict[str, Any], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_mistakes_in_gene_sets(text: str | None, columns: dict[str, Any], sentence: str, here: Path) -> None:
     if text is not None:
         Path("sets.gmt").write_text(text)
     entry = PATHWAYS["descriptors"]["pathways"] | columns

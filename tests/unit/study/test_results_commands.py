@@ -119,8 +119,7 @@ def test_show_record_and_command(finished: SmallStudy, tmp_path: Path, capsys: p
 # --- cost
 
 
-def test_seconds_of_jobs_that_ran_are_summed_by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_seconds_of_jobs_that_ran_are_summed_by_rule(here: Path) -> None:
     for name, line in {"a": "10.25\t0:00:10", "b": "NA\tNA", "c": "20.5\t0:00:20"}.items():
         path = Path(f"logs/fit/data/{name}.tsv")
         path.parent.mkdir(parents=True, exist_ok=True)

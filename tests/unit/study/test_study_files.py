@@ -83,10 +83,9 @@ def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
         ("a.txt", "'a.txt' is a file; expected a folder"),
     ],
 )
-def test_results_at_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sentence: str) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_results_at_a_file(here: Path, folder: str, sentence: str) -> None:
     Path("a.txt").touch()
-    found = output(tmp_path, f"{BASE}results: {folder}\n")
+    found = output(here, f"{BASE}results: {folder}\n")
     assert "results: " in found
     assert sentence in found
 

@@ -28,11 +28,11 @@ PROTOCOLS = {
 
 
 class Made:
-    """A folder in which all fits of a small study have ended well, as far as their score files say."""
+    """The present folder, in which all fits of a small study have ended well, as far as their score files say."""
 
-    def __init__(self, folder: Path, **changes: Any) -> None:
+    def __init__(self, **changes: Any) -> None:
         study = SMOKE | {"protocols": PROTOCOLS} | changes
-        (folder / "config.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+        Path("config.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
         self.jobs = Jobs(plan_study(read_study("config.yaml")))
         self.keys = list(self.jobs.plan.fits)
         self.files = dict(zip(self.keys, self.jobs.all_of("fit"), strict=True))
@@ -61,9 +61,8 @@ class Made:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
-    monkeypatch.chdir(tmp_path)
-    return Made(tmp_path)
+def made(here: Path) -> Made:
+    return Made()
 
 
 def listing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -108,9 +107,8 @@ def test_a_job_of_another_rule_that_failed(made: Made, capsys: pytest.CaptureFix
     assert damaged in listing(capsys, "--targets").split()
 
 
-def test_a_failed_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
-    made = Made(tmp_path, final={"method": "best", "protocol": "few", "importances": 1})
+def test_a_failed_model(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = Made(final={"method": "best", "protocol": "few", "importances": 1})
     model, log = made.jobs.path("model"), Path(made.jobs.log("model"))
     log.parent.mkdir(parents=True)
     log.write_text("python model.py\n[    1.0 s] error: no value is known.\n", encoding="utf-8")

@@ -17,13 +17,6 @@ from mklearn.study.engine.new_study import Choices, new_study
 from mklearn.study.reading import read_study
 from mklearn.study.yaml_file import read_yaml
 
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 IDS = [f"s{k}" for k in range(24)]
 ZEROS = [f"{k:03}" for k in range(24)]
 CELLS = pd.DataFrame({"well": IDS, "type": list("ab") * 12, "x": np.arange(24) / 7}).set_index("well")
@@ -31,11 +24,11 @@ GENES = pd.DataFrame(np.arange(72.0).reshape(3, 24), pd.Index(["g1", "g2", "g3"]
 PEOPLE = pd.DataFrame({"sample_id": IDS, "class": list("ab") * 12}).set_index("sample_id")
 
 
-def images(folder: Path, **sizes: int) -> None:
+def images(folder: str, **sizes: int) -> None:
     for label, n in sizes.items():
-        (folder / label).mkdir(parents=True)
+        Path(folder, label).mkdir(parents=True)
         for number in range(n):
-            Image.fromarray(np.full((9, 9), 20 * number, dtype=np.uint8)).save(folder / label / f"{number}.png")
+            Image.fromarray(np.full((9, 9), 20 * number, dtype=np.uint8)).save(f"{folder}/{label}/{number}.png")
 
 
 def dataset(path: str = "cohort.yaml") -> dict[str, Any]:
@@ -43,9 +36,9 @@ def dataset(path: str = "cohort.yaml") -> dict[str, Any]:
     return entry
 
 
-def test_images_in_class_folders(folder: Path) -> None:
-    images(folder / "My Photos", cat=6, dog=5)
-    (folder / "My Photos" / "notes.txt").touch()
+def test_images_in_class_folders(here: Path) -> None:
+    images("My Photos", cat=6, dog=5)
+    Path("My Photos/notes.txt").touch()
     made = new_study("My Photos")
     entry = {"kind": "image_folder", "path": "My Photos", "colour": "grey", "resize": {"shape": [64, 64]}}
     assert yaml.safe_load(made.text) == {
@@ -53,29 +46,29 @@ def test_images_in_class_folders(folder: Path) -> None:
     }  # fmt: skip
     assert made.notes == ()
     assert made.text.startswith("# 11 samples of 2 classes: cat 6, dog 5\n")
-    images(folder / "v1.2", cat=5, dog=5)
+    images("v1.2", cat=5, dog=5)
     assert new_study("v1.2").name == "v1.2"
     with pytest.raises(ConfigError, match=r"v1\.2 holds images, whose sub-folders are the classes: omit the options"):
         new_study("v1.2", Choices(label_column="type"))
 
 
-def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
-    images(folder / "photos", cat=5, dog=5)
-    for number, path in enumerate(sorted((folder / "photos").rglob("*.png"))):
+def test_photos_in_colour_are_read_in_colour(here: Path) -> None:
+    images("photos", cat=5, dog=5)
+    for number, path in enumerate(sorted(Path("photos").rglob("*.png"))):
         if number < 6:
             grey = decode_image(path.read_bytes(), "x")
             Image.fromarray(np.stack([grey, grey // 2, 255 - grey], axis=2)).save(path)
-    (folder / "photos" / "cat" / "0.png").write_bytes(b"broken")
+    Path("photos/cat/0.png").write_bytes(b"broken")
     assert yaml.safe_load(new_study("photos").text)["datasets"]["photos"]["colour"] == "rgb"
-    images(folder / "small", cat=6, dog=3)  # has fewer folds
+    images("small", cat=6, dog=3)  # has fewer folds
     study = yaml.safe_load(new_study("small").text)
     assert study["protocols"] == {"3-fold": {"kind": "k_fold", "folds": 3}}
-    images(folder / "small", owl=1)
+    images("small", owl=1)
     with pytest.raises(DataError, match=r"classes: cat 6, dog 3, owl 1\. Cross-validation needs two"):
         new_study("small")
 
 
-def test_a_table_and_its_columns(folder: Path) -> None:
+def test_a_table_and_its_columns(here: Path) -> None:
     CELLS.assign(patient=[f"p{k // 4}" for k in range(24)]).rename_axis("name").to_csv("Cell shapes.csv")
     made = new_study("Cell shapes.csv", Choices(label_column="type"), name="cells")
     study = yaml.safe_load(made.text)
@@ -100,9 +93,9 @@ COHORT = {
 
 
 @pytest.fixture
-def cohort(folder: Path) -> Path:
+def cohort(here: Path) -> Path:
     rng = np.random.default_rng(0)
-    place = folder / "cohort"
+    place = here / "cohort"
     place.mkdir()
     people = {"sample": IDS, "patient_id": [k // 2 for k in range(24)], "subtype": ["a", "a", "b", "b"] * 6}
     pd.DataFrame(people | {"age": range(40, 64), "site": ["x", "y", "z"] * 8}).to_csv(place / "people.csv", index=False)
@@ -174,8 +167,8 @@ def test_ids_that_most_tables_lack_are_refused(cohort: Path) -> None:
         new_study("cohort")
 
 
-def test_a_folder_of_neither(folder: Path) -> None:
-    (folder / "empty").mkdir()
+def test_a_folder_of_neither(here: Path) -> None:
+    Path("empty").mkdir()
     with pytest.raises(DataError, match="empty: expected one sub-folder per class with images in it"):
         new_study("empty")
     Path("cohort").mkdir()  # kills: a table whose suffix is in capitals, which is left out without a word
@@ -196,10 +189,8 @@ def test_a_folder_of_neither(folder: Path) -> None:
 # --- the command
 
 
-def test_init_writes(
-    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    images(folder / "photos", cat=5, dog=5)
+def test_init_writes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    images("photos", cat=5, dog=5)
     assert main(["init", "photos"]) == 0
     assert "photos.yaml is written and valid. Run it: mklearn run photos.yaml" in capsys.readouterr().out
     assert main(["validate", "photos.yaml"]) == 0
@@ -207,8 +198,8 @@ def test_init_writes(
     assert "photos.yaml: the file exists; --force replaces it" in capsys.readouterr().err
     assert main(["init", "photos", "--force", "--name", "pets", "--output", "photos.yaml"]) == 0
     assert read_study("photos.yaml").study == "pets"
-    (folder / "elsewhere").mkdir()
-    for output, path in (("photos/pets.yaml", "."), ("elsewhere/pets.yaml", str(folder / "photos"))):
+    Path("elsewhere").mkdir()
+    for output, path in (("photos/pets.yaml", "."), ("elsewhere/pets.yaml", str(here / "photos"))):
         assert main(["init", "photos", "--output", output]) == 0
         assert dataset(output)["path"] == path
         assert main(["validate", output]) == 0
@@ -256,7 +247,7 @@ def test_init_writes(
     ],
 )  # fmt: skip
 def test_columns_by_their_names(
-    folder: Path, capsys: pytest.CaptureFixture[str], frames: list[Any], options: list[str], sentence: str
+    here: Path, capsys: pytest.CaptureFixture[str], frames: list[Any], options: list[str], sentence: str
 ) -> None:
     Path("cells").mkdir()
     for number, frame in enumerate(frames):
@@ -269,13 +260,13 @@ def test_columns_by_their_names(
     assert code or main(["validate", "cells.yaml"]) == 0
 
 
-def test_annotated_data_of_other_programs(folder: Path) -> None:
-    (folder / "both").mkdir()
+def test_annotated_data_of_other_programs(here: Path) -> None:
+    Path("both").mkdir()
     CELLS.rename_axis("barcode").to_csv("both/a.csv")
-    write_h5ad(folder / "both" / "b.h5ad", GENES.to_numpy().T, CELLS[[]])
+    write_h5ad(Path("both/b.h5ad"), GENES.to_numpy().T, CELLS[[]])
     assert main(["init", "both", "--label", "type"]) == 0
     assert dataset("both.yaml")["id_column"] == "barcode"
-    write_h5ad(folder / "cells.h5ad", GENES.to_numpy().T, CELLS[["type"]])
+    write_h5ad(Path("cells.h5ad"), GENES.to_numpy().T, CELLS[["type"]])
     assert main(["init", "cells.h5ad", "--label", "type"]) == 0
     entry = {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "type"}
     assert dataset("cells.yaml") == entry
