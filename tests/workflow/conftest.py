@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import compileall
-import contextlib
 import copy
 import fcntl
 import functools
-import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,8 +20,6 @@ import pandas as pd
 import pytest
 import yaml
 from tests.commands import Commands
-
-from mklearn.__main__ import main
 
 SMOKE: dict[str, Any] = yaml.safe_load(
     (Path(__file__).resolve().parents[2] / "workflow" / "studies" / "smoke.yaml").read_text(encoding="utf-8")
@@ -117,17 +114,6 @@ class Checkout:
             raise AssertionError(f"{' '.join(done.args)} ended with {done.returncode}:\n{done.stderr[-6000:]}")
         return str(done.stderr)
 
-    def answer(self, *arguments: str, code: int = 0) -> str:
-        """Return the output of mklearn in this process, for commands without Snakemake, with this exit status.
-
-        The code is the repository's, already imported: edits of the copy are not seen.
-        """
-        text = io.StringIO()
-        with contextlib.chdir(self.folder), contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
-            ended = main(arguments)
-        assert ended == code, f"mklearn {' '.join(arguments)} ended with {ended}:\n{text.getvalue()[-6000:]}"
-        return text.getvalue()
-
     def planned(self, *arguments: str) -> dict[str, int]:
         return jobs_by_rule(self.output("snakemake", "--quiet", "host", "--cores", "1", "--dry-run", *arguments))
 
@@ -153,19 +139,10 @@ class EmptyFolder(Checkout):
 
 
 def jobs_by_rule(output: str) -> dict[str, int]:
-    """The numbers of jobs in the table that Snakemake prints, without their total."""
-    counts: dict[str, int] = {}
-    lines = output.splitlines()
-    for index, line in enumerate(lines):
-        if line.startswith("job ") and line.endswith("count"):
-            for row in lines[index + 2 :]:
-                parts = row.split()
-                if len(parts) != 2 or not parts[1].isdigit():
-                    break
-                counts[parts[0]] = int(parts[1])
-            break
-    counts.pop("total", None)
-    return counts
+    """The numbers of jobs in the first table that Snakemake prints, without their total."""
+    table = re.search(r"^job +count\n(.*?)^total ", output, re.DOTALL | re.MULTILINE)
+    rows = re.findall(r"^(\w+) +(\d+)$", table[1], re.MULTILINE) if table else []
+    return {rule: int(number) for rule, number in rows}
 
 
 @functools.cache

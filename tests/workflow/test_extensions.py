@@ -85,32 +85,6 @@ def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, m
     assert {"read": 1, "split": 1, "describe": 2, "fit": 2}.items() <= planned.items()
 
 
-BROKEN = {
-    "kernels.missing": ("missing_package.models:Kernel", "No module named 'missing_package'"),
-    "kernels.function": ("json:dumps", "is not a subclass of mklearn.kernels.Kernel"),
-    "kernels.bare": ("mklearn.kernels:Kernel", "is not a subclass of mklearn.kernels.Kernel that declares `measures`"),
-    "methods.nothing": ("outside_package.powers:Powers", "has no 'Powers'"),
-    "methods.failing": ("failing:Method", "can't be imported: ZeroDivisionError"),
-    "protocols.constant": ("math:pi", "is no class or function"),
-    "descriptors.module": ("outside_package", "unknown kind 'outside_package'"),
-}
-"""Kinds that can't be used, and the message about each."""
-
-
-def test_what_can_not_be_used_is_named(checkout: WithPackage) -> None:
-    (checkout.folder / "site" / "failing.py").write_text("1 / 0\n", encoding="utf-8")
-    broken: dict[str, dict[str, Any]] = {}
-    for path, (kind, _) in BROKEN.items():
-        section, name = path.split(".")
-        broken.setdefault(section, {})[name] = {"kind": kind}
-    checkout.write(SMOKE | broken, "broken.yaml")
-    output = checkout.output("mklearn", "validate", "broken.yaml", code=1)
-    assert "Traceback" not in output
-    for path, (_, sentence) in BROKEN.items():
-        (line,) = (line for line in output.splitlines() if f". {path}: " in line)
-        assert sentence in line
-
-
 ADDED = {
     "methods": ("gated_centroids:GatedCentroids", "gating (required): Name of the view whose features gate"),
     "kernels": ("cauchy:CauchyKernel", "scale (default 1.0): Multiple of the mean squared training distance."),

@@ -208,7 +208,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     ):
         assert words in text
     assert "average on digits" not in text
-    targets = checkout.answer("failed", "--targets").split()
+    targets = checkout.output("mklearn", "failed", "--targets").split()
     others = [target for target in targets if not target.startswith("results/cache/fits/")]
     assert (len(targets), others[0]) == (5 + len(others), "results/hurt/model.mklearn")
     assert {target.split("/")[2] for target in others[1:]} <= {"descriptors"}
@@ -224,10 +224,10 @@ def test_a_second_failure_rewrites_the_table_and_mended_code_restores_all_tables
     checkout.output("snakemake", "--cores", "2", TABLES[0], code=1)
     assert values_of(scores_of(checkout)) == before
     mend()
-    targets = checkout.answer("failed", "--targets").split()
+    targets = checkout.output("mklearn", "failed", "--targets").split()
     # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
     checkout.output("snakemake", *TABLES, "--cores", "2", "--forcerun", *targets)
     assert tables(checkout, "hurt") == tables(whole, "hurt")
-    assert checkout.answer("failed").strip().endswith("nothing failed.")
-    assert checkout.answer("failed", "--targets") == ""
+    assert checkout.output("mklearn", "failed").strip().endswith("nothing failed.")
+    assert checkout.output("mklearn", "failed", "--targets") == ""
     assert checkout.planned(*TABLES) == {}

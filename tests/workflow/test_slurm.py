@@ -32,6 +32,8 @@ FEW: dict[str, Any] = SMOKE | {
 }  # fmt: skip
 """Few jobs, as each starts Snakemake twice; one method with landmarks on two blocks of samples."""
 IMPATIENT = Path(__file__).resolve().parents[1] / "slurm" / "impatient.py"
+LONGEST = 1500
+"""Seconds of a run."""
 LIVE = ("PENDING", "RUNNING", "COMPLETING")
 FIT_MB = 400
 """Less than a fit of the smoke study, its worker and the Snakemake around them take (530), more than their start."""
@@ -76,17 +78,15 @@ class Cluster:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
         )  # fmt: skip
 
-    def run(self, *arguments: str, check: bool = True) -> str:
-        return self.ended(self.start(*arguments), succeeds=check)
-
-    def ended(self, process: subprocess.Popen[str], *, succeeds: bool, within: float = 1500) -> str:
+    def run(self, *arguments: str, succeeds: bool = True) -> str:
         """Return the output of a run that ends in time, as expected."""
+        process = self.start(*arguments)
         try:
-            output, _ = process.communicate(timeout=within)
+            output, _ = process.communicate(timeout=LONGEST)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
-            raise AssertionError(f"the run has not ended after {within} seconds:\n{output[-6000:]}") from None
+            raise AssertionError(f"the run has not ended after {LONGEST} seconds:\n{output[-6000:]}") from None
         assert (process.returncode == 0) == succeeds, f"ended with {process.returncode}:\n{output[-6000:]}"
         return output
 
@@ -97,14 +97,11 @@ class Cluster:
         rows = [line.split("|", 2) for line in queue.splitlines()]
         return [number for number, state, folder in rows if state in states and Path(folder) == self.checkout.folder]
 
-    def files(self) -> list[Path]:
-        found = [path for path in (self.checkout.folder / "results").rglob("*.*") if not path.name.startswith(".")]
-        for path in found:
-            if path.suffix == ".npz":
-                read_npz(path)
-            elif path.suffix == ".parquet":
-                read_parquet(path)
-        return found
+    def read_files(self) -> None:
+        """Read all results: none is half written."""
+        for read, suffix in ((read_npz, "npz"), (read_parquet, "parquet")):
+            for path in (self.checkout.folder / "results").rglob(f"[!.]*.{suffix}"):
+                read(path)
 
 
 @pytest.fixture(scope="module")
@@ -143,11 +140,10 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
 
 
 def test_a_job_over_its_memory_ends_the_run_and_retries_complete_it(one_unfitted: Cluster, local: Checkout) -> None:
-    process = one_unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
-    output = one_unfitted.ended(process, succeeds=False)
+    output = one_unfitted.run("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}", succeeds=False)
     logs = "".join(path.read_text() for path in (one_unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
     assert "exceeded memory limit" in output + logs
-    one_unfitted.files()
+    one_unfitted.read_files()
     rows = pd.read_parquet(one_unfitted.checkout.folder / TABLES[0])
     lost = rows[rows["value"].isna() & rows["status"].ne("not_applicable")]
     assert set(lost["status"]) == {"missing"}
@@ -175,7 +171,7 @@ def test_ten_kills_change_nothing(fresh: Cluster, local: Checkout) -> None:
             subprocess.run(["scancel", *left], check=True)
         while fresh.jobs(*LIVE):
             time.sleep(0.3)
-        fresh.files()
+        fresh.read_files()
         if process.returncode == 0:  # all was done: from the start
             shutil.rmtree(fresh.checkout.folder / "results")
     fresh.run()

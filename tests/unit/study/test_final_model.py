@@ -24,7 +24,7 @@ from mklearn.kernels import Views
 from mklearn.rows import load
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.splits import Split, Splits
+from mklearn.study.data.splits import Splits
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.final_model import card_text, final_model
@@ -191,14 +191,6 @@ def test_names_in_a_card_are_no_html_and_end_no_line(model: Callable[[str], Save
     block = card_text(card, {"mklearn": "0"}).partition("```yaml\n")[2].removesuffix("```\n")
     assert yaml.safe_load(block)["data"]["title"] == title
     assert not any(line.lstrip(" ").startswith("```") for line in block.splitlines())
-
-
-def test_groups_are_kept_together_if_no_split_divides_one() -> None:
-    """Kills: a look at the first split alone, which may keep small groups whole by chance."""
-    groups = np.array(["p", "p", "q", "q"])
-    whole = Split(0, 0, np.array([0, 1]), np.array([2, 3]))
-    divided = Split(0, 1, np.array([0, 2]), np.array([1, 3]))
-    assert [Splits(splits, 4).n_dividing(groups) for splits in ((whole,), (whole, divided))] == [0, 1]
 
 
 @pytest.mark.parametrize("divided", [False, True])

@@ -2,7 +2,6 @@
 
 import faulthandler
 import itertools
-import logging
 import os
 import runpy
 import signal
@@ -21,7 +20,8 @@ import pytest
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.errors import ConfigError, SolverFailed
-from mklearn.study import supervisor
+from mklearn.study import log, supervisor
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.provenance import SCRIPTS
 from mklearn.study.script import call
@@ -145,23 +145,7 @@ def test_a_worker_ends_silently_with_its_parent(tmp_path: Path, sent: signal.Sig
 
 # --- scripts
 
-DIGITS = {
-    "dataset": "digits",
-    "reader": "mklearn.study.data.readers.registered:sklearn_digits",
-    "options": {},
-    "per_class": 3,
-}
 SPLIT = {"kind": "k_fold", "implementation": "m:f", "parameters": {}, "seed": 0}
-
-
-@pytest.fixture(autouse=True)
-def quiet_afterwards() -> Iterator[None]:
-    """``log.start`` gives the package's loggers a handler of their own; take it away again."""
-    yield
-    for name in ("mklearn", "py.warnings"):
-        logging.getLogger(name).handlers.clear()
-        logging.getLogger(name).propagate = True
-    logging.captureWarnings(False)
 
 
 @pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
@@ -169,6 +153,7 @@ def test_scripts_are_short(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) < 80
     assert "from __future__" not in text, "Snakemake writes its own lines before it"
+    monkeypatch.setattr(log, "start", lambda: None)
     monkeypatch.setattr(sys, "argv", [str(path), "--help"])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(path), run_name="__main__")
@@ -178,7 +163,8 @@ def test_scripts_are_short(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 
 def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Path) -> None:
     outputs = {"samples": str(tmp_path / "s.npz"), "labels": [str(tmp_path / "l.parquet")]}
-    call(load_script("read"), files=[], **outputs, spec=DIGITS)
+    spec = dataset_spec({"name": "digits", "per_class": 3}) | {"dataset": "digits"}
+    call(load_script("read"), files=[], **outputs, spec=spec)
     assert len(read_npz(tmp_path / "s.npz")["y"]) == 30
     assert list(read_parquet(tmp_path / "l.parquet")[0].columns) == ["id", "y", "label"]
 

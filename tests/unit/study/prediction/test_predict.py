@@ -313,12 +313,7 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
         ({"s": 1}, -999.0, 20, "'-999 in {column} of {id}'"),
         ({"s": 1}, 998.0, 20, None),
         ({"s": 1}, 4.0, 20, None),
-        (
-            {"s": 11},
-            18.0,
-            20,
-            "half of the values of view 'upper' in columns '{column}' lie outside the training range",
-        ),
+        ({"s": 11}, 18.0, 20, "half of the values of view 'upper' in columns '{column}' lie outside the training"),
         ({"s": 20}, 16.5, 20, "half of the values of view 'upper' in columns '{column}' lie outside"),
         ({"s": 1}, 18.0, 20, None),
         ({"s": 9}, 998.0, 20, "9 of 640 values of view 'upper' lie far outside"),
