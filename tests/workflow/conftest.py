@@ -12,7 +12,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,12 +118,22 @@ class Checkout:
     def planned(self, *arguments: str) -> dict[str, int]:
         return jobs_by_rule(self.output("snakemake", "--quiet", "host", "--cores", "1", "--dry-run", *arguments))
 
-    def edit(self, name: str, text: str = "\n# an edit\n") -> str:
-        """Append to a file; gives its former content."""
-        path = self.folder / name
-        before = path.read_text(encoding="utf-8")
-        path.write_text(before + text, encoding="utf-8")
-        return before
+    def edit(self, name: str, text: str = "\n# an edit\n") -> None:
+        """Append to a file."""
+        with (self.folder / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    @contextmanager
+    def edited(self, *names: str) -> Iterator[None]:
+        """Edit files, and take it back."""
+        before = {name: (self.folder / name).read_bytes() for name in names}
+        for name in names:
+            self.edit(name)
+        try:
+            yield
+        finally:
+            for name, content in before.items():
+                (self.folder / name).write_bytes(content)
 
 
 class EmptyFolder(Checkout):

@@ -76,12 +76,8 @@ def test_the_study_has_values_and_is_up_to_date(checkout: WithPackage) -> None:
 
 @pytest.mark.parametrize("module", ["gated_centroids", "powers", "stripes"])
 def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, module: str) -> None:
-    name = f"site/outside_package/{module}.py"
-    before = checkout.edit(name)
-    try:
+    with checkout.edited(f"site/outside_package/{module}.py"):
         planned = checkout.planned()
-    finally:
-        (checkout.folder / name).write_text(before, encoding="utf-8")
     assert {"read": 1, "split": 1, "describe": 2, "fit": 2}.items() <= planned.items()
 
 

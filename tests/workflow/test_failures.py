@@ -5,7 +5,6 @@ One study has all of them at once, in code that is edited in the checkout's copy
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -80,20 +79,6 @@ EDITS = {
 }
 
 
-def hurt(checkout: Checkout) -> Callable[[], None]:
-    """Break the code of the checkout; what mends it again."""
-    package = checkout.folder / "src" / "mklearn"
-    whole = {name: (package / name).read_bytes() for name in EDITS}
-    for name, edit in EDITS.items():
-        (package / name).write_bytes(whole[name] + edit.encode())
-
-    def mend() -> None:
-        for name, content in whole.items():
-            (package / name).write_bytes(content)
-
-    return mend
-
-
 def scores_of(checkout: Checkout) -> pd.DataFrame:
     return pd.read_parquet(checkout.folder / "results" / "hurt" / "scores.parquet")
 
@@ -114,19 +99,17 @@ def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkou
 @pytest.fixture(scope="module")
 def failed(
     tmp_path_factory: pytest.TempPathFactory, whole: Checkout
-) -> tuple[Checkout, subprocess.CompletedProcess[str], Callable[[], None]]:
-    """The study with broken code: its checkout, its output, and what mends the code.
-
-    Kernels that no broken code makes are there.
-    """
+) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
+    """The study with broken code, and its output; kernels that no broken code makes are there."""
     made = whole.copy(tmp_path_factory.mktemp("failed") / "checkout")
     for path in ("results/cache/fits", "results/hurt", "logs", *made.folder.glob("results/cache/*/*/hog-*")):
         if (made.folder / path).is_dir():
             shutil.rmtree(made.folder / path)
         else:
             (made.folder / path).unlink()
-    mend = hurt(made)
-    return made, made.ended("snakemake", "--cores", "2"), mend
+    for name, edit in EDITS.items():
+        made.edit(f"src/mklearn/{name}", edit)
+    return made, made.ended("snakemake", "--cores", "2")
 
 
 STATUSES = {
@@ -137,7 +120,7 @@ STATUSES = {
 
 
 def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkout) -> None:
-    checkout, done, _ = failed
+    checkout, done = failed
     assert done.returncode != 0
     scores = scores_of(checkout)
     assert list(dict.fromkeys(scores["method"])) == list(STATUSES)
@@ -160,7 +143,7 @@ def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkou
 
 
 def test_summary_and_report_say_so(failed) -> None:
-    checkout, done, _ = failed
+    checkout, done = failed
     folder = checkout.folder / "results" / "hurt"
     summary = pd.read_parquet(folder / "summary.parquet").drop_duplicates("method").set_index("method")
     assert list(summary.index) == list(STATUSES)
@@ -190,7 +173,7 @@ def test_summary_and_report_say_so(failed) -> None:
 
 
 def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
-    checkout, _, _ = failed
+    checkout, _ = failed
     assert [path for path in (checkout.folder / "results").rglob("*") if ".tmp" in path.name] == []
     fits = sorted((checkout.folder / "results" / "cache" / "fits").rglob("*.npz"))
     names = {path.name.rsplit("-", 1)[0] for path in fits}
@@ -216,14 +199,14 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
 
 @pytest.mark.full
 def test_a_second_failure_rewrites_the_table_and_mended_code_restores_all_tables(failed, whole: Checkout) -> None:
-    checkout, _, mend = failed
+    checkout, _ = failed
     before = values_of(scores_of(checkout))
     assert checkout.planned()["fit"] == 3
     table = checkout.folder / "results" / "hurt" / "scores.parquet"
     table.unlink()
     checkout.output("snakemake", "--cores", "2", TABLES[0], code=1)
     assert values_of(scores_of(checkout)) == before
-    mend()
+    shutil.copytree(whole.folder / "src", checkout.folder / "src", dirs_exist_ok=True)
     targets = checkout.output("mklearn", "failed", "--targets").split()
     # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
     checkout.output("snakemake", *TABLES, "--cores", "2", "--forcerun", *targets)

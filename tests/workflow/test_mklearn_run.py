@@ -76,23 +76,13 @@ def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
 
 # --- mistakes
 
-FIVE_MISTAKES = """\
-study: smoke
-sead: 1
-datasets: [digitz]
-descriptors: {hog: {kind: hog, cel: 4}}
-methods:
-  mkl: {kind: mkl_dr, beta_step: exactly, kernels: [sift]}
-"""
 
-
-def test_five_mistakes_and_a_file_that_yaml_can_not_read(checkout: Checkout) -> None:
+def test_mistakes_and_a_file_that_yaml_can_not_read(checkout: Checkout) -> None:
     """Snakemake's own reader ends with a traceback in the second case; unit tests have more of both."""
-    checkout.write(FIVE_MISTAKES)
+    checkout.write("study: smoke\nsead: 1\ndatasets: [digitz]\n")
     output = checkout.output("snakemake", "--cores", "1", "--dry-run", code=1)
-    assert "has 5 mistakes" in output
-    assert "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?" in output
-    assert 'File "' not in output.split("5 mistakes")[1]
+    assert "sead: unknown key 'sead'. Did you mean 'seed'?" in output
+    assert 'File "' not in output.split("2 mistakes")[1]
     (checkout.folder / "config.yaml").write_bytes("study: größe\n".encode("utf-16"))
     unread = checkout.output("snakemake", "--cores", "1", "--dry-run", code=1)
     assert "save it as UTF-8" in unread.split("mklearn: config.yaml: ")[1]

@@ -56,11 +56,9 @@ def mine(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checko
     ],
 )
 def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, file: str, expected: dict[str, int]) -> None:
-    before = mine.edit(file)
-    try:
-        assert mine.planned() == expected
-    finally:
-        (mine.folder / file).write_text(before, encoding="utf-8")
+    with mine.edited(file):
+        planned = mine.planned()
+    assert planned == expected
 
 
 def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> None:
@@ -68,16 +66,13 @@ def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> Non
     unused = ("subspace/pca.py", "descriptors/hog.py")  # a method and a descriptor that are not in the study
     without = ("errors.py", "study/jobs.py", "study/resources.py", "study/script.py", "subspace/__init__.py")
     starting = ("workflow/rules/common.smk", "workflow/rules/fits.smk", "profiles/default/config.yaml", "Snakefile")
-    before = {name: mine.edit(name) for name in (*(f"src/mklearn/{name}" for name in (*unused, *without)), *starting)}
     added = mine.folder / "src/mklearn/subspace/another_method.py"
     added.touch()
     (mine.folder / "workflow/scripts/fit.py").touch()
-    try:
-        assert mine.planned() == {}
-    finally:
-        added.unlink()
-        for name, text in before.items():
-            (mine.folder / name).write_text(text, encoding="utf-8")
+    with mine.edited(*(f"src/mklearn/{name}" for name in (*unused, *without)), *starting):
+        planned = mine.planned()
+    added.unlink()
+    assert planned == {}
 
 
 # --- changes of the study

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pebble.pool.process
 import pytest
 from tests.unit.study.small_study import STUDY, SmallStudy, run_study, working_in, write_pairs
 
+from mklearn.__main__ import main
 from mklearn.study import supervisor
 from mklearn.study.report import charts, page
 
@@ -53,6 +55,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The test's folder, as the present one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def mklearn(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command, which has to end with this code, and return what it prints."""
+
+    def run(*words: object, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main([*map(str, words)]) == code
+        return "".join(capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture

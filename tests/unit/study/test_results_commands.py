@@ -3,65 +3,62 @@
 import json
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.unit.study.small_study import STUDY, SmallStudy, working_in
 
-from mklearn.__main__ import main
 from mklearn.study.run_record import rule_cost
 
 
 @pytest.mark.full
 @pytest.mark.usefixtures("plain_figures")
-def test_compare_files_and_folders(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_files_and_folders(finished: SmallStudy, tmp_path: Path, mklearn: Callable[..., str]) -> None:
     study = finished.copy(tmp_path / "study")
     with working_in(study.folder):
         Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
-        assert main(["compare", "small.yaml", "results/small", "--output", "out.md"]) == 0
+        mklearn("compare", "small.yaml", "results/small", "--output", "out.md")
         text = Path("out.md").read_text(encoding="utf-8")
         assert "A is small.yaml" in text
         assert text.count(" | 0 |") > 3
-        assert main(["compare", "small.yaml", "results/small"]) == 0
-        assert capsys.readouterr().out == text
-        assert main(["compare", "results/small", "./results/small"]) == 1
-        assert "are the same results" in capsys.readouterr().err
-        assert main(["compare", "results/small", "results/none"]) == 1
-        assert "there is no such file" in capsys.readouterr().err
+        assert mklearn("compare", "small.yaml", "results/small") == text
         Path("empty").mkdir()
-        assert main(["compare", "empty", "results/small"]) == 1
-        assert "empty: there is no run.json: run the study first" in capsys.readouterr().err
+        for other, sentence in (
+            ("./results/small", "are the same results"),
+            ("results/none", "there is no such file"),
+            ("empty", "empty: there is no run.json: run the study first"),
+        ):
+            assert sentence in mklearn("compare", "results/small", other, code=1)
 
 
 @pytest.mark.full
-def test_a_table_printed_or_written(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_printed_or_written(finished: SmallStudy, tmp_path: Path, mklearn: Callable[..., str]) -> None:
     with working_in(finished.folder):
-        assert main(["table", "results/small"]) == 0
-        printed = capsys.readouterr().out
-        assert printed.splitlines()[2].startswith("| Method | ")
+        assert mklearn("table", "results/small").splitlines()[2].startswith("| Method | ")
         out = tmp_path / "table.tex"
         words = ["--format", "latex", "--columns", "score", "time", "--caption", "Ours & theirs", "--label", "tab:ours"]
-        assert main(["table", "results/small", *words, "--output", str(out)]) == 0
-        assert main(["table", "results/small", "--columns", "ponts"]) == 1
-        assert main(["table", "results/small", "--metric", "auc"]) == 1
+        assert mklearn("table", "results/small", *words, "--output", out) == ""
+        of_columns = mklearn("table", "results/small", "--columns", "ponts", code=1)
+        of_metrics = mklearn("table", "results/small", "--metric", "auc", code=1)
     text = out.read_text(encoding="utf-8")
     assert r"\caption{Ours \& theirs}" in text
     assert r"\label{tab:ours}" in text
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert "mklearn: --columns ponts: the results have nothing there (difference, time and p need" in output.err
-    assert "mklearn: results/small: no metric 'auc'. Valid: accuracy." in output.err
+    assert "mklearn: --columns ponts: the results have nothing there (difference, time and p need" in of_columns
+    assert "mklearn: results/small: no metric 'auc'. Valid: accuracy." in of_metrics
 
 
 # --- archives and records
 
 
-def test_an_archive_has_the_study_its_record_and_its_results(finished: SmallStudy, tmp_path: Path) -> None:
+def test_an_archive_has_the_study_its_record_and_its_results(
+    finished: SmallStudy, tmp_path: Path, mklearn: Callable[..., str]
+) -> None:
     study = finished.copy(tmp_path / "study")
     with working_in(study.folder):
         Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
-        assert main(["export", "small.yaml", "out.zip", "--licence", "https://spdx.org/licenses/CC-BY-4.0"]) == 0
+        mklearn("export", "small.yaml", "out.zip", "--licence", "https://spdx.org/licenses/CC-BY-4.0")
         with zipfile.ZipFile("out.zip") as archive:
             names = set(archive.namelist())
             graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
@@ -86,33 +83,31 @@ def test_an_archive_has_the_study_its_record_and_its_results(finished: SmallStud
 )
 def test_no_archive(
     words: list[str], sentence: str, finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    mklearn: Callable[..., str],
 ) -> None:  # fmt: skip
     if words[0] == "no-package":
         monkeypatch.setitem(sys.modules, "rocrate", None)
     with working_in(finished.copy(tmp_path / "study").folder):
         Path("changed.yaml").write_text(yaml.safe_dump(STUDY | {"seed": 1}), encoding="utf-8")
-        assert main(["export", *words]) == 1
+        assert sentence in mklearn("export", *words, code=1)
         assert not Path(words[1]).exists()
-    assert sentence in capsys.readouterr().err
 
 
-def test_show_record_and_command(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_record_and_command(finished: SmallStudy, tmp_path: Path, mklearn: Callable[..., str]) -> None:
     table, command = "results/small/summary.parquet", "python workflow/scripts/tables.py --study '{}'"
     with working_in(finished.copy(tmp_path / "study").folder):
         log = Path("logs/tables/small.log")
         log.parent.mkdir(parents=True)
         log.write_text(f"{command}\n[  0.1 s] done\n", encoding="utf-8")
-        assert main(["show", table]) == 0
-        shown = capsys.readouterr().out
+        shown = mklearn("show", table)
         record = yaml.safe_load(shown.partition("log: ")[0])
         assert record["spec"]["study"]["study"] == "small"
         assert record["inputs"].keys() == {"scores", "predictions"}
         assert shown.endswith(f"log: {log}\nreplay: {command}\n")
         Path("mine.csv").touch()
         for path, sentence in (("mine.csv", "no record"), ("none", "there is no such file"), ("logs", "is a folder")):
-            assert main(["show", path]) == 1
-            assert f"mklearn: {path}: " in (message := capsys.readouterr().err)
+            message = mklearn("show", path, code=1)
+            assert message.startswith(f"mklearn: {path}: ")
             assert sentence in message
 
 

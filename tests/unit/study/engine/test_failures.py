@@ -1,6 +1,7 @@
 """The list of failures: what ran and failed, what was lost, what was never run; and what a rerun is for."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -10,7 +11,6 @@ import pytest
 import yaml
 from tests.workflow.conftest import SMOKE
 
-from mklearn.__main__ import main
 from mklearn.atomic import write_parquet
 from mklearn.study.engine.failures import failures_of, report_failed_run
 from mklearn.study.evaluation.fit_files import fit_of
@@ -65,13 +65,8 @@ def made(here: Path) -> Made:
     return Made()
 
 
-def listing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["failed", *arguments]) == 0
-    return capsys.readouterr().out
-
-
 def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_change_are_run_again(
-    made: Made, capsys: pytest.CaptureFixture[str]
+    made: Made, mklearn: Callable[..., str]
 ) -> None:
     late, hungry, one_class, inexact, missing = made.keys[:5]
     made.fit(late, ("time_limit", "the time was over"), ("time_limit", "the time was over"))
@@ -83,7 +78,7 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
     log = Path(made.jobs.log("fit", **dict(zip(("dataset", "protocol", "method"), missing, strict=True))))
     log.parent.mkdir(parents=True)
     log.write_text("python fit.py\n[    1.0 s] error: a bug\n", encoding="utf-8")
-    text = listing(capsys)
+    text = mklearn("failed")
     for key, words in (
         (late, ": time limit in 2 splits, see logs/fit/"),
         (hungry, ".log: memory ran out"),
@@ -94,27 +89,27 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
     ):
         name = made.jobs.plan.fits[key].spec.method.id
         assert any(line.startswith(f"  {name} on") and words in line for line in text.splitlines()), (name, words)
-    assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
+    assert mklearn("failed", "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
 
 
-def test_a_job_of_another_rule_that_failed(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_of_another_rule_that_failed(made: Made, mklearn: Callable[..., str]) -> None:
     log = Path(made.jobs.log("evaluate"))
     log.parent.mkdir(parents=True)
     log.write_text("python evaluate.py\n[    1.0 s] error: a.predictions.npz is damaged\n", encoding="utf-8")
-    assert f"  evaluate: missing: a.predictions.npz is damaged, see {log}\n" in listing(capsys)
-    assert listing(capsys, "--targets").split() == [made.jobs.path("evaluate")]
+    assert f"  evaluate: missing: a.predictions.npz is damaged, see {log}\n" in mklearn("failed")
+    assert mklearn("failed", "--targets").split() == [made.jobs.path("evaluate")]
     os.unlink(damaged := made.jobs.all_of("fit", "predictions")[0])
-    assert damaged in listing(capsys, "--targets").split()
+    assert damaged in mklearn("failed", "--targets").split()
 
 
-def test_a_failed_model(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_model(here: Path, mklearn: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     made = Made(final={"method": "best", "protocol": "few", "importances": 1})
     model, log = made.jobs.path("model"), Path(made.jobs.log("model"))
     log.parent.mkdir(parents=True)
     log.write_text("python model.py\n[    1.0 s] error: no value is known.\n", encoding="utf-8")
-    text = listing(capsys)
+    text = mklearn("failed")
     assert f"  model: missing: no value is known, see {log}\n" in text
-    assert listing(capsys, "--targets").split() == [model]
+    assert mklearn("failed", "--targets").split() == [model]
     page = Path(made.jobs.path("page"))
     page.parent.mkdir(parents=True)
     page.touch()
@@ -128,20 +123,19 @@ def test_a_failed_model(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"the answer, without the final model, which was not made:\nA and B are alike.\n{page}\n" in printed
 
 
-def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_studies_and_mistakes(made: Made, mklearn: Callable[..., str]) -> None:
     Path("other.yaml").write_text(yaml.safe_dump(SMOKE | {"study": "other", "protocols": PROTOCOLS}), encoding="utf-8")
-    assert listing(capsys) == "config.yaml (study smoke, 8 fits): nothing failed.\n"
-    assert listing(capsys, "--targets") == ""
-    assert listing(capsys, "config.yaml", "other.yaml").count("nothing failed.") == 2
+    assert mklearn("failed") == "config.yaml (study smoke, 8 fits): nothing failed.\n"
+    assert mklearn("failed", "--targets") == ""
+    assert mklearn("failed", "config.yaml", "other.yaml").count("nothing failed.") == 2
     Path(made.jobs.path("evaluate")).parent.mkdir(parents=True)
     Path(made.jobs.path("evaluate")).write_bytes(b"no table")
     os.unlink(made.files[made.keys[0]])
-    assert "  1 file was not made yet" in listing(capsys)
+    assert "  1 file was not made yet" in mklearn("failed")
     made.fit(made.keys[0], ("failed", "no solution"))
     made.collect()
-    assert listing(capsys, "--targets", "config.yaml", "other.yaml").split() == [made.files[made.keys[0]]]
-    assert main(["failed", "gone.yaml"]) == 1
-    assert "there is no such file" in capsys.readouterr().err
+    assert mklearn("failed", "--targets", "config.yaml", "other.yaml").split() == [made.files[made.keys[0]]]
+    assert "there is no such file" in mklearn("failed", "gone.yaml", code=1)
 
 
 def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> None:

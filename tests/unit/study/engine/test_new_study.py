@@ -1,5 +1,6 @@
 """Study files for the user's own data: valid, and as the data need them."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -107,11 +108,10 @@ def cohort(here: Path) -> Path:
     return place
 
 
-def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "cohort"]) == 0
+def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, mklearn: Callable[..., str]) -> None:
+    printed = mklearn("init", "cohort")
     assert dataset() == COHORT | {"label_column": "subtype"}
     assert read_yaml("cohort.yaml")["protocols"] == {"5-fold": {"kind": "group_k_fold", "folds": 5}}
-    printed = capsys.readouterr().out
     assert Path("cohort.yaml").read_text(encoding="utf-8") in printed
     for words in (
         "cohort/people.csv holds the labels ('subtype'); its other columns are no features: 'patient_id', 'age'",
@@ -120,38 +120,37 @@ def test_a_clinical_table_has_labels_and_groups_only(cohort: Path, capsys: pytes
         "impute: median",
     ):
         assert words in printed
-    assert main(["validate", "cohort.yaml"]) == 0
+    mklearn("validate", "cohort.yaml")
 
 
-def test_columns_of_survival_times(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "cohort", "--time", "age"]) == 1
-    assert "survival needs --time and --event: name both columns" in capsys.readouterr().err
-    assert main(["init", "cohort", "--time", "age", "--event", "subtype", "--target", "age"]) == 1
-    assert "--target age and --time age: a study has one target; omit the others" in capsys.readouterr().err
-    assert main(["init", "cohort", "--time", "age", "--event", "subtype", "--occurred", "a"]) == 0
+def test_columns_of_survival_times(cohort: Path, mklearn: Callable[..., str]) -> None:
+    words = ["init", "cohort", "--time", "age"]
+    assert "survival needs --time and --event: name both columns" in mklearn(*words, code=1)
+    words += ["--event", "subtype"]
+    refused = mklearn(*words, "--target", "age", code=1)
+    assert "--target age and --time age: a study has one target; omit the others" in refused
+    printed = mklearn(*words, "--occurred", "a")
+    assert "# 24 samples in 12 groups, 12 events, times from 40 to 63, median 51.5" in printed
     assert dataset() == COHORT | {"target": {"time": "age", "event": "subtype", "occurred": "a"}}
-    assert "# 24 samples in 12 groups, 12 events, times from 40 to 63, median 51.5" in capsys.readouterr().out
 
 
-def test_a_column_of_numbers_to_predict(cohort: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "cohort", "--target", "age"]) == 0
-    assert dataset() == COHORT | {"target": "age"}
+def test_a_column_of_numbers_to_predict(cohort: Path, mklearn: Callable[..., str]) -> None:
     counted = "24 samples in 12 groups, numbers from 40 to 63, median 51.5"
-    assert f"# {counted}" in capsys.readouterr().out
-    assert main(["validate", "cohort.yaml"]) == 0
-    assert counted in capsys.readouterr().out
+    assert f"# {counted}" in mklearn("init", "cohort", "--target", "age")
+    assert dataset() == COHORT | {"target": "age"}
+    assert counted in mklearn("validate", "cohort.yaml")
     study = read_study("cohort.yaml")
     assert (study.evaluation.choose_by, study.protocols["5-fold"].kind) == ("r2", "group_k_fold")
 
 
-def test_options_decide(cohort: Path) -> None:
+def test_options_decide(cohort: Path, mklearn: Callable[..., str]) -> None:
     words = ["init", "cohort", "--force", "--group", ""]
-    assert main([*words, "--views", "genes", "people"]) == 0
+    mklearn(*words, "--views", "genes", "people")
     assert set(dataset()["tables"]) == {"genes", "people"}
     assert not {"labels", "group_column"} & set(dataset())
     assert dataset()["leave_out"] == ["chip", "patient_id", "site"]
     (cohort / "people.csv").rename("elsewhere.csv")
-    assert main([*words, "--labels", "elsewhere.csv"]) == 0
+    mklearn(*words, "--labels", "elsewhere.csv")
     assert (set(dataset()["tables"]), dataset()["labels"]) == ({"genes", "proteins"}, "elsewhere.csv")
     with pytest.raises(ConfigError, match="--views x: there is no such table; valid: genes, proteins"):
         new_study("cohort", Choices(labels="elsewhere.csv", views=["x"]))
@@ -189,20 +188,18 @@ def test_a_folder_of_neither(here: Path) -> None:
 # --- the command
 
 
-def test_init_writes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_writes(here: Path, mklearn: Callable[..., str]) -> None:
     images("photos", cat=5, dog=5)
-    assert main(["init", "photos"]) == 0
-    assert "photos.yaml is written and valid. Run it: mklearn run photos.yaml" in capsys.readouterr().out
-    assert main(["validate", "photos.yaml"]) == 0
-    assert main(["init", "photos"]) == 1
-    assert "photos.yaml: the file exists; --force replaces it" in capsys.readouterr().err
-    assert main(["init", "photos", "--force", "--name", "pets", "--output", "photos.yaml"]) == 0
+    assert "photos.yaml is written and valid. Run it: mklearn run photos.yaml" in mklearn("init", "photos")
+    mklearn("validate", "photos.yaml")
+    assert "photos.yaml: the file exists; --force replaces it" in mklearn("init", "photos", code=1)
+    mklearn("init", "photos", "--force", "--name", "pets", "--output", "photos.yaml")
     assert read_study("photos.yaml").study == "pets"
     Path("elsewhere").mkdir()
     for output, path in (("photos/pets.yaml", "."), ("elsewhere/pets.yaml", str(here / "photos"))):
-        assert main(["init", "photos", "--output", output]) == 0
+        mklearn("init", "photos", "--output", output)
         assert dataset(output)["path"] == path
-        assert main(["validate", output]) == 0
+        mklearn("validate", output)
 
 
 @pytest.mark.parametrize(
@@ -260,14 +257,14 @@ def test_columns_by_their_names(
     assert code or main(["validate", "cells.yaml"]) == 0
 
 
-def test_annotated_data_of_other_programs(here: Path) -> None:
+def test_annotated_data_of_other_programs(here: Path, mklearn: Callable[..., str]) -> None:
     Path("both").mkdir()
     CELLS.rename_axis("barcode").to_csv("both/a.csv")
     write_h5ad(Path("both/b.h5ad"), GENES.to_numpy().T, CELLS[[]])
-    assert main(["init", "both", "--label", "type"]) == 0
+    mklearn("init", "both", "--label", "type")
     assert dataset("both.yaml")["id_column"] == "barcode"
     write_h5ad(Path("cells.h5ad"), GENES.to_numpy().T, CELLS[["type"]])
-    assert main(["init", "cells.h5ad", "--label", "type"]) == 0
+    mklearn("init", "cells.h5ad", "--label", "type")
     entry = {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "type"}
     assert dataset("cells.yaml") == entry
-    assert main(["validate", "cells.yaml"]) == 0
+    mklearn("validate", "cells.yaml")

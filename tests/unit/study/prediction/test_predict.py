@@ -2,6 +2,7 @@
 
 import io
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,6 +35,7 @@ from mklearn.survival import KaplanMeierSurvival, MultiViewSurvival
 
 PIXELS, DIGITS = load_digits(return_X_y=True)
 KNOWN, NEW = {"pixels": PIXELS[:60]}, {"pixels": PIXELS[60:70]}
+MODEL = "results/cells/model.mklearn"
 SAMPLES = NewSamples(X=Views(NEW), ids=np.arange(10))
 
 
@@ -41,15 +43,6 @@ def predicted(folder: Path, method: str, *words: str) -> pd.DataFrame:
     output = folder / "out.csv"
     assert main(["predict", str(folder / f"results/{method}/model.mklearn"), *words, "--output", str(output)]) == 0
     return pd.read_csv(output, dtype={"id": str, "label": str})
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
-    capsys.readouterr()
-    assert main(["predict", *map(str, words)]) == 1
-    printed = capsys.readouterr().err
-    assert printed.startswith("mklearn: ")
-    assert printed.count("\n") == 1
-    return printed
 
 
 def test_probabilities_and_sets_where_the_model_has_them() -> None:
@@ -122,21 +115,17 @@ def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) ->
 
 
 @pytest.mark.full
-def test_broken_images_have_their_reason(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_images_have_their_reason(pictures: Path, tmp_path: Path, mklearn: Callable[..., str]) -> None:
     whole = predicted(pictures, "kfd", str(pictures / "new"))
-    model = str(pictures / "results/kfd/model.mklearn")
-    capsys.readouterr()
-    assert main(["predict", model, str(pictures / "new" / whole["id"][7])]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert (first, second) == ("id,label", f"{Path(whole['id'][7]).name},{whole['label'][7]}")
+    model = pictures / "results/kfd/model.mklearn"
+    printed = mklearn("predict", model, pictures / "new" / whole["id"][7])
+    assert printed == f"id,label\n{Path(whole['id'][7]).name},{whole['label'][7]}\n"
     shutil.copytree(pictures / "new", tmp_path / "new")
     broken = tmp_path / "new" / whole["id"][7]
     broken.write_bytes(broken.read_bytes()[:60])
-    capsys.readouterr()
-    assert main(["predict", model, str(tmp_path / "new"), "--output", str(tmp_path / "out.csv")]) == 1
-    printed = capsys.readouterr()
-    assert printed.err.startswith(f"mklearn: {broken}: a corrupt or truncated image")
-    assert f"19 predictions: {tmp_path / 'out.csv'}" in printed.out
+    printed = mklearn("predict", model, tmp_path / "new", "--output", tmp_path / "out.csv", code=1)
+    for words in (f"mklearn: {broken}: a corrupt or truncated image", f"19 predictions: {tmp_path / 'out.csv'}"):
+        assert words in printed
     frame = pd.read_csv(tmp_path / "out.csv", dtype={"id": str, "label": str})
     assert frame["problem"].notna().tolist() == [False] * 19 + [True]
     assert frame["problem"][19].startswith(f"{broken}: a corrupt or truncated image")
@@ -145,7 +134,7 @@ def test_broken_images_have_their_reason(pictures: Path, tmp_path: Path, capsys:
 
 
 @pytest.mark.full
-def test_unusable_images_and_models(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_images_and_models(pictures: Path, tmp_path: Path, mklearn: Callable[..., str]) -> None:
     model = pictures / "results/kfd/model.mklearn"
     for part in ("deep", "empty"):
         (tmp_path / part).mkdir()
@@ -162,7 +151,9 @@ def test_unusable_images_and_models(pictures: Path, tmp_path: Path, capsys: pyte
         ((damaged, tmp_path), f"{damaged}: damaged"),
         ((foreign, tmp_path), "not a model of a study"),
     ):
-        assert sentence in refusal(capsys, *words)
+        printed = mklearn("predict", *words, code=1)
+        assert sentence in printed
+        assert (printed[:9], printed.count("\n")) == ("mklearn: ", 1)
 
 
 # --- tables
@@ -192,7 +183,7 @@ def test_tables_with_labels_and_their_accuracy(
     assert capsys.readouterr().err == ""
     predicted(tables, "cells", str(tables / "train"))
     assert "80 of 80 samples have ids of training samples" in capsys.readouterr().err
-    pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
+    pd.testing.assert_frame_equal(predict(tables / MODEL, tables / "new"), frame)
     spelt = truth.assign(label="Class " + truth["label"].astype(str))
     spelt.to_csv(tmp_path / "upper.csv", index=False)
     predicted(tables, "cells", f"upper={tmp_path / 'upper.csv'}", pairs[1])
@@ -202,7 +193,7 @@ def test_tables_with_labels_and_their_accuracy(
     assert "predictions are not compared with labels: " in capsys.readouterr().err
 
 
-def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, mklearn: Callable[..., str]) -> None:
     expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
     mixed = lower.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=0)
@@ -216,13 +207,13 @@ def test_rows_and_columns_in_any_order(tables: Path, tmp_path: Path, capsys: pyt
     for name, table in {"upper": upper, "lower": lower}.items():
         np.savez(tmp_path / f"{name}.npz", X=table.filter(regex=r"\d").to_numpy())
     arrays = [f"{name}={tmp_path / name}.npz" for name in ("upper", "lower")]
-    assert "samples in several files need ids" in refusal(capsys, tables / "results/cells/model.mklearn", *arrays)
+    assert "samples in several files need ids" in mklearn("predict", tables / MODEL, *arrays, code=1)
     lower.drop(columns="id").to_csv(tmp_path / "lower.csv", index=False)
-    assert "lower.csv: no column 'id'" in refusal(capsys, tables / "results/cells/model.mklearn", *pairs)
+    assert "lower.csv: no column 'id'" in mklearn("predict", tables / MODEL, *pairs, code=1)
 
 
 def test_features_in_rows_and_labels_of_new_samples(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], mklearn: Callable[..., str]
 ) -> None:
     for part in ("train", "new"):
         shutil.copytree(tables / part, tmp_path / part)
@@ -247,11 +238,11 @@ def test_features_in_rows_and_labels_of_new_samples(
     pd.testing.assert_frame_equal(predicted(tmp_path, "cells", str(tmp_path / "new")), new[0])
     assert "predictions are not compared with labels: " in capsys.readouterr().err
     pd.concat([lower, lower[:1].rename(index="{}0".format)]).to_csv(tmp_path / "new" / "lower.csv", index_label="id")
-    assert "lacks 32 of the 32 features" in refusal(capsys, tmp_path / "results/cells/model.mklearn", tmp_path / "new")
+    assert "lacks 32 of the 32 features" in mklearn("predict", tmp_path / MODEL, tmp_path / "new", code=1)
 
 
-def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model, lower = tables / "results/cells/model.mklearn", tmp_path / "lower.csv"
+def test_tables_that_lack_something(tables: Path, tmp_path: Path, mklearn: Callable[..., str]) -> None:
+    model, lower = tables / MODEL, tmp_path / "lower.csv"
     table = pd.read_csv(tables / "new" / "lower.csv")
     values = table.columns[1:]
     for changed, sentence in (
@@ -263,22 +254,23 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
         (table.assign(**{name: table[name].mask(table.index == 3) for name in values}), "no value at all for the sam"),
     ):  # fmt: skip
         changed.to_csv(lower, index=False)
-        assert f"{lower}: {sentence}" in refusal(capsys, model, f"lower={lower}")
+        assert f"{lower}: {sentence}" in mklearn("predict", model, f"lower={lower}", code=1)
     for wrong in ([f"left={lower}"], [lower, lower], [f"lower={lower}", f"lower={lower}"], ["lower="]):
-        printed = refusal(capsys, model, *wrong)
+        printed = mklearn("predict", model, *wrong, code=1)
         assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in printed
-    assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
+    assert "there is no such file" in mklearn("predict", model, tmp_path / "x.csv", code=1)
     table.assign(id=table["id"] + "-01A").to_csv(lower, index=False)
-    printed = refusal(capsys, model, f"lower={lower}", f"upper={tables / 'new' / 'upper.csv'}")
+    printed = mklearn("predict", model, f"lower={lower}", f"upper={tables / 'new' / 'upper.csv'}", code=1)
     assert f"{lower}: none of its ids" in printed
     table.set_index("id").T.rename_axis("id").to_csv(lower)
-    assert f"{lower} looks transposed: 32 of its samples are named as" in refusal(capsys, model, f"lower={lower}")
+    printed = mklearn("predict", model, f"lower={lower}", code=1)
+    assert f"{lower} looks transposed: 32 of its samples are named as" in printed
     (tmp_path / "empty").mkdir()
-    assert "has no file of the study, by its name: 'lower.csv'" in refusal(capsys, model, tmp_path / "empty")
+    assert "has no file of the study, by its name: 'lower.csv'" in mklearn("predict", model, tmp_path / "empty", code=1)
 
 
 @pytest.mark.full
-def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_features_of_annotated_data_go_by_name(tmp_path: Path, mklearn: Callable[..., str]) -> None:
     """AnnData names each feature, and two files rarely have the same genes in the same order. Ids are cut alike."""
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 10)
@@ -292,12 +284,10 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, capsys: pytest.Ca
     write(tmp_path / "train.h5ad", [0, 1, 2, 3], genes)
     entry = {"kind": "feature_tables", "tables": {"rna": "train.h5ad"}, "id_prefix": 3}
     model = make(cells() | {"datasets": {"own": entry}}, tmp_path)
-    assert main(["predict", str(model), str(tmp_path / "train.h5ad")]) == 0
-    expected = capsys.readouterr().out
-    assert main(["predict", str(model), write(tmp_path / "new.h5ad", [3, 1, 0, 2], genes)]) == 0
-    assert capsys.readouterr().out == expected
+    expected = mklearn("predict", model, tmp_path / "train.h5ad")
+    assert mklearn("predict", model, write(tmp_path / "new.h5ad", [3, 1, 0, 2], genes)) == expected
     others = write(tmp_path / "new.h5ad", [0, 1, 2, 3], ["g0", "g1", "g2", "x"])
-    assert f"{others}: lacks 1 of the 4 features of view 'rna': 'g3'" in refusal(capsys, model, others)
+    assert f"{others}: lacks 1 of the 4 features of view 'rna': 'g3'" in mklearn("predict", model, others, code=1)
 
 
 @pytest.mark.parametrize(
@@ -345,7 +335,7 @@ def test_unlikely_values_are_noted(
 
 
 def test_a_missing_view_is_completed(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tables / "results/cells/model.mklearn"
+    path = tables / MODEL
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
     numbers = views_of(tables, "new")
     kernels = {
@@ -386,15 +376,15 @@ def test_missing_features_are_at_their_means_over_the_training_samples(
 
 
 @pytest.mark.full
-def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_method_on_features_needs_all_views(tables: Path, mklearn: Callable[..., str]) -> None:
     study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
     model = make(study, tables)
-    printed = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
+    printed = mklearn("predict", model, f"upper={tables / 'new' / 'upper.csv'}", code=1)
     assert "this model can't predict such samples (" in printed
     assert "view 'lower' is missing for 20 samples" in printed
 
 
-def test_images_with_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_images_with_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str], mklearn: Callable[..., str]) -> None:
     images, y, held = digits()
     X = Views({"hog": hog(images, cell=4), "network": images.reshape(len(y), -1)[:, ::2] / 16.0})
     names = np.array([f"{label}/{number}.png" for number, label in enumerate(y)])
@@ -415,5 +405,4 @@ def test_images_with_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "rows without an image are left out: '0/1.png', " in capsys.readouterr().err
     assert (predicted(tmp_path, "own", new)["label"] == expected).mean() > 0.8
     (tmp_path / "new" / "0" / "bad.png").write_text("")
-    assert main(["predict", model, new, table]) == 1
-    assert "of 20 samples with a label" in capsys.readouterr().err
+    assert "of 20 samples with a label" in mklearn("predict", model, new, table, code=1)

@@ -57,9 +57,8 @@ DIGITS = DataSetRecord(
 
 
 def bare_study(name: str, **more: Any) -> Study:
-    return Study.model_validate(
-        {"study": name, "datasets": ["digits"], "evaluation": {"neighbours": ["cosine"]}} | more
-    )  # fmt: skip
+    common = {"datasets": ["digits"], "evaluation": {"neighbours": ["cosine"]}}
+    return Study.model_validate({"study": name} | common | more)
 
 
 def make_study(
