@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 from tests.unit.study.report.conftest import make_study
+from tests.unit.study.report.test_findings import NAN, made_of
 
 from mklearn.inspection import weight_stability
 from mklearn.study.evaluation.metrics.metric import metric_named
@@ -164,27 +165,22 @@ MEANS = {"average": 0.7, "poor": 0.5, "mkl": 0.8, "oracle": math.nan}
 
 def results_with(counts: dict[str, Any], sizes: tuple[int, ...] = (5,)) -> Any:
     names = [f"c{k}" for k in range(len(next(iter(counts.values()))))]
-    summary = pd.DataFrame([
-        {"study": "s", "dataset": "d", "dataset_title": "Data", "protocol": f"random-p{size}", "train_size": size,
-         "method": method, "method_title": method.upper(), "kernel_set": "k", "metric": "accuracy", "neighbour": "",
-         "selection": "inner_cv", "mean": MEANS[method]}
-        for size in sizes for method in counts
-    ]).astype({"train_size": "Int64"})  # fmt: skip
     fits = [
-        FitRecord("d", f"random-p{size}", size, method, method.upper(), confusion=pd.DataFrame(table, names, names))
-        for size in sizes for method, table in counts.items()
-    ]  # fmt: skip
-    return Results(summary, summary, fits, "average")
+        FitRecord("d", "p", size, method, method, confusion=pd.DataFrame(table, names, names))
+        for size in sizes
+        for method, table in counts.items()
+    ]
+    return replace(made_of(*((method, "", MEANS[method], *NAN) for method in counts), sizes=sizes), fits=fits)
 
 
 @pytest.mark.parametrize(
     ("methods", "shown"),
     [
-        (("average", "poor", "mkl"), ["MKL", "AVERAGE"]),
-        (("average", "poor"), ["AVERAGE", "POOR"]),
-        (("poor", "mkl"), ["MKL", "POOR"]),
-        (("average",), ["AVERAGE"]),
-        (("average", "oracle"), ["AVERAGE"]),
+        (("average", "poor", "mkl"), ["mkl", "the average"]),
+        (("average", "poor"), ["the average", "poor"]),
+        (("poor", "mkl"), ["mkl", "poor"]),
+        (("average",), ["the average"]),
+        (("average", "oracle"), ["the average"]),
     ],
 )
 def test_the_best_is_shown_beside_the_reference_or_the_next(methods, shown):
@@ -196,7 +192,7 @@ def test_of_several_training_sizes_the_largest_and_of_the_classes_those_with_cou
     results = results_with({"average": [[3, 0, 1], [0, 0, 0], [2, 0, 2]]}, sizes=(2, 10, 5))
     (part,) = confusion_section(results).parts
     assert part.heading == "Data, training size 10"
-    counts = confused(results, results.settings[1])["AVERAGE"]
+    counts = confused(results, results.settings[1])["the average"]
     assert counts.to_dict("index") == {"c0": {"c0": 3, "c2": 1}, "c2": {"c0": 2, "c2": 2}}
     assert confusion_section(results_with({"average": np.zeros((3, 3), dtype=int)})).parts == []
     many = FEW_CLASSES + 1
