@@ -211,10 +211,9 @@ def test_parameters_are_chosen_by_groups_that_no_split_divides(
 
 
 GATED = {"kind": "lmkl_svc"}
-AVERAGE = {"kind": "kernel_fda"}
-FOREST = {"kind": "random_forest", "descriptors": "all"}
-PRODUCT = {"gauss": {"kind": "gaussian"}, "product": {"kind": "product", "of": ["gauss-pixels", "gauss-blocks"]}}
-NO_MODEL = "final.method: this method can't be a model of data set 'digits': average takes kernel"
+AVERAGE = {"average": {"kind": "kernel_fda"}}
+PRODUCT = {"kernels": {"gauss": {"kind": "gaussian"}, "product": {"kind": "product"}}}
+NO_MODEL = "final.method: this method can't be a model of data set 'digits': "
 
 
 def planned(final: dict[str, Any] | None, **sections: Any) -> Plan:
@@ -229,22 +228,19 @@ def planned(final: dict[str, Any] | None, **sections: Any) -> Plan:
         ({"metric": "auc"}, {}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
         ({"importances": 0}, {}, "final.importances: invalid value 0"),
         ({"method": "gated"}, {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating), and a model"),
-        ({"method": "forest"}, {"methods": {"forest": FOREST, "average": AVERAGE}},
-         "final.method: this method can't be a model of data set 'digits': forest has trees or objects of another "
-         "package, which a model file can't hold: they would be read unchecked."),
-        ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}},
-         "final.method: this method can't be a model of data set 'digits': average predicts by Euclidean distance"),
+        ({"method": "forest"}, {"methods": {"forest": {"kind": "random_forest"}} | AVERAGE},
+         f"{NO_MODEL}forest has trees or objects of another package, which a model file can't hold: they would"),
+        ({"method": "average"}, {"evaluation": {"neighbours": ["cosine"]}}, f"{NO_MODEL}average predicts by Euclidean"),
         ({}, {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
          "final.protocol: no protocol can estimate the performance for samples: random chooses parameters on test"),
         ({}, {"protocols": {"c": {"kind": "clustering", "train_size": 4}}, "evaluation": {"neighbours": ["clusters"]}},
          "final.protocol: no protocol can estimate the performance for samples: c clusters samples without labels"),
         ({}, {"protocols": {"given": {"kind": "given", "path": __file__}}}, "final.method: name a method; with given"),
-        ({}, {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
-         "final.dataset: is needed, as there are several: digits, more."),
-        ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": {"average": AVERAGE}},
-         f"{NO_MODEL} 'blur', which compares sets of points"),
-        ({"method": "average"}, {"kernels": PRODUCT, "methods": {"average": AVERAGE | {"kernels": ["product"]}}},
-         f"{NO_MODEL} 'product', a product of kernels of several descriptors"),
+        ({}, {"datasets": {"digits": {}, "more": {"name": "digits"}}}, "there are several: digits, more."),
+        ({"method": "average"}, {"descriptors": {"blur": {"kind": "geometric_blur"}}, "methods": AVERAGE},
+         f"{NO_MODEL}average takes kernel 'blur', which compares sets of points"),
+        ({"method": "m"}, PRODUCT | {"methods": {"m": {"kind": "kernel_fda", "kernels": ["product"]}}},
+         f"{NO_MODEL}m takes kernel 'product', a product of kernels of several descriptors"),
     ],
 )  # fmt: skip
 def test_an_impossible_model_is_a_mistake(final: dict[str, Any], sections: dict[str, Any], sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,36 +75,29 @@ def nullable(path: Path) -> None:
             group["mask"].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
+CSV = FRAME.to_csv(index=False)
+EUROPEAN = FRAME.to_csv(index=False, sep=";", decimal=",")
+TEXTS = {
+    "a.csv": CSV,
+    "empty_columns.csv": CSV.replace("\n", ",,\n"),
+    "comments.tsv": "# Instrument: MPA, 2 lamps\n\n# 8 scans" + 20 * "," + "\n" + CSV.replace(",", "\t"),
+    "comment_of_two.csv": "# made, by; me, on, a, day\n" + CSV,
+    "many_comments.csv": " \n" + "# note\n" * 120 + CSV,
+    "commas_in_names.csv": "sep=;\n" + EUROPEAN.replace("a;", "CRP (mg/l, serum);", 1),
+    "commas_in_all_names.csv": EUROPEAN.replace("a;b;c;d;", "a, mg;b, kg;c, m;d, s;", 1),
+    "comma_in_a_name_of_r.tsv": INDEXED.to_csv(sep="\t", decimal=",").replace("\ta\t", "2,4-D\t", 1),
+    "empty_first_column.csv": "\n".join("," + line for line in CSV.splitlines()),
+    "a.tsv": CSV.replace(",", "\t"),
+    "row_names.csv": INDEXED.to_csv()[1:],  # as write.table of R
+    "row_numbers.csv": FRAME.to_csv(),
+    "spaces.csv": FRAME.to_csv(index=False, sep=" ", quoting=csv.QUOTE_ALL),
+}
 WRITERS: dict[str, Callable[[Path], Any]] = {
-    "a.csv": lambda path: FRAME.to_csv(path, index=False),
-    "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + FRAME.to_csv(index=False).encode()),
-    "empty_columns.csv": lambda path: path.write_text(FRAME.to_csv(index=False).replace("\n", ",,\n")),
-    "comments.tsv": lambda path: path.write_text(
-        "# Instrument: MPA, 2 lamps\n\n# 8 scans" + 20 * "," + "\n" + FRAME.to_csv(index=False, sep="\t")
-    ),
-    "comment_of_two.csv": lambda path: path.write_text("# made, by; me, on, a, day\n" + FRAME.to_csv(index=False)),
-    "many_comments.csv": lambda path: path.write_text(" \n" + "# note\n" * 120 + FRAME.to_csv(index=False)),
-    "commas_in_names.csv": lambda path: path.write_text(
-        "sep=;\n" + FRAME.rename(columns={"a": "CRP (mg/l, serum)"}).to_csv(index=False, sep=";", decimal=",")
-    ),
-    "commas_in_all_names.csv": lambda path: path.write_text(
-        FRAME.rename(columns=dict(zip("abcd", ["a, mg", "b, kg", "c, m", "d, s"], strict=True))).to_csv(
-            index=False, sep=";", decimal=","
-        )
-    ),
-    "comma_in_a_name_of_r.tsv": lambda path: path.write_text(
-        INDEXED.rename(columns={"a": "2,4-D"}).to_csv(sep="\t", decimal=",")[1:]
-    ),
-    "empty_first_column.csv": lambda path: path.write_text(
-        "\n".join("," + line for line in FRAME.to_csv(index=False).splitlines())
-    ),
-    "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
+    **{name: partial(Path.write_text, data=text) for name, text in TEXTS.items()},
+    "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + CSV.encode()),
     "index.tsv.gz": lambda path: INDEXED.to_csv(path, sep="\t"),
-    "row_names.csv": lambda path: path.write_text(INDEXED.to_csv()[1:]),  # as write.table of R
-    "row_numbers.csv": lambda path: FRAME.to_csv(path),
     "european.csv": lambda path: FRAME.to_csv(path, index=False, sep=";", decimal=",", lineterminator="\r\n"),
     "unicode.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t", decimal=",", encoding="utf-16"),
-    "spaces.csv": lambda path: FRAME.to_csv(path, index=False, sep=" ", quoting=csv.QUOTE_ALL),
     "a.csv.gz": lambda path: FRAME.to_csv(path, index=False),
     "a.parquet": lambda path: FRAME.to_parquet(path),
     "named_index.parquet": lambda path: FRAME.set_index("id").to_parquet(path),
