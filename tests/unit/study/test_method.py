@@ -28,12 +28,9 @@ GATED = f"{__name__}:Gated"
         (method("mmc", trade_off=["trace_ratio", 0.5]), {}, {"trade_off": ["trace_ratio", 0.5]}),
         (method("kernel_ridge_regressor", alpha=[2, 1]), {"alpha": [2, 1], "kernel_weights": "uniform"}, {}),
         (method("nearest_neighbour"), {"n_neighbors": 1}, {}),
-        (
-            method(GATED, gating="pixels", strength=["auto", 2.0], widths=[2.0, 1.0]), {"widths": [2.0, 1.0]},
-            {"strength": ["auto", 2.0]},
-        ),
+        (method(GATED, gating="pixels", strength=["auto", 2.0]), {}, {"strength": ["auto", 2.0]}),
     ],
-)  # fmt: skip
+)
 def test_lists_of_tuned_values_make_grids(
     chosen: Method, parameters: Mapping[str, Any], grid: Mapping[str, Any]
 ) -> None:

@@ -53,11 +53,6 @@ def methods(plan: Plan) -> list[str]:
     return list(dict.fromkeys(fit.spec.method.id for fit in plan.fits.values()))
 
 
-def kernels(plan: Plan) -> list[str]:
-    largest = {kernel["id"] for kernel in max((fit.spec.kernels for fit in plan.fits.values()), key=len)}
-    return [name for name in plan.kernels if name in largest]
-
-
 # --- short forms
 
 
@@ -70,7 +65,7 @@ def test_short_forms_of_a_data_set_give_one_plan() -> None:
 def test_defaults_are_filled_in() -> None:
     plan = planned({"study": "short", "datasets": ["digits"]})
     assert set(DEFAULT_METHODS) - {"kfd"} <= set(methods(plan))
-    assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
+    assert plan.kernels == ["pixels", "blocks", "hog", "phog", "lbp"]
     assert {fit.protocol.id for fit in plan.fits.values()} == {"5-fold"}
     assert plan.reference == "average"
     scored = {"metrics": ["auc"]}  # embeddings have none
