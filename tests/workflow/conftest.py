@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -182,7 +182,7 @@ def checkout(tmp_path: Path, repository: Path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
-    """A copy in which the smoke study has been run, once for all workers. Shared: use ``copy_of`` to change it."""
+    """A copy in which the smoke study has been run, once for all workers. Shared: change a ``copy`` of it."""
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "smoke"
     shared.mkdir(exist_ok=True)
@@ -196,8 +196,3 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
         made.output("snakemake", "--cores", "2")
         made.copy(shared / "checkout")
     return made
-
-
-@pytest.fixture
-def copy_of(tmp_path: Path) -> Callable[[Checkout], Checkout]:
-    return lambda original: original.copy(tmp_path / "copy")

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,10 +122,8 @@ def test_a_package_may_bring_studies_and_data_sets_of_new_names(checkout: WithPa
 # --- rule of one's own
 
 
-def test_a_rule_of_ones_own_reruns(
-    finished: Checkout, copy_of: Callable[[Checkout], Checkout], repository: Path
-) -> None:
-    checkout = copy_of(finished)
+def test_a_rule_of_ones_own_reruns(finished: Checkout, tmp_path: Path, repository: Path) -> None:
+    checkout = finished.copy(tmp_path / "copy")
     rule, script = blocks(repository / "docs" / "maintainers.md", "python")
     (checkout.folder / "workflow" / "rules" / "tsne.smk").write_text(rule, encoding="utf-8")
     (checkout.folder / "workflow" / "scripts" / "tsne.py").write_text(script, encoding="utf-8")

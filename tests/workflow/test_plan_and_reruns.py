@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +106,8 @@ def test_changing_the_study_runs_only_what_is_new(mine: Checkout, name: str) -> 
 # --- runs
 
 
-def test_the_first_line_of_a_log_makes_the_outputs_again(finished: Checkout, copy_of: Callable[..., Checkout]) -> None:
-    checkout = copy_of(finished)
+def test_the_first_line_of_a_log_makes_the_outputs_again(finished: Checkout, tmp_path: Path) -> None:
+    checkout = finished.copy(tmp_path / "copy")
     log = next((checkout.folder / "logs/fit").rglob("average-*.log"))
     words = shlex.split(log.read_text(encoding="utf-8").splitlines()[0])
     model, predictions = (checkout.folder / words[words.index(f"--{name}") + 1] for name in OUTPUTS["fit"])
