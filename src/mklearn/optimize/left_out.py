@@ -113,7 +113,7 @@ def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
 
 
 def groups_by_size(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Return the positions of the samples of each group, (n_groups, size), for each size; codes are from 0."""
+    """Return, for each size of groups, the positions of their samples, (n_groups, size); codes start at 0."""
     order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)[codes]
     return [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
 

@@ -158,7 +158,7 @@ class StudyTables:
         return str((self.config.get("final") or {}).get("metric") or self.config["evaluation"]["metrics"][0])
 
     def results(self, metric: str | None = None) -> Results:
-        """Return the results by setting, by a metric of the study; the default is the page's."""
+        """Return the results of all settings by a metric of the study, by default that of the page."""
         neighbour, metric = headline_rule(self.config["evaluation"]["neighbours"]), self.reported(metric or self.metric)
         return Results(
             self.scores, self.summary, [], self.reference, metric=metric_named(metric), neighbour=neighbour
