@@ -23,6 +23,7 @@ class PlannedJob:
     inputs: dict[str, Any]
     outputs: dict[str, str]
     spec: dict[str, Any]
+    log: str
     script: str
 
     def run(self) -> None:
@@ -66,5 +67,6 @@ def _planned(job: Any) -> PlannedJob:
         {name: files for name, files in inputs.items() if files},
         {name: str(path) for name, path in job.output.items()},
         job.params.spec,
+        str(job.log[0]),
         Path(job.rule.script).stem,
     )

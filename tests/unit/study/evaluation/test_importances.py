@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 from tests.unit.planned_jobs import planned_jobs
 from tests.unit.study.report.test_findings import AVERAGE, made_of
 from tests.unit.study.small_study import run_study, write_tables
-from tests.unit.study.test_own_data_studies import page, run
+from tests.unit.study.test_own_data_studies import run
 
 from mklearn.atomic import read_parquet
 from mklearn.classifiers import KernelSVC
@@ -120,7 +120,7 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(tmp_path: Path) 
     pd.testing.assert_frame_equal(
         found[["view", "feature", "loss", "low", "high"]], expected[["view", "feature", "loss", "low", "high"]]
     )
-    text = page(tmp_path)
+    text = (tmp_path / "results/own/report/index.html").read_text(encoding="utf-8")
     assert "Importance of features: phenols" in text
     assert text.index(">phenols<") < text.index(">acids<")
     assert "lose, in points of accuracy" in text
