@@ -36,6 +36,7 @@ rule all:
         "All results of the study"
 
 
+# Snakemake runs these three not for a module: there, `mklearn validate` checks a study first.
 # Not in a dry run: check the parameters of methods, lock the results folder, set up the environment of jobs.
 onstart:
     from mklearn.study.engine.session import begin

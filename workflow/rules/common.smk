@@ -7,7 +7,12 @@
 #                                 function takes the specification value by value, or as one parameter `spec`.
 #   requests.of("fit")            memory and run time
 #   jobs.input("fit", "sources")  input function for the files of one named input of a rule
-#   jobs.all_of("describe")       files of all jobs of a rule; jobs.keys("describe") gives their wildcards
+#   jobs.all_of("read", "labels") one output, by default the first, of all jobs of a rule
+#   jobs.keys("read")             their wildcards, a mapping for each job
+#   jobs.code("mine")             fingerprint of the script of a rule that you add, as its parameter `code`; without it
+#                                 edits of the script run nothing again
+#
+# Scripts get `record` (where results come from) and `threads` from `run_script`, if their function takes them.
 #
 # <results> is the results folder, <study> the name of the study. docs/maintainers.md shows how to add a rule.
 

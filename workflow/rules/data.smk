@@ -21,7 +21,7 @@ rule download:
 rule read:
     "Read the files of a data set into samples, with images resized, and their labels into a table."
     input:
-        files=jobs.input("read", "files"),
+        files=jobs.input("read", "files"),  # downloads, or the user's files
     output:
         samples="<results>/cache/data/{dataset}.npz",
         labels="<results>/cache/data/{dataset}.labels.parquet",
@@ -44,8 +44,8 @@ rule split:
     "Draw the training and test samples of a protocol, for all methods."
     input:
         labels="<results>/cache/data/{dataset}.labels.parquet",
-        files=jobs.input("split", "files"),
-        reference=jobs.input("split", "reference"),
+        files=jobs.input("split", "files"),  # splits or pairs of the user or the data set
+        reference=jobs.input("split", "reference"),  # labels of a data set whose splits this one takes
     output:
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     log:

@@ -35,7 +35,7 @@ rule fit:
         moments=jobs.input("fit", "moments"),  # for landmarks on blocks of samples
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:
-        model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",
+        model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",  # weights, objectives, an embedding: for the page
         predictions="<results>/cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
     log:
         "logs/fit/{dataset}/{protocol}/{method}.log",

@@ -28,7 +28,7 @@ rule describe:
         samples="<results>/cache/data/{dataset}.npz",
         learned=jobs.input("describe", "learned"),
     output:
-        features="<results>/cache/descriptors/{dataset}/{descriptor}/{part}.npz",
+        features="<results>/cache/descriptors/{dataset}/{descriptor}/{part}.npz",  # 1of1: all samples
     log:
         "logs/describe/{dataset}/{descriptor}/{part}.log",
     benchmark:
@@ -47,7 +47,7 @@ rule describe:
 rule distances:
     "Compute the distances among all samples in one descriptor."
     input:
-        source=jobs.input("distances", "source"),
+        source=jobs.input("distances", "source"),  # features, point sets, or the user's matrices
     output:
         matrix="<results>/cache/distances/{dataset}/{descriptor}/{measure}.npz",
     log:

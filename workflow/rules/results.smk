@@ -4,7 +4,7 @@
 rule evaluate:
     "Compute the metrics of all fits from their predictions."
     input:
-        fits=jobs.input("evaluate", "fits"),
+        fits=jobs.input("evaluate", "fits"),  # predictions of all fits
     output:
         scores="<results>/<study>/scores.parquet",
         predictions="<results>/<study>/predictions.parquet",
@@ -75,10 +75,10 @@ rule page:
         summary="<results>/<study>/summary.parquet",
         predictions="<results>/<study>/predictions.parquet",
         run="<results>/<study>/run.json",
-        models=jobs.input("page", "models"),
-        importances=jobs.input("page", "importances"),
-        controls=jobs.input("page", "controls"),
-        contributions=jobs.input("page", "contributions"),
+        models=jobs.input("page", "models"),  # of the rule fit
+        importances=jobs.input("page", "importances"),  # of the rule model
+        controls=jobs.input("page", "controls"),  # of null_control
+        contributions=jobs.input("page", "contributions"),  # of view_contributions
         samples=jobs.input("page", "samples"),
         splits=jobs.input("page", "splits"),
     output:
