@@ -1,4 +1,4 @@
-"""Checks of arguments, numbers and arrays. Every message names the argument and its valid values."""
+"""Checks of arguments, numbers and arrays, and small functions of arrays. Messages name argument and valid values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_choice(value: object, name: str, valid: Iterable[object]) -> None:
 
 
 def check_integer(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most` (2**31 - 1)."""
+    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most` (else 2**31 - 1)."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     largest = LARGEST_INTEGER if most is None else most
     if not whole or not least <= value <= largest:

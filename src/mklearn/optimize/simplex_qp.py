@@ -24,7 +24,8 @@ from mklearn.checks import as_square_matrix, check_symmetric, symmetrized
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
 
-#: Largest number of enumerated supports: enough for 14 kernels, or for more kernels with few concave pairs.
+#: Largest number of enumerated supports: enough for 14 kernels (docs/explanation names it), or for more with few
+#: concave pairs.
 MAX_SUPPORTS = 2**14
 
 # In units of the largest entry of Q minus its mean. A face flatter than _FLAT is skipped in favour of its boundary,
@@ -134,6 +135,7 @@ def _enumerate(Q: Floats) -> Floats | None:
 
 
 def _concave_pairs(Q: Floats) -> NDArray[np.bool_]:
+    """Mark the pairs of vertices between which the objective is concave, (m, m)."""
     diagonal = Q.diagonal()
     return (diagonal[:, None] + diagonal - 2 * Q) / 2 < -_FLAT
 

@@ -4,11 +4,11 @@ Predictors with left-out outputs F_e (n, c) of targets T are combined with the w
 
     w = argmin over w >= 0, sum w = 1 of ||T - sum_e w_e F_e||^2 + s^2 (k ||w - w0||^2 + 2 sum_e d_e w_e).
 
-s^2 is the smallest mean squared left-out error of a predictor, summed over the targets: an estimate of the noise. Equal
-errors of a group count as one (`LeftOut.squares`). With this noise, k is the precision of a normal prior of the weights
-with mean w0. Predictors with equal outputs divide their weight in the proportions of w0. If d_e parameters of a
-predictor were learned from the same samples, its squared left-out error at weight 1 is too small by 2 d_e s^2
-(Mallows's C_p).
+s^2 is the smallest mean squared left-out error of a predictor, summed over the targets: an estimate of the noise.
+Samples of a group with equal errors count as one (`LeftOut.squares`). With this noise, k is the precision of a normal
+prior of the weights with mean w0. Predictors with equal outputs divide their weight in the proportions of w0. If d_e
+parameters of a predictor were learned from the same samples, its squared left-out error at weight 1 is too small by
+2 d_e s^2 (Mallows's C_p).
 
 As the weights sum to 1, the objective is w'Qw up to a constant, with
 

@@ -1,6 +1,6 @@
 """Kernel weights that maximise the margin of a support vector machine (multiple kernel learning), by Newton's method.
 
-With K = sum_m theta_m K_m, labels y = +-1 and c = alpha y, the objective of the SVM is
+With K = sum_m theta_m K_m of P kernels, labels y = +-1 and c = alpha y, the objective of the SVM is
 
     J(theta) = max over alpha of sum(alpha) - c'K c / 2,    0 <= alpha <= C, sum(c) = 0,
 
@@ -11,7 +11,7 @@ dJ/dtheta_m = -q_m / 2 with q_m = c'K_m c. With F the support vectors below the 
 
 as long as F does not change.
 
-**Feasible set.** theta >= 0 and ||theta||_p <= M^(1/p - 1): equal weights 1/M lie on its boundary for every p >= 1.
+**Feasible set.** theta >= 0 and ||theta||_p <= P^(1/p - 1): equal weights 1/P lie on its boundary for every p >= 1.
 p = 1 is the simplex.
 
 **Certificate.** For the same alpha, sum(alpha) - max over theta' of q'theta' / 2 is a lower bound of J over the
@@ -86,7 +86,7 @@ def svm_weights(
 
 @dataclass(frozen=True, eq=False)
 class _Machine(Point):
-    """SVM at one theta, with K_m c on the support vectors, (P, n_s)."""
+    """SVM at one theta, with K_m c on the support vectors, (P, n_support)."""
 
     solution: SVMSolution
     products: Array

@@ -11,7 +11,8 @@ equal weights. For a Gaussian process the estimate is the conditional mean, so l
 squared error.
 
 Samples may also lack some of the other views. S is a sum over views, to which a missing view contributes zero (the
-mean). It is rescaled to ``S_ij / (pi_i pi_j)^(1/2)``, where pi_i is the share of S in the views that sample i has.
+mean). It is rescaled to ``S_ij / (pi_i pi_j)^(1/2)``, where pi_i is the share of S that is from the views of
+sample i.
 """
 
 from __future__ import annotations
@@ -110,6 +111,6 @@ def _smallest_error(values: Array, V: Array, own: Array) -> float:
         squares = np.einsum("ij,ij->i", W @ G, W)
         diagonal = np.einsum("ij,ij->i", W, V) - 1.0 / n
         error = float(np.mean(squares / np.maximum(diagonal, 1e-9) ** 2))
-        if error <= smallest * (1.0 + 1e-9):
+        if error <= smallest * (1.0 + 1e-9):  # ridges increase: of equal errors, the largest
             best, smallest = float(ridge), error
     return best

@@ -16,10 +16,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="write a study file for a folder of images or of tables",
         description="Look at FOLDER, write a study file that is valid, and print it.",
     )
-    init.add_argument("folder", metavar="FOLDER", help="one sub-folder per class, or tables; or one table")
+    init.add_argument("folder", metavar="FOLDER", help="images in a folder per class, a folder of tables, or one table")
     init.add_argument("--output", metavar="FILE", help="study file (default: NAME.yaml)")
     init.add_argument("--force", action="store_true", help="replace the file")
-    init.add_argument("--name", default="", help="of the study (default: that of FOLDER)")
+    init.add_argument("--name", default="", help="name of the study (default: name of FOLDER)")
     for flags, name, text in (
         (("--id",), "id_column", "of ids (default: id, sample ...)"),
         (("--label",), "label_column", "of classes (default: label, diagnosis ...)"),
@@ -32,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         init.add_argument(*flags, dest=name, default=default, metavar="COLUMN", help=text)
     init.add_argument("--occurred", default="", metavar="VALUE", help="value of --event if the event occurred")
     init.add_argument(
-        "--id-prefix", type=int, metavar="N", help="how many characters of an id count (12 of TCGA barcodes)"
+        "--id-prefix", type=int, metavar="N", help="use the first N characters of ids (TCGA: 12)"
     )
     init.add_argument("--labels", default="", metavar="FILE", help="table with the labels and no features")
     init.add_argument("--views", nargs="+", default=(), metavar="NAME", help="tables of FOLDER that are views")

@@ -70,7 +70,7 @@ class SplitResult(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The candidates chosen for one split, or for several together."""
+    """The candidates for one split, or for several together, and those chosen."""
 
     candidates: list[Candidate]
     by_rule: dict[str, tuple[int, int | None]]

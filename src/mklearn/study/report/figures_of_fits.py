@@ -208,8 +208,8 @@ def confusion_section(results: Results) -> Section:
             drawn = [PartFigure(label, alt, draw) for label, draw in maps.items()]
             parts.append(ReportPart(drawn, heading=setting.title))
     note = (
-        "Test samples of all splits by true and predicted class, by the parameters that inner cross-validation chose: "
-        "of the best method and the reference. Of several training sizes, the largest."
+        "Test samples of all splits by true and predicted class, for the best method and the reference, with the "
+        "parameters that inner cross-validation chose. Of several training sizes, the largest."
     )
     return Section("confusion", "Which classes are confused", parts, note)
 

@@ -82,14 +82,14 @@ class Calibration(Strict):
     method: Slug
     """Method whose published values must be reproduced on every data set."""
     tolerance: Positive = 3
-    """Largest accepted difference in any cell, in units of split noise."""
+    """Largest accepted difference in any cell, in standard errors over splits."""
 
 
 class Tolerance(Strict):
-    """Largest difference at which a published value counts as reproduced; the larger of both limits applies."""
+    """Largest difference at which a published value counts as reproduced; the larger of the two limits applies."""
 
     noise: Positive = 3
-    """Limit in units of split noise."""
+    """Limit in standard errors over splits."""
     points: NonNegative = 0
     """Limit in percentage points."""
 

@@ -426,10 +426,10 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
         ({"two": TWO.assign(id=[*EIGHT[:-1], "zz"])}, r"one\.csv: lacks 'zz'; .*two\.csv: lacks 's7'\. 2 of 9 samp"),
         ({"two": TWO.assign(label="cat")}, r"two\.csv: labels disagree .* 's1', 's3', 's5', 's7'; 's1' is 'cat' here"),
         ({"two": TWO.assign(id=[f"x{name}" for name in EIGHT])}, r"one\.csv: none of its ids 's0', .* 'xs0', "),
-        ({"two": TWO.assign(id=[name.upper() for name in EIGHT])}, r"one\.csv: 's0', .* agree with others but"),
+        ({"two": TWO.assign(id=[name.upper() for name in EIGHT])}, r"one\.csv: 's0', .* differ from others only"),
         ({"one": ONE.assign(id=[*EIGHT[:-1], "S7"]), "two": TWO.assign(id=[*EIGHT[:-1], "s07"])},
-         r"'S7' agree with others but for case, leading zeros or R's names"),
-        ({"one": ONE.assign(id=[*EIGHT[:-1], "1.1-a"]), "two": TWO.assign(id=[*EIGHT[:-1], "X1.1.a"])}, "'1.1-a' agr"),
+         r"'S7' differ from others only in case, leading zeros or R's names"),
+        ({"one": ONE.assign(id=[*EIGHT[:-1], "1.1-a"]), "two": TWO.assign(id=[*EIGHT[:-1], "X1.1.a"])}, "'1.1-a' dif"),
         ({"one": ONE.assign(id=[*EIGHT[:-1], "1.1"]), "two": TWO.assign(id=[*EIGHT[:-1], "11"])}, "lacks '11'; "),
     ],
 )  # fmt: skip
@@ -589,7 +589,7 @@ def test_survival_times(tmp_path: Path, write: Any, events: list[Any], occurred:
         (["1", "2"], ["dead", "lost"], {"occurred": "Dead"}, "'Dead' .occurred., but 'dead', 'lost'. Did you mean 'd"),
         (["1", "2"], [0, 0], {}, "0 of 8 survival times ended with an event"),
         (["1", "2"], [1, 0], {"event_column": "ee"}, "no column 'ee'. Did you mean 'e'?"),
-        (["1", "2"], [1, 0], {"event_column": "h"}, "one.csv, .*two.csv: no sample has a target .'t' and 'h', of one"),
+        (["1", "2"], [1, 0], {"event_column": "h"}, "one.csv, .*two.csv: no sample has a target .'t' and 'h', in one"),
         (["1", "2"], ["no", "yes"], {"occurred": "True"}, "'True' .occurred., .* as booleans: put words in quotes"),
     ],
 )
@@ -688,7 +688,7 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
         ({"K": distance[:, :7]}, "must be square; its first line may be a header, which needs a column of ids"),
         ({"K": distance[:5, :5]}, r"5 rows and no ids, but .*labels\.csv has 8"),
         ({"K": distance, "id": wrong_ids}, r"lacks 's7' and has 'zz' that .*labels\.csv lacks; both need all samples"),
-        ({"K": distance, "id": np.array([*EIGHT[:7], "s07"])}, "'s7' agree with others but for case, leading zeros or"),
+        ({"K": distance, "id": np.array([*EIGHT[:7], "s07"])}, "'s7' differ from others only in case, leading z"),
         ({"K": distance, "id": np.array(["s0"] * 8)}, "ids must be unique"),
         ({"K": distance, "J": distance}, "one matrix, found 'K', 'J'"),
     ):

@@ -248,7 +248,7 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, mklearn: Calla
     for changed, sentence in (
         (table.drop(columns=values[:7]), "lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'"),
         (table.rename(columns=lambda name: name.replace("l", "L")), "lacks 32 of the 32 features of view 'lower': "
-         f"{some(values)}; {some(values, 3)} agree with others but for case, leading zeros or R's names"),
+         f"{some(values)}; {some(values, 3)} differ from others only in case, leading zeros or R's names"),
         (table.assign(lower7="x"), "columns that are not numbers: 'lower7'"),
         (table.assign(lower7=table["lower7"].mask(table.index == 3)), "1 value missing or infinite: columns 'lower7'"),
         (table.assign(**{name: table[name].mask(table.index == 3) for name in values}), "no value at all for the sam"),

@@ -151,7 +151,7 @@ def _labelled_samples(
     labelled = labels != ""
     if not labelled.any():
         named = " and ".join(map(repr, filter(None, (columns.label_column, columns.event_column))))
-        raise DataError(f"{paths}: no sample has a target ({named}, of one table); NA means none (missing_labels)")
+        raise DataError(f"{paths}: no sample has a target ({named}, in one table); NA means none (missing_labels)")
     if n := len(without_target := ids[~labelled].tolist()):
         notes = [*notes, f"samples without a target are left out (missing_labels): {n}; a final model predicts them"]
     ids, labels = ids[labelled], labels[labelled]
@@ -259,7 +259,7 @@ def _absent(
         unknown = ids[~ids.isin(holder.ids)].tolist()
         if unknown:
             raise DataError(
-                f"{holder.path}: lacks {some(unknown)}, which the tables have; add them, without a label too, or name "
+                f"{holder.path}: lacks {some(unknown)}, which the tables have; add them, even without a label, or name "
                 "columns of a table with `transpose: true` that are no samples in `leave_out`"
             )
         ids = ids.append(pd.Index(holder.ids).difference(ids, sort=False))
@@ -278,8 +278,8 @@ def _absent(
 def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
     """Raise DataError if the ids of a table, or of the labels file `holder`, are spelled unlike those of the others.
 
-    Some agree with others but for their spelling, none is in another table, or they begin with the ids of another (such
-    as aliquots with patients).
+    Some differ from others only in spelling, none is in another table, or they begin with the ids of another (such as
+    aliquots with patients).
     """
     sources = [*tables.values(), *([holder] if holder else [])]
     for short, long in itertools.permutations(sources, 2):
@@ -288,7 +288,7 @@ def check_ids(tables: Mapping[str, Table], holder: Table | None = None) -> None:
         if 2 * len(begun) >= len(ids) and not ids.isin(short.ids).any() and set(map(len, short.ids)) == {n}:
             raise DataError(
                 f"{long.path}: its ids begin with the ids of {short.path}, such as {begun[0]!r} with {begun[0][:n]!r}; "
-                f"`id_prefix: {n}` in the data set (mklearn init: --id-prefix {n}) takes so many characters of each id"
+                f"`id_prefix: {n}` in the data set (mklearn init: --id-prefix {n}) keeps {n} characters of each id"
             )
     for table in sources if len(sources) > 1 else ():
         elsewhere = set[str]().union(*(other.ids for other in sources if other is not table))
@@ -304,7 +304,7 @@ def spelled_alike(names: Collection[str], others: Collection[str]) -> str:
     """Return a clause on the names that agree with one of `others` but for `_SPELLING`; "" if none does."""
     plain = set(map(_plain, others))
     alike = [name for name in names if _plain(name) in plain]
-    return f"{some(alike, 3)} agree with others but for {_SPELLING}: write them alike" if alike else ""
+    return f"{some(alike, 3)} differ from others only in {_SPELLING}: write them alike" if alike else ""
 
 
 def _plain(name: str) -> str:
