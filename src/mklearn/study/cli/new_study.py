@@ -31,9 +31,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         default = None if name == "group_column" else ""
         init.add_argument(*flags, dest=name, default=default, metavar="COLUMN", help=text)
     init.add_argument("--occurred", default="", metavar="VALUE", help="value of --event if the event occurred")
-    init.add_argument(
-        "--id-prefix", type=int, metavar="N", help="use the first N characters of ids (TCGA: 12)"
-    )
+    init.add_argument("--id-prefix", type=int, metavar="N", help="use the first N characters of ids (TCGA: 12)")
     init.add_argument("--labels", default="", metavar="FILE", help="table with the labels and no features")
     init.add_argument("--views", nargs="+", default=(), metavar="NAME", help="tables of FOLDER that are views")
     init.set_defaults(run=_init)
