@@ -36,7 +36,9 @@ rule all:
         "All results of the study"
 
 
-# Snakemake runs these three not for a module: there, `mklearn validate` checks a study first.
+# Snakemake does not run the three handlers below for a module of another Snakefile: there, check the study first, with
+# `mklearn validate`.
+#
 # Not in a dry run: check the parameters of methods, lock the results folder, set up the environment of jobs.
 onstart:
     from mklearn.study.engine.session import begin

@@ -292,9 +292,8 @@ def _view_entries(
 
 def _are_row_numbers(name: str, values: pd.Series) -> bool:
     """Check whether a column has a usual name of row numbers, and whole numbers that differ in all rows."""
-    return re.sub(r"^orig_|_\d+$", "", name.strip().lower()) in ROW_NUMBERS and (
-        values.dtype.kind in "iu" and values.is_unique
-    )
+    is_named = re.sub(r"^orig_|_\d+$", "", name.strip().lower()) in ROW_NUMBERS
+    return is_named and values.dtype.kind in "iu" and bool(values.is_unique)
 
 
 def _notes_on_features(

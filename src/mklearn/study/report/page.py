@@ -258,16 +258,13 @@ def _page(
 ) -> str:
     specs = {drawn.slug: drawn.chart for drawn in figures.values() if drawn.chart is not None}
     configs = {scheme.name: vega_config(scheme, n_methods) for scheme in SCHEMES}
-    return (
-        _templates()
-        .get_template("index.html.j2")
-        .render(
-            page=content,
-            figures=figures,
-            vega=_packed(vega_script()),
-            specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
-            downloads=script_json({"summary.csv": summary, "results.tex": paper}),
-        )
+    template = _templates().get_template("index.html.j2")
+    return template.render(
+        page=content,
+        figures=figures,
+        vega=_packed(vega_script()),
+        specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
+        downloads=script_json({"summary.csv": summary, "results.tex": paper}),
     )
 
 

@@ -82,14 +82,14 @@ class Calibration(Strict):
     method: Slug
     """Method whose published values must be reproduced on every data set."""
     tolerance: Positive = 3
-    """Largest accepted difference in any cell, in standard errors over splits."""
+    """Largest accepted difference in any cell, in units of split noise, the standard error of the difference."""
 
 
 class Tolerance(Strict):
     """Largest difference at which a published value counts as reproduced; the larger of the two limits applies."""
 
     noise: Positive = 3
-    """Limit in standard errors over splits."""
+    """Limit in units of split noise, the standard error of the difference."""
     points: NonNegative = 0
     """Limit in percentage points."""
 
