@@ -59,12 +59,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def mklearn(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run a command, which has to end with this code, and return what it prints."""
+    """Run a command, which has to end with this code, and return what it prints: results, then messages."""
 
     def run(*words: object, code: int = 0) -> str:
         capsys.readouterr()
         assert main([*map(str, words)]) == code
-        return "".join(capsys.readouterr())
+        results, messages = capsys.readouterr()
+        assert "\nmklearn: " not in f"\n{results}", "messages go to standard error"
+        return results + messages
 
     return run
 

@@ -63,22 +63,22 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "kind"),
+    ("values", "wrong"),
     [
-        ([1.5, 2.5, 2.5, 2.5, "late"], "numbers"),
-        ([1, 1, 1, 2, 2, 2, "late"], "numbers"),  # censored counts of days
-        (["1,358", "2,249", "249"], "numbers"),
-        ([1, 2, "a", "b"], "classes"),
-        (["1,2", "1,3", "2,3"], "classes"),
+        ([1.5, 2.5, 2.5, 2.5, "late"], "'late'"),
+        ([1, 1, 1, 2, 2, 2, "late"], "'late'"),  # censored counts of days
+        (["1,358", "2,249", "249"], "'1,358', '2,249'"),
+        ([1, 2, "a", "b"], ""),
+        (["1,2", "1,3", "2,3"], ""),
     ],
 )
-def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind: str, tmp_path: Path) -> None:
-    path = table(tmp_path / "n.csv", values * 3 if kind == "classes" else values)
+def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], wrong: str, tmp_path: Path) -> None:
+    path = table(tmp_path / "n.csv", values if wrong else values * 3)
     found = study(path)
-    assert found.datasets["d"].task_of_target == kind
-    if kind == "numbers":
+    assert found.datasets["d"].task_of_target == ("numbers" if wrong else "classes")
+    if wrong:
         (mistake,) = check_data(plan_study(found)).mistakes
-        assert "column 'weeks' has values that are no numbers below 1e+30: " in mistake
+        assert f"column 'weeks' has values that are no numbers below 1e+30: {wrong} of samples 's" in mistake
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:

@@ -121,6 +121,9 @@ def test_a_failed_model(here: Path, mklearn: Callable[..., str], capsys: pytest.
     report_failed_run(made.jobs, run)
     printed = capsys.readouterr().err
     assert f"the answer, without the final model, which was not made:\nA and B are alike.\n{page}\n" in printed
+    run.dag.needrun_jobs.return_value.append(MagicMock(output=made.jobs.all_of("fit", "predictions")[:1]))
+    report_failed_run(made.jobs, run)
+    assert "the answer" not in capsys.readouterr().err, "it is of other fits"
 
 
 def test_several_studies_and_mistakes(made: Made, mklearn: Callable[..., str]) -> None:

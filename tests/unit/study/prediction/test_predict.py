@@ -27,6 +27,7 @@ from mklearn.regressors.baselines import mean_regressor
 from mklearn.saved_models import load_model, save_model
 from mklearn.study.cli.predictions import _caution, _success
 from mklearn.study.data.samples import some
+from mklearn.study.data.text_tables import MISSING_CODES
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
@@ -301,6 +302,7 @@ def test_features_of_annotated_data_go_by_name(tmp_path: Path, mklearn: Callable
         (1.0, 0.0, 20, None),
         ({"s": 1}, 999.0, 20, "that may mean missing ones: '999 in {column} of {id}'; leave these cells empty"),
         ({"s": 1}, -999.0, 20, "'-999 in {column} of {id}'"),
+        ({"s": 20}, 999.0, 20, "that may mean missing ones: '999 in {column} of {id}', "),
         ({"s": 1}, 998.0, 20, None),
         ({"s": 1}, 4.0, 20, None),
         ({"s": 11}, 18.0, 20, "half of the values of view 'upper' in columns '{column}' lie outside the training"),
@@ -331,6 +333,8 @@ def test_unlikely_values_are_noted(
         assert not any(words in printed for words in ("in the same unit", "missing ones"))
     else:
         assert expected.format(20 * varying.sum(), column=column, id=upper["id"][0]) in printed
+        named = "far outside" in printed or shift in MISSING_CODES
+        assert not (named and "half of the values" in printed), "one note for one reason"
     assert "of view 'lower'" not in printed
 
 
